@@ -1,0 +1,207 @@
+"""Strict, typed YAML: a file becomes frozen dataclasses, or one sentence says which line is wrong.
+
+`include:` merges other files first, `--set a.b=c` overrides last; each value remembers the line it
+came from, so that a wrong type or a mistyped key names its file, its line and the nearest name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+import yaml
+
+from diagnostics.errors import UsageError, from_os_error
+
+Config = TypeVar("Config")
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A value of a YAML file together with the place it came from, `file:line`."""
+
+    value: Any  # dict[str, Located] | list[Located] | scalar
+    place: str
+
+
+def load(path: Path, schema: type[Config], overrides: Sequence[str] = ()) -> Config:
+    """Returns the configuration in `path` as an instance of the dataclass `schema`.
+
+    `overrides` are `a.b=value` strings whose values are YAML. Raises UsageError with file and line
+    for everything that does not fit.
+    """
+    tree = _read(path, ())
+    for override in overrides:
+        tree = _override(tree, override)
+    return build(schema, tree)
+
+
+def build(schema: type[Config], tree: Located, key: str = "") -> Config:
+    """Returns `schema` filled from a located mapping; unknown and missing keys are refused."""
+    if not isinstance(tree.value, dict):
+        raise UsageError(f"{tree.place}: {key or 'the file'} must be a mapping of keys, got {_shown(tree.value)}")
+    hints = get_type_hints(schema)
+    known = {item.name: item for item in fields(schema)}  # type: ignore[arg-type]
+    arguments: dict[str, Any] = {}
+    for name, item in tree.value.items():
+        if name not in known:
+            raise UsageError(_unknown_key(f"{key}.{name}" if key else name, name, item.place, list(known)))
+        arguments[name] = _convert(hints[name], item, f"{key}.{name}" if key else name)
+    for name, item in known.items():
+        required = item.default is MISSING and item.default_factory is MISSING
+        if required and name not in arguments:
+            raise UsageError(f"{tree.place.rsplit(':', 1)[0]}: key '{f'{key}.' if key else ''}{name}' is missing")
+    try:
+        return schema(**arguments)
+    except ValueError as error:  # a dataclass's own __post_init__ refuses a combination of values
+        raise UsageError(f"{tree.place}: {error}") from error
+
+
+def _read(path: Path, including: tuple[Path, ...]) -> Located:
+    if path.resolve() in including:
+        raise UsageError(f"{path} includes itself: {' -> '.join(str(item) for item in (*including, path))}")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not a text file ({error.reason} at byte {error.start})") from error
+    except OSError as error:
+        refused = from_os_error(error, action="cannot read the configuration", path=path)
+        raise UsageError(refused.message, hint=refused.hint) from error
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        tree = _locate(node, path) if node is not None else Located({}, f"{path}:1")
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        problem = getattr(error, "problem", None) or "it cannot be read"
+        raise UsageError(f"{path}:{line} is not valid YAML: {problem}") from error
+    if not isinstance(tree.value, dict):
+        raise UsageError(f"{tree.place}: the file must be a mapping of keys, got {_shown(tree.value)}")
+    included = tree.value.pop("include", None)
+    for name in _names(included):
+        base = _read(path.parent / name, (*including, path.resolve()))
+        tree = _merge(base, tree)
+    return tree
+
+
+def _names(included: Located | None) -> list[str]:
+    if included is None:
+        return []
+    items = included.value if isinstance(included.value, list) else [included]
+    for item in items:
+        if not isinstance(item.value, str):
+            raise UsageError(f"{item.place}: include takes file names, got {_shown(item.value)}")
+    return [item.value for item in reversed(items)]
+
+
+def _locate(node: yaml.Node, path: Path) -> Located:
+    place = f"{path}:{node.start_mark.line + 1}"
+    if isinstance(node, yaml.MappingNode):
+        mapping: dict[str, Located] = {}
+        for key_node, value_node in node.value:
+            name = str(key_node.value)
+            key_place = f"{path}:{key_node.start_mark.line + 1}"
+            if name in mapping:
+                raise UsageError(f"{key_place}: key '{name}' stands twice, first at {mapping[name].place}")
+            mapping[name] = Located(_locate(value_node, path).value, key_place)
+        return Located(mapping, place)
+    if isinstance(node, yaml.SequenceNode):
+        return Located([_locate(item, path) for item in node.value], place)
+    return Located(_scalar(node), place)
+
+
+def _scalar(node: yaml.Node) -> Any:
+    loader = yaml.SafeLoader("")
+    value = loader.construct_object(node, deep=True)
+    return _number(value) if isinstance(value, str) and node.style is None else value  # type: ignore[attr-defined]
+
+
+def _number(text: str) -> Any:
+    # YAML 1.1 reads `1e-3` (no dot) as text, which everybody who writes it means as a number.
+    try:
+        return float(text) if any(char.isdigit() for char in text) else text
+    except ValueError:
+        return text
+
+
+def _merge(base: Located, over: Located) -> Located:
+    if not (isinstance(base.value, dict) and isinstance(over.value, dict)):
+        return over
+    merged = dict(base.value)
+    for name, item in over.value.items():
+        merged[name] = _merge(merged[name], item) if name in merged else item
+    return Located(merged, over.place)
+
+
+def _override(tree: Located, override: str) -> Located:
+    name, separator, text = override.partition("=")
+    place = f"--set {override}:1"
+    if not separator or not name:
+        raise UsageError(f"--set {override}: write it as KEY.KEY=VALUE, for example --set data.samples=64")
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise UsageError(f"--set {override}: the value is not valid YAML") from error
+    value = _locate(node, Path(f"--set {override}")).value if node is not None else None
+    for part in reversed(name.split(".")):
+        value = {part: Located(value, place)}
+    return _merge(tree, Located(value, tree.place))
+
+
+def _convert(hint: Any, item: Located, key: str) -> Any:
+    origin, value = get_origin(hint), item.value
+    if origin in (typing.Union, types.UnionType):
+        if value is None and type(None) in get_args(hint):
+            return None
+        return _convert(next(arm for arm in get_args(hint) if arm is not type(None)), item, key)
+    if origin is typing.Literal:
+        if value in get_args(hint):
+            return value
+        names = [str(choice) for choice in get_args(hint)]
+        raise UsageError(
+            f"{item.place}: {key} is {_shown(value)}; it takes one of {', '.join(names)}{_nearest(str(value), names)}"
+        )
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise UsageError(f"{item.place}: {key} must be a list, got {_shown(value)}")
+        return tuple(_convert(get_args(hint)[0], part, f"{key}[{place}]") for place, part in enumerate(value))
+    if is_dataclass(hint):
+        return build(hint, item if value is not None else Located({}, item.place), key)  # type: ignore[arg-type]
+    return _plain(hint, item, key)
+
+
+def _plain(hint: Any, item: Located, key: str) -> Any:
+    value = item.value
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if hint is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if hint is Path and isinstance(value, str):
+        return Path(value)
+    if type(value) is hint:
+        return value
+    words = {int: "a whole number", float: "a number", bool: "true or false", str: "text", Path: "a path"}
+    raise UsageError(f"{item.place}: {key} must be {words.get(hint, str(hint))}, got {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"a mapping with {', '.join(map(str, value)) or 'no keys'}"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    return "nothing" if value is None else f"{value!r}"
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def _unknown_key(key: str, name: str, place: str, known: Sequence[str]) -> str:
+    hint = _nearest(name, known) or f"; known here: {', '.join(known)}"
+    return f"unknown key '{key}' in {place.removesuffix(':1') if place.startswith('--set') else place}{hint}"

@@ -1,0 +1,173 @@
+"""The trainer's configuration: one frozen dataclass a section, strict about names and types.
+
+Read with `load_config(path, overrides)`. A file in configs/train/ holds only what differs from the
+defaults here; `include:` builds on another file. Numbers carry their units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from diagnostics.strict_yaml import load
+
+Task = Literal["advection1d", "burgers1d", "darcy2d"]
+Backend = Literal["auto", "nccl", "gloo"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerateConfig:
+    """What `ups data generate --config` makes where the data file is absent."""
+
+    samples: int = 128
+    resolution: int = 128  # cells along each axis
+    frames: int = 41  # saved frames, time series only
+    end_time: float = 2.0  # PDE time units; PDEBench runs to 2
+    seed: int = 2022  # PDEBench's own
+    mode: Literal["clean", "pdebench"] = "clean"  # Darcy: sparse solve, or PDEBench's time marching
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataConfig:
+    """Which file is read, and which part of it serves training, validation and test."""
+
+    task: Task
+    root: Path = Path("reports/data")
+    file: str | None = None  # default: PDEBench's own file name for task and parameter
+    parameter: float = 1.0  # advection speed beta, viscosity nu, Darcy forcing beta
+    time_stride: int = 1  # read every n-th frame
+    space_stride: int = 1  # read every n-th cell along each axis
+    max_samples: int | None = None
+    test_fraction: float = 0.1  # the FIRST samples of the file, as PDEBench takes them
+    validation_fraction: float = 0.1  # the samples after those
+    generate: GenerateConfig = field(default_factory=GenerateConfig)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.test_fraction + self.validation_fraction < 1:
+            raise ValueError("test_fraction + validation_fraction must lie between 0 and 1")
+        if self.time_stride < 1 or self.space_stride < 1:
+            raise ValueError("time_stride and space_stride must be 1 or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatentConfig:
+    """The autoencoder: a grid of tokens, each standing for one patch of cells."""
+
+    dim: int = 32  # channels of one token
+    patch: int = 4  # cells along each axis that become one token
+    hidden_dim: int = 64
+    depth: int = 2  # residual blocks in the encoder, attention layers in the decoder
+    num_heads: int = 4
+    query_points: int = 0  # points decoded in one training step of the autoencoder; 0: every cell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorConfig:
+    """The latent operator. `architecture` is a file of ups/models/ or your own `module:Class`."""
+
+    architecture: str = "pdet_unet"
+    hidden_dim: int = 64
+    depths: tuple[int, ...] = (2, 2, 2)  # layers at each level of the token pyramid, the last is the bottom
+    group_size: int = 32  # channels of one attention group; divides hidden_dim
+    num_heads: int = 4  # heads inside one group; divides group_size
+    mlp_ratio: float = 2.0
+    window: int = 8  # tokens along each axis of one attention window
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.hidden_dim % self.group_size:
+            raise ValueError(f"group_size {self.group_size} does not divide hidden_dim {self.hidden_dim}")
+        if self.group_size % self.num_heads:
+            raise ValueError(f"num_heads {self.num_heads} does not divide group_size {self.group_size}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheConfig:
+    """The latent cache. `dir` may lie on a RAM disk such as /dev/shm/latents."""
+
+    enabled: bool = True
+    dir: Path | None = None  # default: <output.dir>/cache
+    dtype: Literal["float32", "float16"] = "float32"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageConfig:
+    """One training stage. `batch_size` is the GLOBAL batch of one optimizer step, over all ranks."""
+
+    epochs: int = 20
+    batch_size: int = 64  # samples
+    accumulate: int = 1  # micro-batches a step is cut into on each rank
+    lr: float = 1e-3
+    min_lr_ratio: float = 0.01  # end of the cosine, as a share of lr
+    warmup_fraction: float = 0.05  # of all steps
+    weight_decay: float = 1e-4
+    grad_clip: float = 1.0  # largest gradient norm; 0 switches clipping off
+    ema_decay: float = 0.99  # 0 switches the EMA off
+    max_steps: int | None = None  # stop early, for dry runs
+
+    def __post_init__(self) -> None:
+        if min(self.epochs, self.batch_size, self.accumulate) < 1:
+            raise ValueError("epochs, batch_size and accumulate must be 1 or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagesConfig:
+    """The stages in the order in which they run."""
+
+    autoencoder: StageConfig = field(default_factory=StageConfig)
+    operator: StageConfig = field(default_factory=StageConfig)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingConfig:
+    """Ranks, processes and precision, the same for every stage."""
+
+    nproc: int | None = None  # ranks; default: the GPUs, else 2
+    backend: Backend = "auto"  # nccl where there are GPUs, gloo where not
+    threads_per_rank: int = 1  # CPU threads of one rank
+    timeout_s: float = 120.0  # a collective that takes longer ends the run
+    port: int | None = None  # default: a free one
+    workers: int = 0  # loader processes of one rank
+    prefetch: int = 2  # batches each loader process prepares ahead
+    precision: Literal["float32", "bfloat16"] = "float32"
+    compile: bool = False
+    checkpoint_every_steps: int = 200
+    log_every_steps: int = 10
+    rollout_steps: int = 10  # steps of the rollout reported by validation at the end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputConfig:
+    """Where a run writes everything it makes: checkpoints, metrics, cache, plots."""
+
+    dir: Path = Path("reports/run")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpsConfig:
+    """One experiment."""
+
+    data: DataConfig
+    name: str = "run"
+    seed: int = 17
+    latent: LatentConfig = field(default_factory=LatentConfig)
+    operator: OperatorConfig = field(default_factory=OperatorConfig)
+    cache: CacheConfig = field(default_factory=CacheConfig)
+    stages: StagesConfig = field(default_factory=StagesConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    output: OutputConfig = field(default_factory=OutputConfig)
+
+    @property
+    def cache_dir(self) -> Path:
+        """The folder of the latent cache."""
+        return self.cache.dir if self.cache.dir is not None else self.output.dir / "cache"
+
+
+def load_config(path: Path, overrides: Sequence[str] = ()) -> UpsConfig:
+    """Returns the experiment in `path`, with `a.b=value` overrides applied last.
+
+    Raises UsageError naming file, line and, for a mistyped key, its nearest neighbour.
+    """
+    return load(path, UpsConfig, overrides)
