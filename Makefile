@@ -1,41 +1,45 @@
 # `make run`: from nothing to a trained model. `make test`: every test. Both make their own environment.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-PYTHON ?= python3.11
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 CONFIG ?= configs/quickstart.yaml
 RUN_DIR ?= reports/quickstart-$(shell date +%Y%m%d-%H%M%S)
 RUN_DIR := $(RUN_DIR)
+TESTS ?= tests
 
-.PHONY: help run test check lint install install-test golden clean
+.PHONY: help run test lint check install install-test
+.DEFAULT_GOAL := help
 
 help: ## what can be made
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/'
 
-# A stamp a set of extras, renewed when what they install changes.
+# One stamp for each set of extras; it is renewed when what they install changes.
 $(VENV)/.installed-%: pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$*]'
-	touch $@
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "python 3.11 or newer is needed, $(PYTHON) is %d.%d: make PYTHON=/path/to/python3.11" % sys.version_info[:2])'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing .[$*] into $(VENV) (some minutes the first time)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$*]'
+	@touch $@
 
 install: $(VENV)/.installed-train
 
 install-test: $(VENV)/.installed-train,test
 
-run: install ## data, preflight, latent cache, training on 2 ranks, evaluation
+run: install ## data, preflight, latent cache, training on 2 ranks, evaluation with plots
 	$(BIN)/ups data generate --config $(CONFIG)
 	$(BIN)/ups-doctor preflight $(CONFIG) --set output.dir=$(RUN_DIR)
 	$(BIN)/ups train $(CONFIG) --set output.dir=$(RUN_DIR) --no-preflight
 	$(BIN)/ups evaluate $(RUN_DIR)/checkpoints/best.pt
 
-test: install-test ## every test
+test: install-test ## every test; TESTS=tests/agent for some of them
 	$(BIN)/python -m pytest $(TESTS)
 
 lint: install-test ## ruff, mypy, codespell
 	$(BIN)/ruff check diagnostics ups tests
 	$(BIN)/ruff format --check diagnostics ups tests
 	$(BIN)/mypy
-	$(BIN)/codespell diagnostics ups tests configs README.md ARCHITECTURE.md CHANGELOG.md
+	$(BIN)/codespell diagnostics ups tests configs *.md
 
 check: lint test ## everything CI runs

@@ -55,7 +55,7 @@ def build(schema: type[Config], tree: Located, key: str = "") -> Config:
     for name, item in known.items():
         required = item.default is MISSING and item.default_factory is MISSING
         if required and name not in arguments:
-            raise UsageError(f"{tree.place.rsplit(':', 1)[0]}: key '{f'{key}.' if key else ''}{name}' is missing")
+            raise UsageError(f"{tree.place}: key '{f'{key}.' if key else ''}{name}' is missing")
     try:
         return schema(**arguments)
     except ValueError as error:  # a dataclass's own __post_init__ refuses a combination of values
@@ -99,19 +99,24 @@ def _names(included: Located | None) -> list[str]:
     return [item.value for item in reversed(items)]
 
 
-def _locate(node: yaml.Node, path: Path) -> Located:
-    place = f"{path}:{node.start_mark.line + 1}"
+def _place(node: yaml.Node, origin: Path | str) -> str:
+    return origin if isinstance(origin, str) else f"{origin}:{node.start_mark.line + 1}"
+
+
+def _locate(node: yaml.Node, origin: Path | str) -> Located:
+    # origin is the file, or the text of the option whose value this is: that has no lines to name.
+    place = _place(node, origin)
     if isinstance(node, yaml.MappingNode):
         mapping: dict[str, Located] = {}
         for key_node, value_node in node.value:
             name = str(key_node.value)
-            key_place = f"{path}:{key_node.start_mark.line + 1}"
+            key_place = _place(key_node, origin)
             if name in mapping:
                 raise UsageError(f"{key_place}: key '{name}' stands twice, first at {mapping[name].place}")
-            mapping[name] = Located(_locate(value_node, path).value, key_place)
+            mapping[name] = Located(_locate(value_node, origin).value, key_place)
         return Located(mapping, place)
     if isinstance(node, yaml.SequenceNode):
-        return Located([_locate(item, path) for item in node.value], place)
+        return Located([_locate(item, origin) for item in node.value], place)
     return Located(_scalar(node), place)
 
 
@@ -140,14 +145,14 @@ def _merge(base: Located, over: Located) -> Located:
 
 def _override(tree: Located, override: str) -> Located:
     name, separator, text = override.partition("=")
-    place = f"--set {override}:1"
+    place = f"--set {override}"
     if not separator or not name:
         raise UsageError(f"--set {override}: write it as KEY.KEY=VALUE, for example --set data.samples=64")
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         raise UsageError(f"--set {override}: the value is not valid YAML") from error
-    value = _locate(node, Path(f"--set {override}")).value if node is not None else None
+    value = _locate(node, place).value if node is not None else None
     for part in reversed(name.split(".")):
         value = {part: Located(value, place)}
     return _merge(tree, Located(value, tree.place))
@@ -204,4 +209,4 @@ def _nearest(name: str, known: Sequence[str]) -> str:
 
 def _unknown_key(key: str, name: str, place: str, known: Sequence[str]) -> str:
     hint = _nearest(name, known) or f"; known here: {', '.join(known)}"
-    return f"unknown key '{key}' in {place.removesuffix(':1') if place.startswith('--set') else place}{hint}"
+    return f"unknown key '{key}' in {place}{hint}"
