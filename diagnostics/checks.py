@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from diagnostics.findings import NOTHING_MEASURED, Finding
+from diagnostics.findings import Finding
 
 
 class Stage(StrEnum):
@@ -48,7 +48,7 @@ class Result:
 
     title: str
     findings: tuple[Finding, ...] = ()
-    measured: Mapping[str, Any] = field(default=NOTHING_MEASURED)
+    measured: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class JobDescription:
     cache_dirs: tuple[Path, ...] = ()
     data_files: tuple[Path, ...] = ()
     precision: str = "float32"
-    env: Mapping[str, str] = field(default=NOTHING_MEASURED)
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class PreflightConfig:
     port: int | None = None
     job: JobDescription | None = None  # set when a CONFIG was given
     script: tuple[str, ...] | None = None  # the user's launch line, set by --script
-    last_good: Mapping[str, Any] = field(default=NOTHING_MEASURED)  # measurements of the last passed run
+    last_good: Mapping[str, Any] = field(default_factory=dict)  # measurements of the last passed run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from types import MappingProxyType
 from typing import Any
-
-NOTHING_MEASURED: Mapping[str, Any] = MappingProxyType({})
 
 
 class Severity(IntEnum):
@@ -110,7 +107,7 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     reason: str = ""
     detail: str = ""
-    measured: Mapping[str, Any] = field(default=NOTHING_MEASURED)
+    measured: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def worst(self) -> Severity | None:

@@ -1,0 +1,95 @@
+"""Scans one file of any kind: the first format that recognises its content says what is in it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Protocol, cast
+
+import diagnostics.caches
+from diagnostics.caches.file_bytes import FileBytes
+from diagnostics.caches.file_scan import FileScan, Problem
+from diagnostics.findings import Severity
+from diagnostics.registry import discover
+
+
+class CacheFormat(Protocol):
+    """The contract of a plugin of `diagnostics/caches/`."""
+
+    CODE: str
+    NAME: str
+    FORMAT: str
+    ENDINGS: Sequence[str]  # file names that promise this format, whatever they hold
+
+    def recognise(self, head: bytes, tail: bytes) -> bool:
+        """Whether a file with this beginning and this end is one of this format."""
+
+    def scan(self, file: FileBytes) -> FileScan:
+        """What is in the file; never raises for what the file contains."""
+
+
+@cache
+def formats() -> tuple[CacheFormat, ...]:
+    """Returns the known formats, by code."""
+    return tuple(cast("CacheFormat", module) for module in discover(diagnostics.caches).values())
+
+
+def scan_file(path: str) -> FileScan:
+    """Returns the scan of one file: recognised, or skipped with the reason; never raises for a file."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - a Path for each file costs a third of the scan
+            return FileScan(path=path, size=0, skipped="not a regular file")
+        with FileBytes(path) as file:
+            return _half_written(_scan_open(file))
+    except OSError as error:
+        problem = Problem(
+            name="unreadable-file", observed=error.strerror or str(error), expected="a file that can be read"
+        )
+        return FileScan(path=path, size=0, code="C101", problems=(problem,))
+
+
+def _scan_open(file: FileBytes) -> FileScan:
+    head, tail = file.head(), file.tail()
+    for plugin in formats():
+        if plugin.recognise(head, tail):
+            return plugin.scan(file)
+    return _unrecognised(file, head)
+
+
+def _unrecognised(file: FileBytes, head: bytes) -> FileScan:
+    begins = f"begins with {head[:8]!r}" if head else "is empty"
+    promised = next((plugin for plugin in formats() if _ending(file.path) in plugin.ENDINGS), None)
+    if promised is None:
+        return FileScan(
+            path=file.path, size=file.size, skipped="empty" if not head else "not a cache format known here"
+        )
+    # A few bytes of a zip archive, or none at all, are what a full disk or a kill leaves behind.
+    cut = not head.strip(b"\0") or head.startswith((b"PK"[: len(head)], b"\x93NUMPY"[: len(head)]))
+    problem = Problem(
+        name="truncated-file" if cut else "corrupt-file",
+        observed=f"{file.size} bytes; it {begins}",
+        expected=f"a {promised.FORMAT} file, as its name says",
+    )
+    return FileScan(path=file.path, size=file.size, code=promised.CODE, format=promised.FORMAT, problems=(problem,))
+
+
+def _ending(path: str) -> str:
+    name = os.path.basename(path).removesuffix(".tmp").lower()  # noqa: PTH119 - as above
+    return name[name.rfind(".") :] if "." in name else ""
+
+
+def _half_written(scan: FileScan) -> FileScan:
+    """A temporary file that a writer left behind is never read under that name: a warning, not an error."""
+    if ".tmp" not in os.path.basename(scan.path) or scan.skipped:  # noqa: PTH119 - as above
+        return scan
+    observed = "; ".join(problem.observed for problem in scan.problems) or "a whole file"
+    problem = Problem(
+        name="half-written",
+        observed=f"a temporary file: {observed}",
+        expected="renamed or removed by its writer",
+        severity=Severity.WARNING,
+    )
+    return replace(scan, devices={}, dtypes={}, problems=(problem,))

@@ -1,0 +1,58 @@
+"""The callables that a pickle of tensors may name: what rebuilds tensors, arrays and plain containers.
+
+Naming a global makes an unpickler import its module, which runs code; so a name that is not here is
+reported where it is named, called or not. The list follows what `torch.load(weights_only=True)` takes,
+and numpy's own array rebuilding.
+"""
+
+from __future__ import annotations
+
+from diagnostics.caches.storages import STORAGE_TYPES
+
+_TORCH_REBUILDS = {
+    "torch.Size",
+    "torch.Tensor",
+    "torch.device",
+    "torch.nn.parameter.Parameter",
+    "torch.nn.parameter.UninitializedParameter",
+    "torch.serialization._get_layout",
+    "torch.storage.TypedStorage",
+    "torch.storage.UntypedStorage",
+    "torch._tensor._rebuild_from_type_v2",
+    "torch._utils._rebuild_device_tensor_from_cpu_tensor",
+    "torch._utils._rebuild_device_tensor_from_numpy",
+    "torch._utils._rebuild_meta_tensor_no_storage",
+    "torch._utils._rebuild_nested_tensor",
+    "torch._utils._rebuild_parameter",
+    "torch._utils._rebuild_parameter_with_state",
+    "torch._utils._rebuild_qtensor",
+    "torch._utils._rebuild_sparse_tensor",
+    "torch._utils._rebuild_tensor",
+    "torch._utils._rebuild_tensor_v2",
+    "torch._utils._rebuild_tensor_v3",
+    "torch._utils._rebuild_wrapper_subclass",
+    "torch.per_channel_affine",
+    "torch.per_channel_affine_float_qparams",
+    "torch.per_channel_symmetric",
+    "torch.per_tensor_affine",
+    "torch.per_tensor_symmetric",
+}
+_CONTAINERS = {
+    f"{module}.{name}"
+    for module in ("builtins", "__builtin__")
+    for name in ("bytearray", "complex", "dict", "frozenset", "list", "set", "slice", "tuple")
+} | {"_codecs.encode", "collections.Counter", "collections.OrderedDict", "copyreg._reconstructor"}
+_ARRAYS = {
+    "numpy.dtype",
+    "numpy.ndarray",
+    *(f"numpy.{core}.multiarray.{name}" for core in ("core", "_core") for name in ("_reconstruct", "scalar")),
+}
+_DTYPE_NAMES = (
+    "bfloat16 bool complex32 complex64 complex128 float16 float32 float64 int8 int16 int32 int64 uint8 uint16 "
+    "uint32 uint64 qint8 qint32 quint8 quint4x2 quint2x4 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
+    "float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2"
+)
+_DTYPES = {f"torch.{name}" for name in _DTYPE_NAMES.split()}
+_STORAGES = {f"torch.{place}{name}" for place in ("", "cuda.") for name in STORAGE_TYPES}
+
+SAFE_GLOBALS = frozenset(_TORCH_REBUILDS | _CONTAINERS | _ARRAYS | _DTYPES | _STORAGES)

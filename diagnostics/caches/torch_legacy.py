@@ -1,0 +1,96 @@
+"""A torch file of the old, non-zip format that holds device tags, is cut off, or would run code.
+
+What it does: reads files that `torch.save` wrote before torch 1.6, or since then with
+`_use_new_zipfile_serialization=False`: five pickles, then the storages' bytes. The pickles' opcodes are
+read as data: nothing is unpickled, no tensor is touched, torch is not imported.
+
+Why it matters: the same as for C101; and an old file that was cut off looks whole until its last
+storage is read.
+
+Bad:
+
+    torch.save({"latent": latent}, path, _use_new_zipfile_serialization=False)   # latent lives on cuda:0
+
+Good:
+
+    torch.save({"latent": latent.cpu()}, path)
+
+Fix: load it with `map_location="cpu"` and save it again, which also gives the format of today.
+"""
+
+from __future__ import annotations
+
+from diagnostics.caches.file_bytes import FileBytes
+from diagnostics.caches.file_scan import FileScan, Problem, by_device, by_dtype, device_problems, unsafe_problems
+from diagnostics.caches.pickle_walk import MalformedPickleError, PickleWalk
+
+CODE = "C102"
+NAME = "torch-legacy"
+FORMAT = "torch legacy"
+ENDINGS = ()
+# The first pickle: PROTO 2, LONG1 of 10 bytes 0x1950a86a20f9469cfc6c, STOP. Source: torch/serialization.py.
+MAGIC = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
+FIRST_READ, MAX_PICKLE_BYTES = 64 << 10, 64 << 20
+PICKLES = ("magic number", "protocol version", "system facts", "object", "storage keys")
+
+
+def recognise(head: bytes, tail: bytes) -> bool:
+    """Begins with torch's magic number, pickled."""
+    return head.startswith(MAGIC)
+
+
+def scan(file: FileBytes) -> FileScan:
+    """Returns what the file holds and what is wrong with it; never raises for what the file contains."""
+    try:
+        walk = _walk(file)
+    except MalformedPickleError as error:
+        cut = error.truncated and file.size <= MAX_PICKLE_BYTES
+        name = "truncated-file" if cut else "corrupt-file"
+        problem = Problem(name=name, observed=str(error), expected="five whole pickles")
+        return FileScan(path=file.path, size=file.size, code=CODE, format=FORMAT, problems=(problem,))
+    storages = tuple(walk.storages.values())
+    return FileScan(
+        path=file.path,
+        size=file.size,
+        code=CODE,
+        format=FORMAT,
+        devices=by_device(storages),
+        dtypes=by_dtype(storages),
+        tensors=walk.tensors,
+        problems=(
+            *device_problems(storages, "object pickle"),
+            *unsafe_problems(list(walk.unsafe.values()), "object pickle"),
+            *_cut_off(file, walk),
+        ),
+    )
+
+
+def _walk(file: FileBytes) -> PickleWalk:
+    for limit in (FIRST_READ, MAX_PICKLE_BYTES):
+        walk = PickleWalk(file.head(limit))
+        try:
+            for _ in PICKLES:
+                walk.stack, walk.marks, walk.memo = [], [], {}
+                walk.run()
+        except MalformedPickleError:
+            if limit == MAX_PICKLE_BYTES or file.size <= limit:
+                raise
+        else:
+            return walk
+    raise AssertionError("unreachable: the last limit raises")
+
+
+def _cut_off(file: FileBytes, walk: PickleWalk) -> list[Problem]:
+    # Each storage is its element count in 8 bytes, then its elements; one key may be named by many views.
+    elements = {tag.key: tag for tag in walk.storages.values()}.values()
+    needed = walk.at + sum(8 + tag.bytes for tag in elements)
+    if file.size >= needed:
+        return []
+    return [
+        Problem(
+            name="truncated-file",
+            observed=f"{file.size} bytes",
+            expected=f"{needed} bytes for {len(elements)} storages",
+            place=f"byte {file.size}",
+        )
+    ]

@@ -1,0 +1,113 @@
+"""A torch file (zip archive) that holds device tags, is cut off, or would run code.
+
+What it does: reads the archive's directory and its small `data.pkl` of files that `torch.save` wrote since
+torch 1.6 (.pt, .pth, .bin, recognised by content). The pickle's opcodes are read as data: nothing is
+unpickled, no tensor is touched, torch is not imported.
+
+Why it matters: a tensor saved from a GPU carries the tag `cuda:0`. On a machine without that GPU
+`torch.load` raises, and in forked loader workers it ends them without a word. A pickle can also call
+any function when it is loaded. A file that was cut off by a full disk fails hours later, in mid-epoch.
+
+Bad:
+
+    torch.save({"latent": latent}, "sample_00017.pt")        # latent lives on cuda:0
+
+Good:
+
+    torch.save({"latent": latent.cpu()}, "sample_00017.pt")
+
+Fix: load it with `map_location="cpu"` and save it again; make cut-off files again; do not load a file
+that names a callable you do not know.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
+from diagnostics.caches.file_scan import FileScan, Problem, by_device, by_dtype, device_problems, unsafe_problems
+from diagnostics.caches.pickle_walk import MalformedPickleError, PickleWalk, UnsafeCall
+from diagnostics.caches.storages import StorageTag
+from diagnostics.caches.zip_directory import LOCAL, Member, read_directory, read_member
+
+CODE = "C101"
+NAME = "torch-zip"
+FORMAT = "torch zip"
+ENDINGS = (".pt", ".pth", ".ckpt")
+MAX_PICKLE_BYTES = 64 << 20
+
+
+def recognise(head: bytes, tail: bytes) -> bool:
+    """A zip archive whose first member or directory names a `data.pkl`."""
+    return head.startswith(LOCAL) and (b"/data.pkl" in head or b"/data.pkl" in tail)
+
+
+def scan(file: FileBytes) -> FileScan:
+    """Returns what the archive holds and what is wrong with it; never raises for what the file contains."""
+    try:
+        return _scan(file)
+    except MalformedPickleError as error:
+        problem = Problem(name="corrupt-file", observed=str(error), expected="a whole pickle", place="data.pkl")
+    except DamagedFileError as error:
+        name = "truncated-file" if error.truncated else "corrupt-file"
+        problem = Problem(name=name, observed=str(error), expected="a whole zip archive", place=error.place)
+    return FileScan(path=file.path, size=file.size, code=CODE, format=FORMAT, problems=(problem,))
+
+
+def _scan(file: FileBytes) -> FileScan:
+    members = read_directory(file)
+    pickle = next((member for member in members if member.name.endswith("/data.pkl")), None)
+    if pickle is None:
+        raise DamagedFileError("no member data.pkl in the archive's directory")
+    root = pickle.name.removesuffix("data.pkl")
+    if any(member.name == f"{root}constants.pkl" for member in members):
+        return FileScan(
+            path=file.path, size=file.size, code=CODE, format="torchscript", skipped="a TorchScript program"
+        )
+    storages, unsafe, tensors = _walk(read_member(file, pickle, MAX_PICKLE_BYTES))
+    return FileScan(
+        path=file.path,
+        size=file.size,
+        code=CODE,
+        format=FORMAT,
+        devices=by_device(storages),
+        dtypes=by_dtype(storages),
+        tensors=tensors,
+        problems=(
+            *device_problems(storages, pickle.name),
+            *unsafe_problems(unsafe, pickle.name),
+            *_missing_storages(storages, members, root),
+        ),
+    )
+
+
+# The files of one cache folder often have the same pickle byte for byte: only their tensors differ.
+@lru_cache(maxsize=64)
+def _walk_small(data: bytes) -> tuple[tuple[StorageTag, ...], tuple[UnsafeCall, ...], int]:
+    facts = PickleWalk(data).run()
+    return tuple(facts.storages.values()), tuple(facts.unsafe.values()), facts.tensors
+
+
+def _walk(data: bytes) -> tuple[tuple[StorageTag, ...], tuple[UnsafeCall, ...], int]:
+    return _walk_small(data) if len(data) <= 1 << 16 else _walk_small.__wrapped__(data)
+
+
+def _missing_storages(storages: tuple[StorageTag, ...], members: list[Member], root: str) -> list[Problem]:
+    sizes = {member.name: member.size for member in members}
+    short = [
+        (tag, sizes.get(f"{root}data/{tag.key}"))
+        for tag in storages
+        if tag.location != "meta" and sizes.get(f"{root}data/{tag.key}", -1) < tag.bytes
+    ]
+    if not short:
+        return []
+    tag, size = short[0]
+    held = "is missing" if size is None else f"holds {size} bytes"
+    return [
+        Problem(
+            name="corrupt-file",
+            observed=f"{len(short)} of {len(storages)} storages incomplete: {root}data/{tag.key} {held}",
+            expected=f"{tag.bytes} bytes ({tag.numel} x {tag.dtype})",
+            place=f"{root}data/{tag.key}",
+        )
+    ]

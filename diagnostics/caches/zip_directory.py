@@ -1,0 +1,157 @@
+"""A zip archive's central directory, read from the file's end as torch reads it; offsets are checked.
+
+Numbers and layout: PKWARE APPNOTE 6.3.10, sections 4.3.7 to 4.3.16 and 4.5.3. Python's zipfile is not used
+because it trusts sizes, reads members whole and accepts archives that torch's reader refuses.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+
+from diagnostics.caches.file_bytes import TAIL_BYTES, WIDE_TAIL_BYTES, DamagedFileError, FileBytes
+
+LOCAL, CENTRAL, END, END64, LOCATOR64 = b"PK\3\4", b"PK\1\2", b"PK\5\6", b"PK\6\6", b"PK\6\7"
+_END = struct.Struct("<4s4H2LH")
+_LOCATOR64 = struct.Struct("<4sLQL")
+_END64 = struct.Struct("<4sQ2H2L4Q")
+_CENTRAL = struct.Struct("<4s6H3L5H2L")
+_LOCAL_BYTES = 30
+FULL16, FULL32 = 0xFFFF, 0xFFFFFFFF
+MAX_DIRECTORY_BYTES = 64 << 20  # about 700,000 members
+STORED, DEFLATED = 0, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member; `offset` is where its local header begins, sizes are in bytes."""
+
+    name: str
+    method: int
+    flags: int
+    stored: int
+    size: int
+    offset: int
+
+
+def read_directory(file: FileBytes) -> list[Member]:
+    """Returns the members by the directory at the file's end.
+
+    Raises DamagedFileError: truncated where no end record is found, else saying which offset lies.
+    """
+    count, size, offset = _find_end(file)
+    if size > MAX_DIRECTORY_BYTES:
+        raise DamagedFileError(f"the central directory claims {size:,} bytes", place="end record")
+    if offset + size > file.size:
+        raise DamagedFileError(
+            f"the central directory claims bytes {offset} to {offset + size}, the file has {file.size}",
+            place="end record",
+        )
+    members = _members(file.read(offset, size))
+    if len(members) != count:
+        raise DamagedFileError(f"the end record counts {count} members, the directory holds {len(members)}")
+    _check_offsets(members, offset)
+    return members
+
+
+def _find_end(file: FileBytes) -> tuple[int, int, int]:
+    for length in (TAIL_BYTES, WIDE_TAIL_BYTES):
+        tail = file.tail(length)
+        at = tail.rfind(END, 0, len(tail) - _END.size + len(END))
+        if at >= 0:
+            return _end_record(file, tail[at : at + _END.size], file.size - len(tail) + at)
+        if len(tail) == file.size:
+            break
+    raise DamagedFileError(f"no end record in the last {len(tail):,} bytes: the file was cut off", truncated=True)
+
+
+def _end_record(file: FileBytes, record: bytes, at: int) -> tuple[int, int, int]:
+    _, _, _, _, count, size, offset, _ = _END.unpack(record)
+    if count != FULL16 and size != FULL32 and offset != FULL32:
+        return count, size, offset
+    if at < _LOCATOR64.size:
+        raise DamagedFileError("the zip64 end record is missing", place=f"byte {at}")
+    magic, _, at64, _ = _LOCATOR64.unpack(file.read(at - _LOCATOR64.size, _LOCATOR64.size))
+    if magic != LOCATOR64:
+        raise DamagedFileError("the zip64 locator is missing", place=f"byte {at}")
+    if at64 + _END64.size > at:
+        raise DamagedFileError(f"the zip64 end record is said to lie at byte {at64}", place=f"byte {at}")
+    fields = _END64.unpack(file.read(at64, _END64.size))
+    if fields[0] != END64:
+        raise DamagedFileError("the zip64 end record is not where the locator says", place=f"byte {at64}")
+    return fields[7], fields[8], fields[9]
+
+
+def _members(directory: bytes) -> list[Member]:
+    members: list[Member] = []
+    at = 0
+    while at < len(directory):
+        if len(directory) - at < _CENTRAL.size or directory[at : at + 4] != CENTRAL:
+            raise DamagedFileError(
+                f"entry {len(members)} of the central directory is damaged", place=f"directory byte {at}"
+            )
+        fields = _CENTRAL.unpack_from(directory, at)
+        name_at = at + _CENTRAL.size
+        extra_at = name_at + fields[10]
+        name = directory[name_at:extra_at].decode("utf-8", "replace")
+        extra = directory[extra_at : extra_at + fields[11]]
+        stored, size, offset = fields[8], fields[9], fields[16]
+        if FULL32 in (stored, size, offset):
+            size, stored, offset = _zip64_sizes(extra, size, stored, offset)
+        members.append(Member(name, fields[4], fields[3], stored, size, offset))
+        at = extra_at + fields[11] + fields[12]
+    return members
+
+
+def _zip64_sizes(extra: bytes, size: int, stored: int, offset: int) -> tuple[int, int, int]:
+    at = 0
+    while at + 4 <= len(extra):
+        tag, length = struct.unpack_from("<2H", extra, at)
+        if tag == 1:
+            values = [value for (value,) in struct.iter_unpack("<Q", extra[at + 4 : at + 4 + length // 8 * 8])]
+            wide = [values.pop(0) if field == FULL32 and values else field for field in (size, stored, offset)]
+            return wide[0], wide[1], wide[2]
+        at += 4 + length
+    return size, stored, offset
+
+
+def _check_offsets(members: list[Member], directory_at: int) -> None:
+    for member in members:
+        # The local name and extra field lie between; they are at least as long as the shortest header.
+        if member.offset + _LOCAL_BYTES + member.stored > directory_at:
+            raise DamagedFileError(
+                f"member {member.name!r} claims bytes {member.offset} to "
+                f"{member.offset + _LOCAL_BYTES + member.stored}, the directory begins at {directory_at}",
+                place=member.name,
+            )
+
+
+def read_member(file: FileBytes, member: Member, limit: int) -> bytes:
+    """Returns a member's content, inflated if need be, never more than `limit` bytes.
+
+    Raises DamagedFileError for a lying offset, an unknown method, encryption, or a size over the limit.
+    """
+    if member.flags & 1 or member.method not in (STORED, DEFLATED):
+        raise DamagedFileError(
+            f"method {member.method}, flags {member.flags:#x}: torch cannot read it", place=member.name
+        )
+    if max(member.size, member.stored) > limit:
+        raise DamagedFileError(f"claims {max(member.size, member.stored):,} bytes, over {limit:,}", place=member.name)
+    header = file.read(member.offset, _LOCAL_BYTES)
+    if header[:4] != LOCAL:
+        raise DamagedFileError(f"no local header at byte {member.offset}", place=member.name)
+    name_bytes, extra_bytes = struct.unpack_from("<2H", header, 26)
+    data = file.read(member.offset + _LOCAL_BYTES + name_bytes + extra_bytes, member.stored)
+    return data if member.method == STORED else _inflate(data, member)
+
+
+def _inflate(data: bytes, member: Member) -> bytes:
+    try:
+        # One byte more than promised is enough to catch a bomb.
+        content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, member.size + 1)
+    except zlib.error as error:
+        raise DamagedFileError(f"does not inflate: {error}", place=member.name) from None
+    if len(content) != member.size:
+        raise DamagedFileError(f"inflates to other than the {member.size} bytes it claims", place=member.name)
+    return content
