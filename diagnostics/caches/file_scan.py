@@ -14,6 +14,7 @@ from diagnostics.findings import Severity
 
 # Loading these needs no device of the machine that wrote the file.
 HARMLESS_DEVICES = frozenset({"cpu", "meta"})
+MAX_NAMES, OTHERS = 64, "others"  # a hostile file may name a different device for each storage
 EXAMPLES = 5  # offending items of one file that are kept as evidence
 
 
@@ -67,7 +68,7 @@ def by_dtype(storages: Iterable[StorageTag]) -> dict[str, Tally]:
 def _tally(pairs: Iterable[tuple[str, int]]) -> dict[str, Tally]:
     counts: dict[str, list[int]] = {}
     for name, size in pairs:
-        count = counts.setdefault(name, [0, 0])
+        count = counts.setdefault(name if name in counts or len(counts) < MAX_NAMES else OTHERS, [0, 0])
         count[0] += 1
         count[1] += size
     return {name: Tally(storages=count, bytes=size) for name, (count, size) in counts.items()}
@@ -78,7 +79,8 @@ def device_problems(storages: Iterable[StorageTag], member: str) -> list[Problem
     foreign: dict[str, list[StorageTag]] = {}
     for tag in storages:
         if tag.location not in HARMLESS_DEVICES:
-            foreign.setdefault(tag.location, []).append(tag)
+            known = tag.location in foreign or len(foreign) < MAX_NAMES
+            foreign.setdefault(tag.location if known else OTHERS, []).append(tag)
     return [_device_problem(location, tags, member) for location, tags in sorted(foreign.items())]
 
 
