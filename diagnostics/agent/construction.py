@@ -1,0 +1,48 @@
+"""Which module is being constructed: every `Module.__init__` with the call path that led to it."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from itertools import count
+
+from . import layout
+from .frames import CallPaths
+
+
+def watch(module, is_compiling, activity):
+    """Patches `module.__init__`. What it writes: the class and the call path, the attribute names are read later."""
+    original, recorder = module.__init__, Constructions(activity)
+
+    @functools.wraps(original)
+    def __init__(self, *args, **kwargs):  # noqa: N807
+        if not is_compiling():
+            recorder.add(type(self), sys._getframe(1))
+        original(self, *args, **kwargs)
+
+    module.__init__ = __init__
+
+
+class Constructions:
+    """The ring of constructions of this process."""
+
+    def __init__(self, activity):
+        self._activity = activity
+        self._strings = self._paths = None
+
+    def add(self, kind, frame):
+        """Writes that a constructor of `kind` began; never raises."""
+        try:
+            activity = self._activity
+            if not activity.attached:
+                activity.attach()
+            if activity.strings is None:
+                return
+            if activity.strings is not self._strings:  # the first time, and in a forked child
+                self._strings, self._paths, self._slots = activity.strings, CallPaths(activity.strings), count()
+            text = "%s\0%d" % (kind.__qualname__, self._paths.of(frame))
+            name = self._strings.intern(text.encode("utf-8", "replace"))
+            word = activity.agent.ordered() << layout.SEQUENCE_SHIFT | name
+            activity.constructed[next(self._slots) % layout.RING_SLOTS] = word
+        except Exception:
+            pass  # a construction nobody saw; the job goes on

@@ -1,0 +1,78 @@
+"""Where each fact stands in an agent's file; the writer in this folder and the doctor's reader share it.
+
+    0      header     magic (written last), version, pid, clocks, table of areas, text KEY=value NUL ...
+    8192   lifecycle  slots of 64 bytes, each written once
+    ...    strings    u16 length + bytes; the id of a string is its offset in the area
+    then, from the first use of torch.nn on (see areas.py):
+    ...    modules    open stacks by thread, ring of entered modules, ring of constructions
+    ...    names      a strings area for the modules' names and constructors' call paths
+    ...    collectives, steps   reserved, zero
+
+All numbers are little-endian. Names of areas, offsets and sizes are read from the table, so that sizes may
+change without a new version. A call path is a string of u32 ids, innermost frame first; a frame is the
+string "file NUL line NUL function".
+"""
+
+MAGIC = b"UPSDRAG1"
+VERSION = 1
+
+HEADER_BYTES = 8192
+# magic, version, header bytes, pid, parent pid, start ticks, monotonic ns, wall ns, pid forked from, text bytes
+HEADER = "<8sIIIIQQQII"
+AREA_TABLE_OFFSET = 128
+AREA_ENTRY = "<16sQQ"  # name, offset in the file, bytes
+AREA_ENTRY_BYTES = 32
+AREA_COUNT = 8
+TEXT_OFFSET = 512
+TEXT_BYTES = HEADER_BYTES - TEXT_OFFSET
+
+LIFECYCLE_HEADER_BYTES = 64  # u32 events that found no slot
+# commit (slot + 1, written last), thread, sequence, monotonic ns, kind, text, call path, reserved, value
+EVENT = "<IIQQIIIIq"
+EVENT_BYTES = 64
+EVENT_SLOTS = 384
+ENDING_SLOTS = 64  # the last slots are kept for how the process ends
+LIFECYCLE_BYTES = LIFECYCLE_HEADER_BYTES + EVENT_SLOTS * EVENT_BYTES
+
+STRINGS_HEADER_BYTES = 16  # u32 strings that found no room
+MAX_STRING_BYTES = 2048
+MAX_FRAMES = 32
+
+BASE_BYTES = 128 * 1024  # header, lifecycle, strings; each file has them
+FORKED_BASE_BYTES = 64 * 1024  # of a forked child: a job may fork a thousand times
+
+STACK_WORDS = 128  # u32: thread, depth, name an exception came out of, reserved, names
+STACK_HEADER_WORDS = 4
+STACK_LEVELS = STACK_WORDS - STACK_HEADER_WORDS
+STACK_COUNT = 8
+RING_SLOTS = 1024  # u64: sequence << 26 | kind << 24 | name
+MODULES_HEADER_BYTES = 64
+STACKS_BYTES = STACK_COUNT * STACK_WORDS * 4
+RING_BYTES = RING_SLOTS * 8
+MODULES_BYTES = MODULES_HEADER_BYTES + STACKS_BYTES + 2 * RING_BYTES  # entered, constructed
+KIND_FORWARD, KIND_BACKWARD = 0, 1
+NAME_BITS = 24
+SEQUENCE_SHIFT = 26
+
+# The areas that are added when torch.nn is first used, in this order.
+TORCH_AREAS = (
+    ("modules", MODULES_BYTES),
+    ("names", 256 * 1024),
+    ("collectives", 256 * 1024),
+    ("steps", 64 * 1024),
+)
+
+
+def base_areas(total_bytes):
+    """Returns ((name, offset, bytes), ...) of the areas each file has."""
+    strings = HEADER_BYTES + LIFECYCLE_BYTES
+    return (("lifecycle", HEADER_BYTES, LIFECYCLE_BYTES), ("strings", strings, total_bytes - strings))
+
+
+def torch_areas(start):
+    """Returns ((name, offset, bytes), ...) of the areas added at file offset `start`, and their end."""
+    areas, offset = [], start
+    for name, size in TORCH_AREAS:
+        areas.append((name, offset, size))
+        offset += (size + 63) // 64 * 64
+    return tuple(areas), offset
