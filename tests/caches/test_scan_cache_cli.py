@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from diagnostics.cache import scan
+from diagnostics.caches.one_file import scan_file
+from diagnostics.commands.scan_cache import command
+from diagnostics.errors import UsageError
+
+
+def folder_with(torch_files: Path, tmp_path: Path, *names: str) -> Path:
+    for name in names:
+        shutil.copy(torch_files / name, tmp_path / name)
+    return tmp_path
+
+
+def printed(*arguments: str) -> tuple[int, list[str]]:
+    result = CliRunner().invoke(command, arguments)
+    lines = [line.partition(" (0.")[0] if " s)" in line else line for line in result.stdout.splitlines()]
+    return result.exit_code, lines
+
+
+def test_a_clean_folder_is_told_in_four_lines(torch_files: Path, tmp_path: Path) -> None:
+    folder = folder_with(torch_files, tmp_path, "clean.pt", "legacy.pt")
+    (folder / "manifest.json").write_text("{}")
+    assert printed(str(folder)) == (
+        0,
+        [
+            f"2 of 2 cache files clean, {sum(p.stat().st_size for p in folder.glob('*.pt')) / 1024:.1f} KiB, 2 tensors",
+            "devices: cpu 96 B in 2 storages of 2 files",
+            "types:   float32 96 B in 2 storages",
+            "formats: 1 torch legacy, 1 torch zip; left out: 1 not a cache format known here",
+        ],
+    )
+
+
+def test_a_contaminated_folder_names_file_storage_and_remedy(torch_files: Path, tmp_path: Path) -> None:
+    folder = folder_with(torch_files, tmp_path, "clean.pt", "cuda.pt")
+    code, lines = printed(str(folder))
+    size = sum(p.stat().st_size for p in folder.glob("*.pt")) / 1024
+    place = scan_file(str(folder / "cuda.pt")).problems[0].place
+    assert code == 1
+    assert lines[:3] == [
+        "FAIL  C101  1 of 2 cache files carry tags of cuda:1: a machine without that device, or a forked worker, fails on them",
+        f"            read: {folder}/cuda.pt, {place}: 1 storage tagged cuda:1 (key 0) (expected cpu)",
+        "            fix:  load each with map_location='cpu' and save it again, or delete the cache and let it be rebuilt",
+    ]
+    assert lines[4:] == [
+        "",
+        f"1 of 2 cache files clean, {size:.1f} KiB, 2 tensors",
+        "devices: cpu 48 B in 1 storages of 1 file, cuda:1 48 B in 1 storages of 1 file",
+        "types:   float32 96 B in 2 storages",
+        "formats: 2 torch zip",
+        "explain: ups-doctor explain C101",
+    ]
+
+
+def test_the_command_it_gives_makes_the_file_clean(torch_files: Path, tmp_path: Path) -> None:
+    folder = folder_with(torch_files, tmp_path, "cuda.pt")
+    fix = scan([folder]).findings[0].fix
+    assert fix is not None
+    program, *arguments = shlex.split(fix.commands[0])
+    assert program == "python"
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, *arguments], check=True, env=environment, timeout=60)
+    assert scan([folder]).exit_code == 0
+
+
+def test_json_holds_every_number_and_the_bad_file(torch_files: Path, tmp_path: Path) -> None:
+    folder = folder_with(torch_files, tmp_path, "mixed.pt")
+    result = CliRunner().invoke(command, ["--json", str(folder)])
+    answer = json.loads(result.stdout)
+    assert result.exit_code == answer["exit_code"] == 1
+    assert answer["devices"] == {"cpu": {"storages": 1, "bytes": 6}, "cuda:0": {"storages": 1, "bytes": 40}}
+    assert [item["path"] for item in answer["bad_files"]] == [f"{folder}/mixed.pt"]
+    assert [item["name"] for item in answer["findings"]] == ["cuda-in-cache"]
+
+
+def test_a_path_that_does_not_exist_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as error:
+        scan([tmp_path / "absent"])
+    assert (error.value.exit_code, error.value.message) == (2, f"{tmp_path}/absent: no such file or folder")
+
+
+def test_a_folder_without_cache_files_ends_with_two(tmp_path: Path) -> None:
+    (tmp_path / "readme.txt").write_text("nothing")
+    assert printed(str(tmp_path)) == (2, ["no cache file among 1 files"])
+
+
+def test_a_glob_names_its_files(torch_files: Path, tmp_path: Path) -> None:
+    folder = folder_with(torch_files, tmp_path, "clean.pt", "cuda.pt")
+    assert scan([folder / "cl*.pt"]).exit_code == 0
+
+
+def test_a_control_character_of_a_file_name_never_reaches_the_terminal(torch_files: Path, tmp_path: Path) -> None:
+    shutil.copy(torch_files / "cuda.pt", tmp_path / "evil\x1b[2J.pt")
+    _, lines = printed(str(tmp_path))
+    assert "\x1b" not in "".join(lines)
+    assert f"{tmp_path}/evil\\x1b[2J.pt" in "".join(lines)
+
+
+def test_many_processes_find_what_one_finds(torch_files: Path, tmp_path: Path) -> None:
+    for number in range(2100):
+        source = "cuda.pt" if number % 700 == 0 else "clean.pt"
+        os.link(torch_files / source, tmp_path / f"sample_{number:05d}.pt")
+    alone, together = scan([tmp_path], jobs=1), scan([tmp_path], jobs=2)
+    assert (alone.files, alone.bad, alone.device_files) == (2100, 3, {"cpu": 2097, "cuda:1": 3})
+    assert (together.files, together.findings, together.bad_files) == (alone.files, alone.findings, alone.bad_files)
+
+
+def test_an_interrupt_keeps_what_was_found_so_far(torch_files: Path, tmp_path: Path) -> None:
+    class Interrupting:
+        def scanned(self, files: int, bad: int) -> None:
+            if files == 1:
+                raise KeyboardInterrupt
+
+    folder = folder_with(torch_files, tmp_path, "clean.pt", "cuda.pt")
+    result = scan([folder], observer=Interrupting())
+    assert (result.files, result.interrupted, result.exit_code) == (1, True, 130)
+
+
+def test_a_named_pipe_in_the_folder_is_passed_over(torch_files: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.pt")
+    shutil.copy(torch_files / "clean.pt", tmp_path)
+    assert scan([tmp_path]).skipped == {"not a regular file": 1}
