@@ -57,7 +57,7 @@ def _skipped(scan: CacheScan) -> str:
 
 def _by_name(tallies: Mapping[str, Tally], files: Mapping[str, int]) -> str:
     return ", ".join(
-        f"{name} {in_bytes(tally.bytes)} in {tally.storages} storages"
+        f"{name} {in_bytes(tally.bytes)} in {tally.storages} storage{'s' * (tally.storages != 1)}"
         + (f" of {files[name]} file{'s' * (files[name] != 1)}" if name in files else "")
         for name, tally in tallies.items()
     )

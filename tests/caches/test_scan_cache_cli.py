@@ -50,14 +50,16 @@ def test_a_contaminated_folder_names_file_storage_and_remedy(torch_files: Path, 
     place = scan_file(str(folder / "cuda.pt")).problems[0].place
     assert code == 1
     assert lines[:3] == [
-        "FAIL  C101  1 of 2 cache files carry tags of cuda:1: a machine without that device, or a forked worker, fails on them",
+        "FAIL  C101  1 of 2 cache files carry tags of cuda:1: "
+        "a machine without that device, or a forked worker, fails on them",
         f"            read: {folder}/cuda.pt, {place}: 1 storage tagged cuda:1 (key 0) (expected cpu)",
-        "            fix:  load each with map_location='cpu' and save it again, or delete the cache and let it be rebuilt",
+        "            fix:  load each with map_location='cpu' and save it again, "
+        "or delete the cache and let it be rebuilt",
     ]
     assert lines[4:] == [
         "",
         f"1 of 2 cache files clean, {size:.1f} KiB, 2 tensors",
-        "devices: cpu 48 B in 1 storages of 1 file, cuda:1 48 B in 1 storages of 1 file",
+        "devices: cpu 48 B in 1 storage of 1 file, cuda:1 48 B in 1 storage of 1 file",
         "types:   float32 96 B in 2 storages",
         "formats: 2 torch zip",
         "explain: ups-doctor explain C101",
