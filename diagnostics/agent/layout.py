@@ -13,6 +13,8 @@ change without a new version. A call path is a string of u32 ids, innermost fram
 string "file NUL line NUL function".
 """
 
+from __future__ import annotations
+
 MAGIC = b"UPSDRAG1"
 VERSION = 1
 
@@ -63,13 +65,13 @@ TORCH_AREAS = (
 )
 
 
-def base_areas(total_bytes):
+def base_areas(total_bytes: int) -> tuple[tuple[str, int, int], ...]:
     """Returns ((name, offset, bytes), ...) of the areas each file has."""
     strings = HEADER_BYTES + LIFECYCLE_BYTES
     return (("lifecycle", HEADER_BYTES, LIFECYCLE_BYTES), ("strings", strings, total_bytes - strings))
 
 
-def torch_areas(start):
+def torch_areas(start: int) -> tuple[tuple[tuple[str, int, int], ...], int]:
     """Returns ((name, offset, bytes), ...) of the areas added at file offset `start`, and their end."""
     areas, offset = [], start
     for name, size in TORCH_AREAS:

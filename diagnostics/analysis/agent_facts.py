@@ -1,0 +1,108 @@
+"""What an agent's file says about its process, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+GROUP_MADE = "process-group"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """One line of a call path; `file` as Python knew it, so possibly relative to the process's start folder."""
+
+    file: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One rare event. `value` is an exit status or, for what was made, the nanoseconds it took."""
+
+    sequence: int  # one order over everything the process recorded
+    seconds: float  # since the agent started
+    kind: str
+    text: str
+    value: int
+    thread: int
+    path: tuple[Frame, ...]  # innermost first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleName:
+    """A module by its dotted path below the outermost module that was called, "" for that one itself."""
+
+    path: str
+    class_name: str
+    root_class: str
+
+    @property
+    def shown(self) -> str:
+        """The path, or the class where there is none."""
+        return self.path or self.class_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleEntry:
+    """A module was entered, in forward or (deep mode) in backward."""
+
+    sequence: int
+    module: ModuleName
+    backward: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Construction:
+    """A constructor began; `path` starts inside it."""
+
+    sequence: int
+    class_name: str
+    path: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenModules:
+    """The modules open in one thread, outermost first, and the innermost one an exception came out of."""
+
+    thread: int
+    depth: int  # may exceed the modules recorded
+    modules: tuple[ModuleName, ...]
+    left_by_exception: ModuleName | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentFile:
+    """All that one process recorded. `problems` says what could not be read."""
+
+    name: str
+    pid: int
+    parent_pid: int
+    start_ticks: int
+    forked_from: int  # pid, 0 where the process began with an exec
+    started_ns: int  # wall clock
+    variables: Mapping[str, str]
+    argv: tuple[str, ...]
+    cwd: str
+    python: str
+    events: tuple[Event, ...]
+    dropped_events: int
+    open_modules: tuple[OpenModules, ...]
+    entered: tuple[ModuleEntry, ...]  # oldest first
+    constructions: tuple[Construction, ...]  # oldest first
+    problems: tuple[str, ...]
+
+    @property
+    def rank(self) -> int | None:
+        """The rank of the process group it made, else the one in its environment."""
+        for event in reversed(self.events):
+            words = dict(word.partition("=")[::2] for word in event.text.split())
+            if event.kind == GROUP_MADE and words.get("rank", "").isdigit():
+                return int(words["rank"])
+        value = self.variables.get("RANK", "")
+        return int(value) if value.isdigit() else None
+
+    def last_event(self, *kinds: str) -> Event | None:
+        """The latest event of one of these kinds."""
+        return max((event for event in self.events if event.kind in kinds), key=lambda e: e.sequence, default=None)

@@ -1,0 +1,111 @@
+"""Decodes an agent's file. Nothing in it is trusted: it may be half-written, or from somewhere else."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from diagnostics.agent import layout
+from diagnostics.analysis.agent_bytes import Header, StringTable, number, read_header
+from diagnostics.analysis.agent_facts import (
+    AgentFile,
+    Construction,
+    Event,
+    ModuleEntry,
+    ModuleName,
+    OpenModules,
+)
+
+_NAME_MASK = (1 << layout.NAME_BITS) - 1
+
+
+def decode_agent_file(data: bytes, name: str) -> AgentFile:
+    """Returns what the bytes of the agent's file called `name` say. Raises AgentFileError with the reason."""
+    header = read_header(data)
+    text = [part.partition("=") for part in header.text]
+    variables = {key: value for key, _, value in text if key.isupper()}
+    plain = {key: value for key, _, value in text if key != "argv"}
+    modules, names = header.areas.get("modules", b""), StringTable(header.areas.get("names", b""))
+    problems = list(header.problems)
+    if modules and len(modules) < layout.MODULES_BYTES:
+        problems.append(f"area modules has {len(modules)} bytes instead of {layout.MODULES_BYTES}")
+        modules = b""
+    lifecycle = header.areas.get("lifecycle", b"")
+    return AgentFile(
+        name=name,
+        pid=header.pid,
+        parent_pid=header.parent_pid,
+        start_ticks=header.start_ticks,
+        forked_from=header.forked_from,
+        started_ns=header.wall_ns,
+        variables=variables,
+        argv=tuple(value for key, _, value in text if key == "argv"),
+        cwd=plain.get("cwd", ""),
+        python=plain.get("python", ""),
+        events=tuple(sorted(_events(lifecycle, header), key=lambda event: event.sequence)),
+        dropped_events=int.from_bytes(lifecycle[:4], "little"),
+        open_modules=tuple(_open_modules(modules, names)),
+        entered=tuple(_entered(modules, names)),
+        constructions=tuple(_constructions(modules, names)),
+        problems=tuple(problems),
+    )
+
+
+def _events(area: bytes, header: Header) -> Iterator[Event]:
+    strings = StringTable(header.areas.get("strings", b""))
+    for slot in range((len(area) - layout.LIFECYCLE_HEADER_BYTES) // layout.EVENT_BYTES):
+        at = layout.LIFECYCLE_HEADER_BYTES + slot * layout.EVENT_BYTES
+        commit, thread, sequence, now, kind, text, path, _, value = struct.unpack_from(layout.EVENT, area, at)
+        if commit != slot + 1:
+            continue
+        yield Event(
+            sequence=sequence,
+            seconds=round((now - header.monotonic_ns) / 1e9, 6),
+            kind=strings.text(kind),
+            text=strings.text(text),
+            value=value,
+            thread=thread,
+            path=strings.call_path(path),
+        )
+
+
+def _module(names: StringTable, ident: int) -> ModuleName:
+    path, class_name, root_class = names.parts(ident, 3)
+    return ModuleName(path=path, class_name=class_name or "?", root_class=root_class)
+
+
+def _open_modules(area: bytes, names: StringTable) -> Iterator[OpenModules]:
+    if not area:
+        return
+    for index in range(layout.STACK_COUNT):
+        at = layout.MODULES_HEADER_BYTES + index * layout.STACK_WORDS * 4
+        thread, depth, left, _, *stack = struct.unpack_from(f"<{layout.STACK_WORDS}I", area, at)
+        if thread:
+            yield OpenModules(
+                thread=thread,
+                depth=depth,
+                modules=tuple(_module(names, ident) for ident in stack[: min(depth, layout.STACK_LEVELS)]),
+                left_by_exception=_module(names, left) if left else None,
+            )
+
+
+def _ring(area: bytes, index: int) -> list[tuple[int, int]]:
+    """Returns (sequence, what) of one ring, oldest first."""
+    if not area:
+        return []
+    at = layout.MODULES_HEADER_BYTES + layout.STACKS_BYTES + index * layout.RING_BYTES
+    words = struct.unpack_from(f"<{layout.RING_SLOTS}Q", area, at)
+    low = (1 << layout.SEQUENCE_SHIFT) - 1
+    return sorted((word >> layout.SEQUENCE_SHIFT, word & low) for word in words if word)
+
+
+def _entered(area: bytes, names: StringTable) -> Iterator[ModuleEntry]:
+    for sequence, what in _ring(area, 0):
+        backward = what >> layout.NAME_BITS == layout.KIND_BACKWARD
+        yield ModuleEntry(sequence=sequence, module=_module(names, what & _NAME_MASK), backward=backward)
+
+
+def _constructions(area: bytes, names: StringTable) -> Iterator[Construction]:
+    for sequence, what in _ring(area, 1):
+        class_name, path = names.parts(what & _NAME_MASK, 2)
+        yield Construction(sequence=sequence, class_name=class_name or "?", path=names.call_path(number(path)))

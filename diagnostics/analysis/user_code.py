@@ -1,0 +1,33 @@
+"""Which frames are the user's: a line of the job is worth more than the library line below it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from diagnostics.analysis.agent_facts import Frame
+
+_PACKAGES = re.compile(r"/(?:site|dist)-packages/")
+_STDLIB = re.compile(r"/lib/python3\.\d+/(?!(?:site|dist)-packages/)")
+_NEVER = re.compile(r"^<frozen |/(?:site|dist)-packages/torch/|/diagnostics/agent/")
+
+
+def user_frames(frames: Iterable[Frame]) -> tuple[Frame, ...]:
+    """Returns the frames of the job's own files, or of installed packages but torch where there are none."""
+    ours = [frame for frame in frames if not _NEVER.search(frame.file) and not _STDLIB.search(frame.file)]
+    return tuple(frame for frame in ours if not _PACKAGES.search(frame.file)) or tuple(ours)
+
+
+def shown_path(file: str, cwd: str) -> str:
+    """Returns the path relative to the job's working directory, absolute where it lies outside."""
+    if not Path(file).is_absolute() or not cwd:
+        return file
+    relative = os.path.relpath(file, cwd)
+    return file if relative.startswith("..") else relative
+
+
+def location(frame: Frame, cwd: str) -> str:
+    """Returns "path:line"."""
+    return f"{shown_path(frame.file, cwd)}:{frame.line}"
