@@ -99,8 +99,10 @@ class Thresholds:
     child_deadline_s: float = 20.0  # one child of a probe; a cold `import torch` took 1.7 s, 7 s under load
     import_deadline_s: float = 60.0  # `import torch` from a cold or network disk
     rendezvous_deadline_s: float = 30.0
+    data_deadline_s: float = 60.0  # cache scan, or ranks that open and read the data
     model_deadline_s: float = 120.0
     dry_run_deadline_s: float = 180.0
+    max_data_wait_share: float = 0.3  # of a step; above, the GPUs wait for the data
     min_free_disk_bytes: int = 1 << 30
     min_free_memory_bytes: int = 1 << 30
     fds_per_worker: int = 64  # descriptors one loader worker and its queues were seen to hold
