@@ -1,0 +1,120 @@
+"""What a trainer's job adapter is asked and what it answers; see 'Job adapters' in ARCHITECTURE.md. Pure.
+
+Answers come from a trainer that may be broken: everything is read defensively, and an answer that is
+missing or of another form is None, never an exception.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from diagnostics.checks import JobDescription
+
+USAGE_EXIT = 2  # of an adapter: this CONFIG is wrong, one sentence on stderr
+LAST_LINES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileTrouble:
+    """A data file that could not be used: what is wrong and the command that helps."""
+
+    path: str
+    error: str
+    kind: str = "unreadable"  # missing | truncated | nan | unreadable
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataAnswer:
+    """One rank's answer to `data`: `epochs` holds its sample indices by epoch, in the order of reading."""
+
+    rank: int
+    dataset_size: int
+    epochs: tuple[tuple[int, ...], ...]
+    files: tuple[FileTrouble, ...]
+    workers: int
+    seconds: float
+
+
+def adapter_argv(python: str, job: JobDescription, verb: str, *options: str) -> list[str]:
+    """Returns the command line that asks `verb` of the job's adapter."""
+    overrides = [part for override in job.overrides for part in ("--set", override)]
+    return [python, "-m", job.module, verb, str(job.config), *options, *overrides]
+
+
+def answer_file(record_dir: Path, verb: str) -> Path:
+    """Returns where an adapter's answer is kept between probes; `{rank}` is filled in by each rank."""
+    ranked = "-{rank}" if verb == "data" else ""
+    return record_dir / f"answer-{verb}{ranked}.json"
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Returns the object in a JSON file, None where there is none."""
+    try:
+        answer = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def data_answers(record_dir: Path, nproc: int) -> list[DataAnswer | None]:
+    """Returns the answer of each rank, None for a rank that left none."""
+    template = str(answer_file(record_dir, "data"))
+    return [_data_answer(rank, read_json(Path(template.format(rank=rank)))) for rank in range(nproc)]
+
+
+def _data_answer(rank: int, answer: Mapping[str, Any] | None) -> DataAnswer | None:
+    if answer is None:
+        return None
+    try:
+        return DataAnswer(
+            rank=rank,
+            dataset_size=int(answer.get("dataset_size", 0)),
+            epochs=tuple(tuple(int(index) for index in epoch["indices"]) for epoch in answer.get("epochs", ())),
+            files=tuple(_trouble(file) for file in answer.get("files", ()) if file.get("error")),
+            workers=int(answer.get("workers", 0)),
+            seconds=float(answer.get("seconds", 0.0)),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _trouble(file: Mapping[str, Any]) -> FileTrouble:
+    return FileTrouble(
+        path=str(file["path"]),
+        error=str(file["error"]),
+        kind=str(file.get("kind", "unreadable")),
+        fix=str(file.get("fix", "")),
+    )
+
+
+def number(answer: Mapping[str, Any], key: str) -> float | None:
+    """Returns a finite number of an answer, None where there is none."""
+    value = answer.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) < float("inf") else None
+
+
+def last_lines(text: str, count: int = LAST_LINES) -> str:
+    """Returns the last lines that are not empty, which of a Python error hold the message."""
+    return "\n".join([line for line in text.splitlines() if line.strip()][-count:])
+
+
+def last_line(text: str) -> str:
+    """Returns the last line that is not empty."""
+    return last_lines(text, 1).strip()
+
+
+def shown_ranks(ranks: Sequence[int]) -> str:
+    """Returns 'rank 3', 'ranks 0, 2' or 'ranks 0-7' for people."""
+    ranks = sorted(set(ranks))
+    if len(ranks) == 1:
+        return f"rank {ranks[0]}"
+    if ranks == list(range(ranks[0], ranks[-1] + 1)) and len(ranks) > 2:
+        return f"ranks {ranks[0]}-{ranks[-1]}"
+    return f"ranks {', '.join(map(str, ranks))}"

@@ -1,0 +1,56 @@
+"""The job trains slower than it did the last time all was well.
+
+What it does: compares the dry run's samples per second with those of the last dry run that passed on this
+machine. The first run has nothing to compare with and only writes its number down.
+
+Why it matters: a machine that got slower (another job on its cores, a hot GPU, a network disk) still trains,
+at several times the price.
+
+Example: `310 samples/s, the last good run had 1240`.
+
+Fix: look at what else runs (`top`, `nvidia-smi`), and at the data-wait share beside it.
+"""
+
+from __future__ import annotations
+
+from diagnostics.analysis.job_answers import answer_file, number, read_json
+from diagnostics.checks import PreflightConfig, Result, Skip, Stage
+from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.machine import Machine
+
+CODE = "P802"
+NAME = "throughput"
+STAGE = Stage.DRY_RUN
+REQUIRES = ("P801",)
+
+
+def probe(machine: Machine, config: PreflightConfig) -> Result:
+    """Returns the throughput; a warning where it fell by more than the threshold's ratio."""
+    path = answer_file(config.record_dir, "dry-run")
+    speed = number(read_json(path) or {}, "samples_per_s")
+    if not speed:
+        raise Skip("the dry run measured no throughput")
+    before = number(config.last_good.get(CODE, {}), "samples_per_s")
+    title = f"{speed:.0f} samples/s" + (f", the last good run had {before:.0f}" if before else "")
+    limit = config.thresholds.slower_than_last_good
+    findings = (_slower(title, speed, before, limit),) if before and before > limit * speed else ()
+    return Result(title=title, findings=findings, measured={"samples_per_s": speed})
+
+
+def _slower(title: str, speed: float, before: float, limit: float) -> Finding:
+    return Finding(
+        code=CODE,
+        name="slower-than-before",
+        severity=Severity.WARNING,
+        title=title,
+        where="the dry run",
+        evidence=(
+            Evidence(
+                source="samples_per_s in answer-dry-run.json of this report",
+                observed=f"{speed:.0f} samples/s, {before / speed:.1f} times slower than the last good run",
+                expected=f"at most {limit:g} times slower than {before:.0f}",
+            ),
+        ),
+        fix=Fix(text="look at what else runs on this machine", commands=("top", "nvidia-smi")),
+        confidence=Confidence.LIKELY,
+    )
