@@ -1,0 +1,116 @@
+"""The command line `ups-doctor`, and the only place where errors become sentences and exit codes.
+
+Nothing heavy is imported before `guarded` runs, so that Ctrl-C is a sentence from the first moment on.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from diagnostics.errors import FAILED_EXIT, DoctorError, from_os_error
+
+if TYPE_CHECKING:
+    import click
+
+SECOND_INTERRUPT_S = 5.0  # a second Ctrl-C within this time does not disturb the cleaning up after the first
+
+
+def main() -> None:
+    """Runs `ups-doctor`."""
+    sys.exit(guarded(doctor, "ups-doctor"))
+
+
+def doctor() -> click.Group:
+    """Returns the command line as a click group."""
+    import click
+
+    from diagnostics import commands
+    from diagnostics.command_folder import CommandFolder
+
+    group = CommandFolder(
+        commands,
+        name="ups-doctor",
+        help="Finds out why distributed PyTorch training dies, hangs or lies.",
+        epilog="Exit codes: 0 nothing found, 1 errors found, 2 wrong use or configuration, 3 undecided.",
+    )
+    return click.version_option(package_name="ups-doctor")(group)
+
+
+def guarded(load: Callable[[], click.Command], program_name: str, arguments: Sequence[str] | None = None) -> int:
+    """Runs the command that `load` returns and gives its exit code; every known error is one sentence on stderr.
+
+    `load` does the imports. SIGINT, SIGTERM and SIGHUP unwind the command as KeyboardInterrupt, so that its
+    children are ended, and give 128 + signal. Other exceptions are faults of the program and pass through.
+    """
+    stop = _Stop()
+    try:
+        stop.listen()
+        return _run(load(), program_name, arguments)
+    except KeyboardInterrupt:
+        sys.stderr.write(f"interrupted by {stop.name}\n")
+        return 128 + stop.number
+    except DoctorError as error:
+        _say(error)
+        return error.exit_code
+    except BrokenPipeError:
+        return _reader_has_gone()
+    except OSError as error:
+        _say(from_os_error(error, action="cannot use"))
+        return FAILED_EXIT
+
+
+def _run(command: click.Command, program_name: str, arguments: Sequence[str] | None) -> int:
+    import click
+
+    try:
+        code = command.main(
+            args=list(arguments) if arguments is not None else None, prog_name=program_name, standalone_mode=False
+        )
+        sys.stdout.flush()
+    except click.Abort as abort:  # click's form of Ctrl-C
+        raise KeyboardInterrupt from abort
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    return code if isinstance(code, int) else 0
+
+
+def _say(error: DoctorError) -> None:
+    sys.stderr.write(f"error: {error.message}\n")
+    for line in error.hint.splitlines():
+        sys.stderr.write(f"  {line}\n")
+
+
+def _reader_has_gone() -> int:
+    """Ends quietly, as `head` expects of what it reads from."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the interpreter flushes stdout once more at its exit
+    return 128 + signal.SIGPIPE
+
+
+class _Stop:
+    """Remembers which signal asked to stop; turns the first into KeyboardInterrupt."""
+
+    def __init__(self) -> None:
+        self.number = signal.SIGINT
+        self.seen = float("-inf")
+
+    @property
+    def name(self) -> str:
+        return "Ctrl-C" if self.number == signal.SIGINT else self.number.name
+
+    def listen(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays nohup
+                signal.signal(number, self._asked)
+
+    def _asked(self, number: int, frame: FrameType | None) -> None:
+        if time.monotonic() - self.seen < SECOND_INTERRUPT_S:
+            return
+        self.seen, self.number = time.monotonic(), signal.Signals(number)
+        raise KeyboardInterrupt

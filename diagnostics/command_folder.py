@@ -1,0 +1,44 @@
+"""A click group whose commands are the files of a package: `scan_cache.py` with its `command` is `scan-cache`.
+
+Only the file of the command that was asked for is imported, so that one command's needs slow down no other.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+
+import click
+
+from diagnostics.spelling import nearest
+
+
+class CommandFolder(click.Group):
+    """The commands of one package."""
+
+    def __init__(self, package: ModuleType, *, name: str, help: str, epilog: str = "") -> None:  # noqa: A002 - click's name
+        super().__init__(name=name, help=help, epilog=epilog, no_args_is_help=True)
+        self.package = package
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Returns the command names, from the file names."""
+        return sorted(info.name.replace("_", "-") for info in pkgutil.iter_modules(self.package.__path__))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Returns the command of one file; None where there is no such file, or it holds no command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = importlib.import_module(f"{self.package.__name__}.{cmd_name.replace('-', '_')}")
+        command: click.Command | None = getattr(module, "command", None)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the command, or says which one is nearest."""
+        name = str(args[0])
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            known = self.list_commands(ctx)
+            raise click.UsageError(f"no command '{name}'{nearest(name, known)} (commands: {', '.join(known)})", ctx)
+        return super().resolve_command(ctx, args)
