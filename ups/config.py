@@ -6,12 +6,12 @@ defaults here; `include:` builds on another file. Numbers carry their units.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from diagnostics.strict_yaml import load
+from diagnostics.strict_yaml import Located, build, load
 
 Task = Literal["advection1d", "burgers1d", "darcy2d"]
 Backend = Literal["auto", "nccl", "gloo"]
@@ -75,6 +75,7 @@ class OperatorConfig:
     mlp_ratio: float = 2.0
     window: int = 8  # tokens along each axis of one attention window
     dropout: float = 0.0
+    input_noise: float = 0.0  # training only: noise on the latents, in their standard deviations; steadies rollouts
 
     def __post_init__(self) -> None:
         if self.hidden_dim % self.group_size:
@@ -171,3 +172,25 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> UpsConfig:
     Raises UsageError naming file, line and, for a mistyped key, its nearest neighbour.
     """
     return load(path, UpsConfig, overrides)
+
+
+def to_plain(config: Any) -> Any:
+    """Returns the configuration as dicts, lists, strings and numbers: YAML, JSON and checkpoints hold it."""
+    if is_dataclass(config):
+        return {item.name: to_plain(getattr(config, item.name)) for item in fields(config)}
+    if isinstance(config, tuple):
+        return [to_plain(item) for item in config]
+    return str(config) if isinstance(config, Path) else config
+
+
+def from_plain(plain: Mapping[str, Any], place: str) -> UpsConfig:
+    """Returns what `to_plain` wrote; `place` names where it was found. Raises UsageError if it is not that."""
+    return build(UpsConfig, _located(plain, place))
+
+
+def _located(value: Any, place: str) -> Located:
+    if isinstance(value, Mapping):
+        return Located({str(key): _located(item, place) for key, item in value.items()}, place)
+    if isinstance(value, list):
+        return Located([_located(item, place) for item in value], place)
+    return Located(value, place)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor, nn
 
 from ups.config import OperatorConfig
@@ -19,6 +20,7 @@ from ups.errors import ConfigError
 from ups.models.attention import ChannelSeparatedAttention
 from ups.models.conditioning import AdaptiveNorm, ConditionEmbedding
 from ups.models.pyramid import MergeTokens, SplitTokens, level_grids
+from ups.models.stencil import Stencil
 
 
 class PdetUnet(nn.Module):
@@ -36,25 +38,28 @@ class PdetUnet(nn.Module):
         """Raises ConfigError where depths, groups, heads or window do not fit each other or the tokens."""
         super().__init__()
         _check(config, token_grid)
+        self.input_noise = config.input_noise
         self.grids = level_grids(token_grid, len(config.depths))
         width = config.hidden_dim
         self.condition = ConditionEmbedding(cond_dim, width)
-        self.lift = nn.Linear(latent_dim, width)
+        self.lift = Stencil(latent_dim, width, axes=len(self.grids[0]), periodic=periodic)
         levels = list(zip(self.grids, config.depths, strict=True))
         self.down = nn.ModuleList(_Level(config, grid, depth, periodic, first=0) for grid, depth in levels)
         self.up = nn.ModuleList(_Level(config, grid, depth, periodic, first=depth) for grid, depth in levels[:-1])
         self.merges = nn.ModuleList(MergeTokens(grid, width) for grid in self.grids[:-1])
         self.splits = nn.ModuleList(SplitTokens(grid, width) for grid in self.grids[:-1])
         self.skips = nn.ModuleList(nn.Linear(width, width) for _ in self.grids[:-1])
-        self.norm = AdaptiveNorm(width)
         self.lower = nn.Linear(width, latent_dim)
         nn.init.zeros_(self.lower.weight)
         nn.init.zeros_(self.lower.bias)
 
     def forward(self, z_BSD: Tensor, cond_BK: Tensor) -> Tensor:
         """Returns the latents after the lead time, (B, S, D)."""
+        if self.training and self.input_noise:
+            # The target stays clean: the operator learns to pull back what its own errors push off the data.
+            z_BSD = z_BSD + self.input_noise * z_BSD.detach().std() * torch.randn_like(z_BSD)
         cond_BH = self.condition(cond_BK)
-        x_BXH = self.lift(z_BSD).unflatten(1, self.grids[0])
+        x_BXH = self.lift(torch.unflatten(z_BSD, 1, self.grids[0]))
         kept = []
         for level, merge in zip(self.down[:-1], self.merges, strict=True):
             x_BXH = level(x_BXH, cond_BH)
@@ -64,8 +69,7 @@ class PdetUnet(nn.Module):
         for place in reversed(range(len(self.up))):
             x_BXH = self.splits[place](x_BXH) + self.skips[place](kept[place])
             x_BXH = self.up[place](x_BXH, cond_BH)
-        normed, gate = self.norm(x_BXH, cond_BH)
-        change_BXD: Tensor = self.lower(gate * normed)
+        change_BXD: Tensor = self.lower(x_BXH)
         return z_BSD + change_BXD.flatten(1, -2)
 
 

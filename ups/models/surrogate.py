@@ -99,6 +99,5 @@ class Surrogate(nn.Module):
 
 
 def log_parameter(parameters: Mapping[str, float]) -> float:
-    """Returns log10 of the equation's parameter, 0 where the file names none."""
-    values = list(parameters.values())
-    return math.log10(values[0]) if values else 0.0
+    """Returns log10 of the size of the equation's parameter, as the datasets give it to the operator."""
+    return math.log10(max(abs(next(iter(parameters.values()), 1.0)), 1e-30))
