@@ -107,11 +107,23 @@ def make_record_folder(folder: Path) -> Path:
     return folder
 
 
-def agent_environment(folder: Path, *, deep: bool = False) -> dict[str, str]:
-    """Returns the variables that put a child under the agent, which writes into `folder`."""
-    rest = os.environ.get("PYTHONPATH", "")
+def agent_environment(
+    folder: Path, *, deep: bool = False, stacks_after_s: float | None = None, pythonpath: str | None = None
+) -> dict[str, str]:
+    """Returns the variables that put a child under the agent, which writes into `folder`.
+
+    `deep` names modules in backward too; after `stacks_after_s` seconds each process writes its stacks.
+    `pythonpath` is the child's own search path, by default this process's.
+    """
+    rest = os.environ.get("PYTHONPATH", "") if pythonpath is None else pythonpath
     path = f"{AGENT_SITE}{os.pathsep}{rest}" if rest else str(AGENT_SITE)
-    return {"PYTHONPATH": path, "UPS_DOCTOR_DIR": str(folder.absolute()), "UPS_DOCTOR_DEEP": "1" if deep else "0"}
+    timed = {} if stacks_after_s is None else {"UPS_DOCTOR_STACKS_AFTER_S": f"{stacks_after_s:.3f}"}
+    return {
+        "PYTHONPATH": path,
+        "UPS_DOCTOR_DIR": str(folder.absolute()),
+        "UPS_DOCTOR_DEEP": "1" if deep else "0",
+        **timed,
+    }
 
 
 def _entries(folder: Path) -> Iterator[Path]:

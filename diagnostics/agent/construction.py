@@ -7,7 +7,7 @@ import sys
 from itertools import count
 
 from . import layout
-from .frames import CallPaths
+from .frames import CallPaths, is_library
 
 
 def watch(module, is_compiling, activity):
@@ -40,9 +40,20 @@ class Constructions:
                 return
             if activity.strings is not self._strings:  # the first time, and in a forked child
                 self._strings, self._paths, self._slots = activity.strings, CallPaths(activity.strings), count()
-            text = "%s\0%d" % (kind.__qualname__, self._paths.of(frame))
+            text = "%s\0%d\0%d" % (kind.__qualname__, self._paths.of(frame), _own_frames(kind, frame))
             name = self._strings.intern(text.encode("utf-8", "replace"))
             word = activity.agent.ordered() << layout.SEQUENCE_SHIFT | name
             activity.constructed[next(self._slots) % layout.RING_SLOTS] = word
         except Exception:
             pass  # a construction nobody saw; the job goes on
+
+
+def _own_frames(kind, frame):
+    """Returns how many frames of the call path are constructors of this very object, its super().__init__() chain."""
+    codes = [getattr(base.__dict__.get("__init__"), "__code__", None) for base in kind.__mro__]
+    own, position = 0, len(codes)
+    while frame is not None and frame.f_code in codes[:position]:
+        position = codes.index(frame.f_code)  # outward means towards the derived class
+        own += not is_library(frame.f_code.co_filename)
+        frame = frame.f_back
+    return own

@@ -18,6 +18,9 @@ def enable(agent):
         agent.event("faulthandler", "no file")
         return
     faulthandler.enable(fd, all_threads=True)
+    seconds = os.environ.get("UPS_DOCTOR_STACKS_AFTER_S")
+    if seconds:  # only preflight sets it: where a stuck rank stands, without ptrace and whoever holds the GIL
+        faulthandler.dump_traceback_later(float(seconds), file=fd)
     owner = [fd, os.fstat(fd)]
     agent.at_fork.append(lambda: _redirect(agent, owner))
 

@@ -43,7 +43,7 @@ MAX_FRAMES = 32
 BASE_BYTES = 128 * 1024  # header, lifecycle, strings; each file has them
 FORKED_BASE_BYTES = 64 * 1024  # of a forked child: a job may fork a thousand times
 
-STACK_WORDS = 128  # u32: thread, depth, name an exception came out of, reserved, names
+STACK_WORDS = 128  # u32: thread, depth, name an exception came out of, low bits of when, names
 STACK_HEADER_WORDS = 4
 STACK_LEVELS = STACK_WORDS - STACK_HEADER_WORDS
 STACK_COUNT = 8

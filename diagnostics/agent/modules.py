@@ -97,6 +97,7 @@ class Activity:
         if stack.exception != id(error):
             stack.exception = id(error)
             stack.words[2] = name
+            stack.words[3] = self.agent.ordered() & 0xFFFFFFFF
 
     def forget(self):
         """After a fork: the areas are the parent's; calls that are still open end in memory of our own."""

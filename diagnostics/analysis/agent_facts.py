@@ -55,11 +55,12 @@ class ModuleEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Construction:
-    """A constructor began; `path` starts inside it."""
+    """A constructor began. The first `own` frames of `path` are its own; 0 where the class is a library's."""
 
     sequence: int
     class_name: str
     path: tuple[Frame, ...]
+    own: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,7 @@ class OpenModules:
     depth: int  # may exceed the modules recorded
     modules: tuple[ModuleName, ...]
     left_by_exception: ModuleName | None
+    left_at: int  # sequence, its low 32 bits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,7 @@ class AgentFile:
     argv: tuple[str, ...]
     cwd: str
     python: str
+    agent_folder: str  # where the agent's own code lay; its frames are not the job's
     events: tuple[Event, ...]
     dropped_events: int
     open_modules: tuple[OpenModules, ...]

@@ -42,6 +42,7 @@ def decode_agent_file(data: bytes, name: str) -> AgentFile:
         argv=tuple(value for key, _, value in text if key == "argv"),
         cwd=plain.get("cwd", ""),
         python=plain.get("python", ""),
+        agent_folder=plain.get("agent", ""),
         events=tuple(sorted(_events(lifecycle, header), key=lambda event: event.sequence)),
         dropped_events=int.from_bytes(lifecycle[:4], "little"),
         open_modules=tuple(_open_modules(modules, names)),
@@ -79,13 +80,14 @@ def _open_modules(area: bytes, names: StringTable) -> Iterator[OpenModules]:
         return
     for index in range(layout.STACK_COUNT):
         at = layout.MODULES_HEADER_BYTES + index * layout.STACK_WORDS * 4
-        thread, depth, left, _, *stack = struct.unpack_from(f"<{layout.STACK_WORDS}I", area, at)
+        thread, depth, left, left_at, *stack = struct.unpack_from(f"<{layout.STACK_WORDS}I", area, at)
         if thread:
             yield OpenModules(
                 thread=thread,
                 depth=depth,
                 modules=tuple(_module(names, ident) for ident in stack[: min(depth, layout.STACK_LEVELS)]),
                 left_by_exception=_module(names, left) if left else None,
+                left_at=left_at,
             )
 
 
@@ -107,5 +109,6 @@ def _entered(area: bytes, names: StringTable) -> Iterator[ModuleEntry]:
 
 def _constructions(area: bytes, names: StringTable) -> Iterator[Construction]:
     for sequence, what in _ring(area, 1):
-        class_name, path = names.parts(what & _NAME_MASK, 2)
-        yield Construction(sequence=sequence, class_name=class_name or "?", path=names.call_path(number(path)))
+        class_name, path, own = names.parts(what & _NAME_MASK, 3)
+        frames = names.call_path(number(path))
+        yield Construction(sequence=sequence, class_name=class_name or "?", path=frames, own=number(own))

@@ -11,12 +11,18 @@ from diagnostics.analysis.agent_facts import Frame
 
 _PACKAGES = re.compile(r"/(?:site|dist)-packages/")
 _STDLIB = re.compile(r"/lib/python3\.\d+/(?!(?:site|dist)-packages/)")
-_NEVER = re.compile(r"^<frozen |/(?:site|dist)-packages/torch/|/diagnostics/agent/")
+_NEVER = re.compile(r"^<frozen |/(?:site|dist)-packages/torch/")
 
 
-def user_frames(frames: Iterable[Frame]) -> tuple[Frame, ...]:
+def user_frames(frames: Iterable[Frame], *, agent_folder: str = "") -> tuple[Frame, ...]:
     """Returns the frames of the job's own files, or of installed packages but torch where there are none."""
-    ours = [frame for frame in frames if not _NEVER.search(frame.file) and not _STDLIB.search(frame.file)]
+    ours = [
+        frame
+        for frame in frames
+        if not _NEVER.search(frame.file)
+        and not _STDLIB.search(frame.file)
+        and not (agent_folder and frame.file.startswith(agent_folder + os.sep))
+    ]
     return tuple(frame for frame in ours if not _PACKAGES.search(frame.file)) or tuple(ours)
 
 
