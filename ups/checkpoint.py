@@ -1,0 +1,163 @@
+"""Checkpoints: written whole or not at all, and read without running anything in them.
+
+All are `torch.save` files of plain containers and tensors, for `weights_only=True`. Keys of each:
+
+    format 1, kind "last" | "autoencoder" | "best", torch (version), config (plain), spec (FieldSpec.to_dict),
+    normalisation (Normalisation.to_dict)
+    autoencoder.pt   + autoencoder (state, EMA), validation (reconstruction nRMSE), epoch, step
+    best.pt          + autoencoder, operator (state, EMA), validation (one-step nRMSE), epoch, step
+    last.pt          + stage, world_size, total_steps, position {epoch, batch, step}, model, ema, optimizer, best,
+                       metrics_bytes, ranks: for each rank {random (generators), meters, position}
+
+`load_best` and `Best.surrogate` are what evaluation needs.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+import torch
+
+from ups.config import UpsConfig, from_plain, to_plain
+from ups.data.fields import FieldSpec
+from ups.data.normalisation import Normalisation
+from ups.errors import DataError, from_os_error
+from ups.models import build_operator
+from ups.models.autoencoder import FieldAutoencoder
+from ups.models.surrogate import Surrogate
+from ups.run_folder import sync_folder
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Best:
+    """The content of best.pt."""
+
+    path: Path
+    config: UpsConfig
+    spec: FieldSpec
+    normalisation: Normalisation
+    autoencoder: dict[str, torch.Tensor]
+    operator: dict[str, torch.Tensor]
+    validation: float  # one-step nRMSE, physical units, over the validation split
+    epoch: int
+    step: int
+
+    def surrogate(self, device: torch.device | str = "cpu") -> Surrogate:
+        """Returns the model on `device`, in evaluation mode."""
+        autoencoder = build_autoencoder(self.config, self.spec)
+        operator = build_operator(
+            self.config.operator,
+            latent_dim=self.config.latent.dim,
+            token_grid=autoencoder.token_grid,
+            periodic=self.spec.periodic,
+        )
+        autoencoder.load_state_dict(self.autoencoder)
+        operator.load_state_dict(self.operator)
+        return Surrogate(autoencoder, operator, self.normalisation, self.spec).to(device).eval()
+
+
+def build_autoencoder(config: UpsConfig, spec: FieldSpec) -> FieldAutoencoder:
+    """Returns the untrained autoencoder of a configuration for the fields of `spec`."""
+    return FieldAutoencoder(
+        config.latent, grid=spec.grid, channels=spec.channels, fields=spec.fields, periodic=spec.periodic
+    )
+
+
+def header(kind: str, config: UpsConfig, spec: FieldSpec, normalisation: Normalisation) -> dict[str, Any]:
+    """Returns the keys that every checkpoint has."""
+    return {
+        "format": FORMAT,
+        "kind": kind,
+        "torch": str(torch.__version__),
+        "config": to_plain(config),
+        "spec": spec.to_dict(),
+        "normalisation": normalisation.to_dict(),
+    }
+
+
+def save(path: Path, content: dict[str, Any]) -> int:
+    """Writes a checkpoint beside `path`, then puts it there in one step; returns its bytes.
+
+    Raises UpsError with the reason, a full disk above all; the file that was there is then untouched.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with temporary.open("wb") as file:
+            sink = _Sink(file)
+            try:
+                torch.save(content, cast("IO[bytes]", sink))
+            except RuntimeError as error:  # torch says "unexpected pos" where the disk said that it is full
+                raise sink.refused or error from error
+            file.flush()
+            os.fsync(file.fileno())
+        size = temporary.stat().st_size
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise from_os_error(error, action="cannot write the checkpoint", path=path) from error
+    return size
+
+
+def load(path: Path, kind: str) -> dict[str, Any]:
+    """Returns a checkpoint on the CPU. Raises DataError for one that is missing, damaged or of another kind."""
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError as error:
+        raise from_os_error(error, action="cannot read the checkpoint", path=path) from error
+    except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DataError(
+            f"{path} is damaged or no checkpoint: {reason}", hint=f"ups-doctor scan-cache {path}"
+        ) from error
+    if not isinstance(content, dict) or content.get("kind") != kind or content.get("format") != FORMAT:
+        found = content.get("kind", "something else") if isinstance(content, dict) else type(content).__name__
+        raise DataError(f"{path} holds {found!r}, a checkpoint of kind '{kind}', format {FORMAT}, is needed")
+    return content
+
+
+def load_best(path: Path) -> Best:
+    """Returns what best.pt holds. Raises DataError for anything else."""
+    content = load(path, "best")
+    try:
+        return Best(
+            path=path,
+            config=from_plain(content["config"], str(path)),
+            spec=FieldSpec.from_dict(content["spec"]),
+            normalisation=Normalisation.from_dict(content["normalisation"]),
+            autoencoder=content["autoencoder"],
+            operator=content["operator"],
+            validation=content["validation"],
+            epoch=content["epoch"],
+            step=content["step"],
+        )
+    except (KeyError, TypeError) as error:
+        raise DataError(f"{path} lacks a part of a checkpoint: {error}") from error
+
+
+class _Sink:
+    """A file that remembers why a write was refused: torch reports it as a RuntimeError without the reason."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.refused: OSError | None = None
+
+    def write(self, content: bytes) -> int:
+        try:
+            return self._file.write(content)
+        except OSError as error:
+            self.refused = error
+            raise
+
+    def flush(self) -> None:
+        try:
+            self._file.flush()
+        except OSError as error:
+            self.refused = error
+            raise

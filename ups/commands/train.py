@@ -1,0 +1,47 @@
+"""ups train CONFIG: everything from data to best.pt, on as many ranks as there are GPUs, else on two."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from ups.config import load_config
+from ups.launch import run
+from ups.stages import ORDER
+
+
+@click.command(name="train")
+@click.argument("config", type=click.Path(path_type=Path))
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key: training.workers=2.")
+@click.option("--stage", type=click.Choice([*ORDER, "all"]), default="all", help="Train one stage only.")
+@click.option("--resume", is_flag=True, help="Go on with the run in output.dir where it stopped.")
+@click.option("--nproc", type=click.IntRange(min=1), help="Ranks; default: the GPUs, else 2.")
+@click.option("--backend", type=click.Choice(["auto", "nccl", "gloo"]), help="Force the backend of the ranks.")
+@click.option("--no-preflight", is_flag=True, help="Leave out the quick checks before the start.")
+@click.pass_context
+def command(
+    context: click.Context,
+    config: Path,
+    overrides: tuple[str, ...],
+    stage: str,
+    resume: bool,
+    nproc: int | None,
+    backend: str | None,
+    no_preflight: bool,
+) -> None:
+    """Train the surrogate that CONFIG describes: autoencoder, latent cache, operator."""
+    if backend is not None:
+        overrides = (*overrides, f"training.backend={backend}")
+    request = run.Request(
+        config=load_config(config, overrides),
+        path=config,
+        overrides=overrides,
+        stages=ORDER if stage == "all" else (stage,),
+        resume=resume,
+        nproc=nproc,
+    )
+    if "RANK" in os.environ:
+        context.exit(run.as_rank(request))
+    run.train(request, say=click.echo, before_start=lambda ranks: None)

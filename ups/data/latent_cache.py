@@ -1,0 +1,221 @@
+"""Latents on disk: encoded once, read by any number of workers, refused when they are not the encoder's.
+
+Layout of `cache_dir`: manifest.json and one `<split>_<field>.npy` of shape (samples, frames, S, D) for the
+splits train and validation. Always CPU arrays: no device is written down, so none can be missing later.
+
+Shapes: S tokens, D latent channels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.data import Dataset
+
+from ups.config import UpsConfig
+from ups.data.fields import FieldSpec
+from ups.data.normalisation import Normalisation
+from ups.errors import DataError, UpsError, from_os_error
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+SPLITS = ("train", "validation")
+SPARE_BYTES = 64 << 20  # left free on the cache's disk, for what else a run writes there
+
+
+class LatentPairDataset(Dataset[dict[str, Any]]):
+    """The pairs of PairDataset as latents, in the same order: {"z_in", "z_out": (S, D), "cond": (3,), ...}.
+
+    Arrays are memory-mapped in the process that reads, so workers share one copy in the page cache.
+    """
+
+    def __init__(self, folder: Path, split: str, spec: FieldSpec) -> None:
+        manifest = read_manifest(folder)
+        self.folder, self.split, self.spec = folder, split, spec
+        self.samples = manifest["splits"][split]
+        self._each = max(1, spec.frames - 1)
+        self._log_parameter = float(np.log10(max(abs(spec.parameter), 1e-30)))
+        self._arrays: dict[str, np.ndarray] = {}
+
+    def __len__(self) -> int:
+        return len(self.samples) * self._each
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        if not 0 <= index < len(self):
+            raise IndexError(f"item {index} of {len(self)}")
+        position, frame = divmod(index, self._each)
+        first, last = self.spec.fields[0], self.spec.fields[-1]
+        steady = self.spec.kind == "steady"
+        times = self.spec.times[frame : frame + 2]
+        cond = (0.0, 0.0) if steady else (float(times[1] - times[0]), float(times[0]))
+        return {
+            "z_in": self._latent(first, position, frame),
+            "z_out": self._latent(last, position, frame if steady else frame + 1),
+            "cond": torch.tensor((*cond, self._log_parameter), dtype=torch.float32),
+            "sample": self.samples[position],
+            "frame": frame,
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_arrays": {}}
+
+    def _latent(self, field: str, position: int, frame: int) -> torch.Tensor:
+        if field not in self._arrays:
+            path = array_path(self.folder, self.split, field)
+            try:
+                self._arrays[field] = np.load(path, mmap_mode="r", allow_pickle=False)
+            except (OSError, ValueError) as error:
+                raise DataError(
+                    f"the latent cache is damaged: {path}: {error}", hint="ups cache build CONFIG --rebuild"
+                ) from error
+        return torch.from_numpy(np.array(self._arrays[field][position, frame]))
+
+
+def array_path(folder: Path, split: str, field: str) -> Path:
+    """Returns the file of one field of one split."""
+    return folder / f"{split}_{field}.npy"
+
+
+def encoder_hash(state: Mapping[str, torch.Tensor]) -> str:
+    """Returns the sha256 over names, types, shapes and bytes of the autoencoder's weights."""
+    digest = hashlib.sha256()
+    for name, value in sorted(state.items()):
+        tensor = value.detach().cpu().contiguous()
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def expected_manifest(
+    config: UpsConfig,
+    spec: FieldSpec,
+    normalisation: Normalisation,
+    splits: Mapping[str, np.ndarray],
+    state: Mapping[str, torch.Tensor],
+    latent_shape: tuple[int, int],
+) -> dict[str, Any]:
+    """Returns all that the latents depend on, and the files they make; a cache with another one is refused."""
+    shapes = {
+        array_path(Path(), split, field).name: [len(splits[split]), spec.frames, *latent_shape]
+        for split in SPLITS
+        for field in spec.fields
+    }
+    file = spec.path.stat()
+    return {
+        "format": FORMAT,
+        "task": spec.task,
+        "data": {"file": spec.path.name, "bytes": file.st_size, "modified_ns": file.st_mtime_ns},
+        "time_stride": spec.time_stride,
+        "space_stride": spec.space_stride,
+        "normalisation": normalisation.digest(),
+        "encoder": encoder_hash(state),
+        "dtype": config.cache.dtype,
+        "splits": {split: [int(sample) for sample in splits[split]] for split in SPLITS},
+        "shapes": shapes,
+    }
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Returns the manifest of a cache. Raises DataError where there is none, or files are not what it says."""
+    path = folder / MANIFEST
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        files: dict[str, int] = manifest["files"]
+    except FileNotFoundError as error:
+        raise DataError(f"{folder} holds no latent cache: {MANIFEST} is not there", hint=_rebuild()) from error
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{path} is not the manifest of a latent cache: {error}", hint=_rebuild()) from error
+    for name, size in files.items():
+        found = (folder / name).stat().st_size if (folder / name).exists() else 0
+        if found != size:
+            raise DataError(
+                f"the latent cache {folder} is damaged: {name} has {found} bytes, not {size}", hint=_rebuild()
+            )
+    return manifest
+
+
+def check(folder: Path, expected: Mapping[str, Any]) -> None:
+    """Raises DataError saying in what the cache in `folder` differs from what is expected of it."""
+    found = read_manifest(folder)
+    different = [
+        f"{key} is {_short(found.get(key))}, {_short(value)} is needed"
+        for key, value in expected.items()
+        if found.get(key) != value
+    ]
+    if different:
+        raise DataError(
+            f"the latent cache {folder} belongs to another configuration: {'; '.join(different)}", hint=_rebuild()
+        )
+
+
+def reserve(folder: Path, expected: Mapping[str, Any]) -> Path:
+    """Makes a temporary folder beside `folder` with all arrays in full size; returns it.
+
+    Raises UpsError before a byte is written where the disk has not the room.
+    """
+    item = np.dtype(expected["dtype"]).itemsize
+    needed = sum(int(np.prod(shape)) for shape in expected["shapes"].values()) * item
+    temporary = folder.with_name(folder.name + ".building")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _remove(temporary)
+        disk = os.statvfs(folder.parent)
+        free = disk.f_bavail * disk.f_frsize
+        if free < needed + SPARE_BYTES:
+            raise UpsError(
+                f"the latent cache needs {needed / 1e6:.1f} MB in {folder.parent}, {free / 1e6:.1f} MB are free "
+                f"and {SPARE_BYTES / 1e6:.0f} MB stay so",
+                hint="set cache.dir to another disk, cache.dtype=float16, or cache.enabled=false",
+            )
+        temporary.mkdir()
+        for name, shape in expected["shapes"].items():
+            _preallocate(temporary / name, tuple(shape), expected["dtype"])
+    except OSError as error:
+        _remove(temporary)
+        raise from_os_error(error, action="cannot write the latent cache", path=folder) from error
+    return temporary
+
+
+def publish(temporary: Path, folder: Path, expected: Mapping[str, Any]) -> None:
+    """Puts a complete cache in its place; the manifest is written last, and an old cache goes only now."""
+    files = {name: (temporary / name).stat().st_size for name in expected["shapes"]}
+    try:
+        (temporary / MANIFEST).write_text(json.dumps({**expected, "files": files}, indent=1) + "\n", encoding="utf-8")
+        _remove(folder)
+        temporary.rename(folder)
+    except OSError as error:
+        raise from_os_error(error, action="cannot write the latent cache", path=folder) from error
+
+
+def _preallocate(path: Path, shape: tuple[int, ...], dtype: str) -> None:
+    # Reserved, not sparse: a sparse file that meets a full disk later kills the writer with SIGBUS.
+    array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+    del array
+    with path.open("r+b") as file:
+        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+
+
+def _remove(folder: Path) -> None:
+    """Removes a folder of ours: only files a cache consists of; anything else in it is an OSError, and stays."""
+    if not folder.exists():
+        return
+    for path in folder.iterdir():
+        if path.suffix == ".npy" or path.name == MANIFEST:
+            path.unlink()
+    folder.rmdir()
+
+
+def _rebuild() -> str:
+    return "ups cache build CONFIG --rebuild"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 70 else f"{text[:50]}... ({len(text)} characters)"

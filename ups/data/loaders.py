@@ -1,0 +1,99 @@
+"""DataLoaders whose batches carry the weight of each sample, the same with and without workers."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset, default_collate, get_worker_info
+
+from diagnostics.errors import DoctorError
+from ups.config import TrainingConfig
+from ups.data.sampler import Entry, GlobalBatchSampler
+from ups.errors import DataError
+
+Batch = dict[str, torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What a worker gives instead of a batch it could not read.
+
+    torch would raise the worker's exception again with its whole traceback as the message.
+    """
+
+    message: str
+    hint: str
+
+
+class Weighted(Dataset[Any]):
+    """A dataset asked by (index, weight), whose items carry the weight."""
+
+    def __init__(self, dataset: Dataset[dict[str, Any]]) -> None:
+        self.dataset = dataset
+
+    def __getitem__(self, entry: Entry) -> dict[str, Any] | Refused:
+        index, weight = entry
+        try:
+            return {**self.dataset[index], "weight": torch.tensor(weight)}
+        except DoctorError as error:
+            if get_worker_info() is None:
+                raise
+            return Refused(error.message, error.hint)
+
+
+def collate(items: list[Any]) -> Any:
+    """Returns the items stacked, or the first of them that was refused."""
+    return next((item for item in items if isinstance(item, Refused)), None) or default_collate(items)
+
+
+def batches(source: DataLoader[Any]) -> Iterator[Batch]:
+    """Yields the batches of one epoch. Raises DataError for one that a worker could not read."""
+    for batch in source:
+        if isinstance(batch, Refused):
+            raise DataError(batch.message, hint=batch.hint)
+        yield batch
+
+
+def loader(
+    dataset: Dataset[dict[str, Any]], sampler: GlobalBatchSampler, config: TrainingConfig, *, pin: bool = False
+) -> DataLoader[Any]:
+    """Returns the DataLoader of this rank; items become dicts of tensors with "weight" (B,).
+
+    Its own generator seeds the workers, so that making an iterator leaves the rank's random state alone.
+    """
+    workers: dict[str, Any] = {}
+    if config.workers:
+        workers = {
+            # Neither fork, which copies a process that has threads of gloo or CUDA in it, nor spawn, which
+            # imports torch anew in each worker: one clean server imports it once and forks.
+            "multiprocessing_context": _forkserver(),
+            "persistent_workers": True,
+            "prefetch_factor": config.prefetch,
+            "worker_init_fn": _seed_worker,
+        }
+    generator = torch.Generator().manual_seed(sampler.seed * 1_000_003 + sampler.rank)
+    return DataLoader(
+        Weighted(dataset),
+        batch_sampler=sampler,
+        collate_fn=collate,
+        num_workers=config.workers,
+        pin_memory=pin,
+        generator=generator,
+        **workers,
+    )
+
+
+def _forkserver() -> Any:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["torch", "h5py", "ups.data.datasets", "ups.data.latent_cache"])
+    return context
+
+
+def _seed_worker(worker: int) -> None:
+    # torch seeds its own generator by base seed + worker; numpy's global one would be alike in all of them.
+    np.random.seed(torch.initial_seed() % 2**32)

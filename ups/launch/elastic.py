@@ -1,0 +1,93 @@
+"""Starts ranks on this machine through torchrun's library interface, and tells how they ended."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ups.errors import UpsError
+from ups.launch.reports import FOLDER_VARIABLE, Ended, RankReport, first_failure, read, shell_code
+
+STOP_S = 10  # what a rank gets to end after a signal, before SIGKILL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launched:
+    """How all ranks ended. `stopped_by` is the signal that ended the launcher, 0 without one."""
+
+    ended: tuple[Ended, ...]
+    stopped_by: int = 0
+
+    @property
+    def completed(self) -> bool:
+        """Every rank exited 0 and reported that it finished, after the same number of steps."""
+        reports = [one.report for one in self.ended]
+        finished = all(report is not None and report.state == "finished" for report in reports)
+        same = len({report.steps for report in reports if report is not None}) == 1
+        return not self.stopped_by and finished and same and all(one.exit_code == 0 for one in self.ended)
+
+    @property
+    def exit_code(self) -> int:
+        """128 + N for signal N; else the code of the rank that failed first; 1 for a rank that never reported."""
+        if self.stopped_by:
+            return 128 + self.stopped_by
+        first = first_failure(self.ended)
+        return shell_code(first.exit_code) if first is not None else int(not self.completed)
+
+    @property
+    def reports(self) -> tuple[RankReport, ...]:
+        """The reports that were written, by rank."""
+        return tuple(one.report for one in self.ended if one.report is not None)
+
+
+def launch(
+    argv: Sequence[str],
+    nproc: int,
+    *,
+    port: int | None = None,
+    threads: int = 1,
+    environ: Mapping[str, str] = os.environ,
+) -> Launched:
+    """Runs `python argv...` as `nproc` ranks and waits for all of them; the port is a free one by default.
+
+    Never raises for a rank that fails. SIGINT and SIGTERM to this process end the ranks. Raises UpsError
+    where this process is a rank itself: launchers do not nest.
+    """
+    if "RANK" in environ:
+        raise UpsError("RANK is set: this process is a rank, and ranks do not start ranks")
+    from torch.distributed.elastic.multiprocessing import SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+    logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # we say it ourselves, once
+    with tempfile.TemporaryDirectory(prefix="ups-ranks-") as folder:
+        os.environ[FOLDER_VARIABLE] = folder  # elastic hands this process's environment to the ranks
+        os.environ["OMP_NUM_THREADS"] = str(threads)
+        config = LaunchConfig(
+            min_nodes=1,
+            max_nodes=1,
+            nproc_per_node=nproc,
+            run_id=Path(folder).name,
+            rdzv_backend="c10d",
+            rdzv_endpoint=f"127.0.0.1:{port or 0}",
+            local_addr="127.0.0.1",
+            max_restarts=0,
+            monitor_interval=0.05,
+            shutdown_timeout=STOP_S,
+        )
+        codes, stopped_by = dict.fromkeys(range(nproc), 0), 0
+        try:
+            elastic_launch(config, entrypoint=sys.executable)(*argv)
+        except ChildFailedError as error:
+            codes |= {rank: failure.exitcode for rank, failure in error.failures.items()}
+        except SignalException as error:
+            stopped_by = int(error.sigval)
+        finally:
+            del os.environ[FOLDER_VARIABLE]
+        ended = (Ended(rank=rank, exit_code=codes[rank], report=read(Path(folder), rank)) for rank in range(nproc))
+        return Launched(ended=tuple(ended), stopped_by=stopped_by)

@@ -1,0 +1,87 @@
+"""One rank of a run: python -m ups.launch.rank CONFIG [--set K=V]... [--stages autoencoder,operator] [--resume].
+
+Started by `ups.launch.elastic`, or by torchrun through `ups train`. The exit code is 0, that of the error
+that stopped this rank, or 1. What stopped it goes into the report, which the launcher prints for all
+ranks; without a launcher of ours it goes to stderr.
+"""
+
+from __future__ import annotations
+
+import signal
+
+# First of all, before torch is imported: Ctrl-C reaches every rank, and the launcher speaks for them.
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+# ruff: noqa: E402
+import argparse
+import os
+import sys
+import traceback
+from pathlib import Path
+
+from diagnostics.errors import DoctorError
+from ups.config import UpsConfig, load_config
+from ups.launch.reports import FOLDER_VARIABLE, RankReport, write
+
+FAILED, INTERNAL = "failed", 1
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the rank that the command line describes; returns its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m ups.launch.rank")
+    parser.add_argument("config", type=Path)
+    parser.add_argument("--set", dest="overrides", action="append", default=[])
+    parser.add_argument("--stages", default="autoencoder,operator")
+    parser.add_argument("--resume", action="store_true")
+    options = parser.parse_args(arguments)
+    return run(load_config(options.config, options.overrides), tuple(options.stages.split(",")), resume=options.resume)
+
+
+def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool) -> int:
+    """Does this rank's work, ends its process group, and reports; returns the exit code."""
+    rank = int(os.environ.get("RANK", "0"))
+    write(RankReport(rank=rank, state="running"))
+    report, code = _work(config, stages, resume=resume, rank=rank)
+    # Everything that _work made, its exception too, is gone now: nothing but the group holds its threads.
+    from ups import distributed
+
+    distributed.end(healthy=code == 0)
+    write(report)
+    if report.error and not os.environ.get(FOLDER_VARIABLE):
+        print(f"rank {rank}: {report.error}" + (f"\n  {report.hint}" if report.hint else ""), file=sys.stderr)  # noqa: T201
+    if code and distributed.group_threads():
+        # A collective that never ended keeps its threads, and they may abort the interpreter's shutdown:
+        # this rank's own code must arrive.
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _work(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, rank: int) -> tuple[RankReport, int]:
+    from ups import distributed, pipeline
+    from ups.progress import Display
+
+    try:
+        world = distributed.begin(backend=config.training.backend, timeout_s=config.training.timeout_s)
+        display = Display(shown=world.is_first)
+        if world.fallback:
+            display.say(world.fallback)
+        result = pipeline.run(config, world, pipeline.Plan(stages=stages, resume=resume), display)
+    except DoctorError as error:
+        return RankReport(rank=rank, state=FAILED, error=error.message, hint=error.hint), error.exit_code
+    except Exception as error:  # the runner: whatever else ends a rank is reported, with its traceback
+        lost = distributed.lost_peer(error)
+        memory = distributed.out_of_memory(error)
+        if memory:
+            return RankReport(
+                rank=rank, state=FAILED, error=memory, hint="raise accumulate, lower batch_size"
+            ), INTERNAL
+        if not lost:
+            traceback.print_exc()
+        said = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
+        return RankReport(rank=rank, state=FAILED, error=said, lost_peer=lost), INTERNAL
+    return RankReport(rank=rank, state="finished", result=result), 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

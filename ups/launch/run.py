@@ -1,0 +1,134 @@
+"""One run from the outside: what is checked before any rank starts, the launch, and what is said at the end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ups.config import UpsConfig
+from ups.data.fields import open_data
+from ups.data.sampler import check_enough
+from ups.data.splits import split_samples
+from ups.errors import UpsError
+from ups.launch.elastic import Launched, launch
+from ups.launch.reports import first_failure
+from ups.run_folder import RunFolder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the command line asked for."""
+
+    config: UpsConfig
+    path: Path
+    overrides: tuple[str, ...]
+    stages: tuple[str, ...]
+    resume: bool = False
+    nproc: int | None = None
+
+
+def as_rank(request: Request, environ: Mapping[str, str] = os.environ) -> int:
+    """Takes part in a job that torchrun started; returns this rank's exit code."""
+    from ups.launch import rank
+
+    if environ["RANK"] == "0":
+        size = environ.get("WORLD_SIZE", "?")
+        print(f"RANK is set: started by a launcher, taking part as one of its {size} ranks", file=sys.stderr)  # noqa: T201
+        prepare(request, int(size))
+    return rank.run(request.config, request.stages, resume=request.resume)
+
+
+def train(request: Request, say: Callable[[str], None], before_start: Callable[[int], None]) -> None:
+    """Checks, launches, waits, and says "completed" once every rank has reported its steps and exited 0.
+
+    `before_start` is called with the number of ranks when the request itself is in order, and may refuse.
+    Raises UpsError with the exit code of the rank that failed first.
+    """
+    config = request.config
+    nproc = request.nproc or config.training.nproc or visible_gpus() or 2
+    check(request, nproc)
+    before_start(nproc)
+    prepare(request, nproc)
+    launched = launch(rank_argv(request), nproc, port=config.training.port, threads=config.training.threads_per_rank)
+    if not launched.completed:
+        raise failure(launched, request)
+    say(summary(launched, request))
+
+
+def rank_argv(request: Request) -> list[str]:
+    """Returns the arguments of python for one rank of this request."""
+    argv = ["-m", "ups.launch.rank", str(request.path), "--stages", ",".join(request.stages)]
+    for override in request.overrides:
+        argv += ["--set", override]
+    return argv + (["--resume"] if request.resume else [])
+
+
+def check(request: Request, nproc: int) -> None:
+    """Raises ConfigError or DataError for what is wrong before anything is written or started."""
+    config, folder = request.config, RunFolder(request.config.output.dir)
+    spec = open_data(config.data)
+    train_samples = len(split_samples(spec.samples, config.data).train)
+    check_enough(train_samples * max(1, spec.frames - 1), min(settings_batches(config)), nproc)
+    if request.resume:
+        folder.check_unchanged(config)
+    else:
+        folder.check_free(second_stage=request.stages == ("operator",))
+
+
+def prepare(request: Request, nproc: int) -> None:
+    """Checks, then makes the output folder this run's own."""
+    check(request, nproc)
+    if not request.resume:
+        RunFolder(request.config.output.dir).claim(request.config)
+
+
+def settings_batches(config: UpsConfig) -> tuple[int, int]:
+    """Returns the global batch of each stage."""
+    return config.stages.autoencoder.batch_size, config.stages.operator.batch_size
+
+
+def visible_gpus() -> int:
+    """Returns how many GPUs torch can use here; no CUDA context is made."""
+    import torch
+
+    return torch.cuda.device_count()
+
+
+def failure(launched: Launched, request: Request) -> UpsError:
+    """Returns the one sentence for a run that did not complete, naming the rank that failed first."""
+    again = f"--resume goes on from {RunFolder(request.config.output.dir).last}"
+    kept = RunFolder(request.config.output.dir).last.exists()
+    if launched.stopped_by:
+        return UpsError(
+            f"stopped by signal {launched.stopped_by}: all ranks were ended",
+            hint=again if kept else "",
+            exit_code=launched.exit_code,
+        )
+    first = first_failure(launched.ended)
+    if first is None:
+        silent = [str(one.rank) for one in launched.ended if one.report is None or one.report.state != "finished"]
+        what = (
+            f"rank {', '.join(silent)} exited 0 without having finished" if silent else "the ranks' step counts differ"
+        )
+        return UpsError(f"{what}: the run is not complete", hint=again if kept else "", exit_code=1)
+    report = first.report
+    if first.exit_code < 0:
+        meaning = " (the kernel's memory killer, or somebody's kill -9)" if first.exit_code == -9 else ""
+        message = f"rank {first.rank} was killed by signal {-first.exit_code}{meaning}, the other ranks were ended"
+    elif report is not None and report.error:
+        message = f"rank {first.rank}: {report.error}"
+    else:
+        message = f"rank {first.rank} ended with exit code {first.exit_code} without a report"
+    hint = (report.hint if report is not None else "") or (again if kept else "")
+    return UpsError(message, hint=hint, exit_code=launched.exit_code)
+
+
+def summary(launched: Launched, request: Request) -> str:
+    """Returns the last line of a run that completed."""
+    folder = RunFolder(request.config.output.dir)
+    made: Sequence[Path] = [path for path in (folder.best, folder.autoencoder) if path.exists()][:1]
+    steps = launched.reports[0].steps
+    return f"completed: {len(launched.ended)} ranks, {steps} steps each; {made[0] if made else folder.root}"

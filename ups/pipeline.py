@@ -1,0 +1,125 @@
+"""Everything one rank does in a run: data, stage after stage, the cache between them, in one process group."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from ups import checkpoint
+from ups.cache_build import ensure_cache
+from ups.config import UpsConfig
+from ups.data.normalisation import Normalisation
+from ups.distributed import World, from_first
+from ups.errors import ConfigError
+from ups.progress import Display
+from ups.run_folder import RunFolder
+from ups.stages import ORDER, autoencoder, operator
+from ups.stages.material import Material, gather
+from ups.tracking import Tracker
+from ups.tracking.jsonl import JsonLines
+from ups.tracking.tensorboard import TensorBoard
+from ups.train import Surroundings, train
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is to be run, beside the configuration."""
+
+    stages: tuple[str, ...] = ORDER
+    resume: bool = False
+
+
+def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[str, Any]:
+    """Runs the plan's stages on this rank; returns what the rank reports: stages, steps, seconds, memory."""
+    folder = RunFolder(config.output.dir)
+    last = _last(folder, world) if plan.resume else None
+    material = gather(config, lambda compute: _agreed_normalisation(folder, world, compute))
+    trackers = _trackers(folder, last) if world.is_first else ()
+    around = Surroundings(
+        folder, trackers, display, checkpoint.header("", config, material.spec, material.normalisation)
+    )
+    timings: dict[str, dict[str, float]] = {}
+    try:
+        for name in _left_to_do(plan.stages, last):
+            if name == "autoencoder":
+                stage: Any = autoencoder.Stage(config, world.device, material)
+            else:
+                stage = _operator_stage(config, world, material, folder, display)
+            resume = last if last is not None and last["stage"] == name else None
+            timings[name] = asdict(train(stage, config, world, around, resume))
+    finally:
+        for tracker in trackers:
+            tracker.close()
+    return {"stages": timings, "peak_memory_bytes": _peak_memory(world), "device": str(world.device)}
+
+
+def _operator_stage(
+    config: UpsConfig, world: World, material: Material, folder: RunFolder, display: Display
+) -> operator.Stage:
+    state = trained_autoencoder(folder)
+    if config.cache.enabled:
+        done = ensure_cache(config, material, state, world)
+        display.say(f"latent cache {done} in {config.cache_dir}")
+    return operator.Stage(config, world.device, material, autoencoder=state, cached=config.cache.enabled)
+
+
+def trained_autoencoder(folder: RunFolder) -> dict[str, torch.Tensor]:
+    """Returns the weights of the first stage. Raises ConfigError where it has not been trained."""
+    if not folder.autoencoder.exists():
+        raise ConfigError(
+            f"stage operator needs the trained autoencoder, and {folder.autoencoder} is not there",
+            hint="run both: --stage all",
+        )
+    state: dict[str, torch.Tensor] = checkpoint.load(folder.autoencoder, "autoencoder")["autoencoder"]
+    return state
+
+
+def _agreed_normalisation(folder: RunFolder, world: World, compute: Callable[[], Normalisation]) -> Normalisation:
+    """Computed once, by rank 0, and kept: a resumed run and a second stage go on in the same units."""
+    plain = None
+    if world.is_first:
+        if folder.normalisation.exists():
+            found = Normalisation.load(folder.normalisation)
+        else:
+            found = compute()
+            found.save(folder.normalisation)
+        plain = found.to_dict()
+    return Normalisation.from_dict(from_first(plain, world))
+
+
+def _last(folder: RunFolder, world: World) -> dict[str, Any] | None:
+    if not folder.last.exists():
+        return None
+    last = checkpoint.load(folder.last, "last")
+    if last["world_size"] != world.size:
+        raise ConfigError(
+            f"{folder.last} was written by {last['world_size']} ranks and cannot go on with {world.size}: "
+            "each rank has a random state of its own",
+            hint=f"--nproc {last['world_size']}",
+        )
+    return last
+
+
+def _left_to_do(stages: Sequence[str], last: dict[str, Any] | None) -> list[str]:
+    done = ORDER.index(last["stage"]) if last is not None else 0
+    return [name for name in stages if ORDER.index(name) >= done]
+
+
+def _trackers(folder: RunFolder, last: dict[str, Any] | None) -> tuple[Tracker, ...]:
+    lines = JsonLines(folder.metrics, resume_at=last["metrics_bytes"] if last is not None else _metrics_bytes(folder))
+    return lines, TensorBoard(folder.tensorboard)
+
+
+def _metrics_bytes(folder: RunFolder) -> int:
+    """Returns the bytes of metrics that are there: a second stage adds to those of the first."""
+    return folder.metrics.stat().st_size if folder.metrics.exists() else 0
+
+
+def _peak_memory(world: World) -> int:
+    if world.device.type == "cuda":
+        return int(torch.cuda.max_memory_allocated(world.device))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

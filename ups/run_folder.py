@@ -1,0 +1,165 @@
+"""The folder of one run: what lies where, and the rule that nothing in it is ever overwritten."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ups.config import UpsConfig, from_plain, to_plain
+from ups.errors import ConfigError, from_os_error
+
+# A resumed run may differ in these: they change neither the data, nor the model, nor the order of anything.
+FREE_TO_CHANGE = (
+    "name",
+    "output.dir",
+    "cache.dir",
+    "data.root",
+    "data.generate",
+    "training.port",
+    "training.timeout_s",
+    "training.threads_per_rank",
+    "training.workers",
+    "training.prefetch",
+    "training.backend",
+    "training.nproc",  # the number of ranks is checked by itself, against what the checkpoint was made with
+    "training.checkpoint_every_steps",
+    "stages.autoencoder.max_steps",
+    "stages.operator.max_steps",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Paths below `output.dir`."""
+
+    root: Path
+
+    @property
+    def config(self) -> Path:
+        """The resolved configuration; with it the folder belongs to a run."""
+        return self.root / "config.yaml"
+
+    @property
+    def normalisation(self) -> Path:
+        """Mean and standard deviation of the training split."""
+        return self.root / "normalisation.json"
+
+    @property
+    def metrics(self) -> Path:
+        """One JSON object a line."""
+        return self.root / "metrics.jsonl"
+
+    @property
+    def tensorboard(self) -> Path:
+        """Event files."""
+        return self.root / "tensorboard"
+
+    @property
+    def last(self) -> Path:
+        """What --resume goes on from."""
+        return self.root / "checkpoints" / "last.pt"
+
+    @property
+    def autoencoder(self) -> Path:
+        """The trained encoder and decoder."""
+        return self.root / "checkpoints" / "autoencoder.pt"
+
+    @property
+    def best(self) -> Path:
+        """The self-contained model with the lowest validation error."""
+        return self.root / "checkpoints" / "best.pt"
+
+    def traces(self) -> list[str]:
+        """Returns the names of what an earlier run left here."""
+        found = (self.config, self.metrics, self.normalisation, self.last, self.autoencoder, self.best)
+        return [str(path.relative_to(self.root)) for path in found if path.exists()]
+
+    def check_free(self, *, second_stage: bool = False) -> None:
+        """Raises ConfigError if a run is in there already; a `second_stage` needs the first one's, and no more."""
+        if second_stage and self.autoencoder.exists() and not self.best.exists():
+            return
+        if left := self.traces():
+            raise ConfigError(
+                f"{self.root} holds a run already ({', '.join(left)}), and nothing of it is overwritten",
+                hint=f"go on with it: add --resume; or start another: --set output.dir={self._free_name()}",
+            )
+
+    def claim(self, config: UpsConfig) -> None:
+        """Makes the folder and writes config.yaml into it; `check_free` came before."""
+        try:
+            self.last.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self.config, yaml.safe_dump(to_plain(config), sort_keys=False).encode())
+        except OSError as error:
+            raise from_os_error(error, action="cannot make the output folder", path=self.root) from error
+
+    def read_config(self) -> UpsConfig:
+        """Returns the configuration this run was started with."""
+        try:
+            plain = yaml.safe_load(self.config.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise ConfigError(
+                f"there is no run in {self.root} to go on with: {self.config.name} is not there",
+                hint="leave out --resume to start one",
+            ) from error
+        except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{self.config} cannot be read: {error}") from error
+        return from_plain(plain, str(self.config))
+
+    def check_unchanged(self, config: UpsConfig) -> None:
+        """Raises ConfigError naming each key whose value differs from the run's own, where that matters."""
+        before, now = _flat(to_plain(self.read_config())), _flat(to_plain(config))
+        changed = [
+            f"{key} was {before.get(key)} and is {now.get(key)}"
+            for key in sorted(before.keys() | now.keys())
+            if before.get(key) != now.get(key) and not key.startswith(FREE_TO_CHANGE)
+        ]
+        if changed:
+            raise ConfigError(
+                f"the run in {self.root} cannot go on with another configuration: {'; '.join(changed)}",
+                hint=f"put it back, or start another run: --set output.dir={self._free_name()}",
+            )
+
+    def _free_name(self) -> str:
+        number = 2
+        while (candidate := self.root.with_name(f"{self.root.name}-{number}")).exists():
+            number += 1
+        return str(candidate)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Writes `path` so that a reader, or a crash, sees the old file or the new one and nothing between."""
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes a rename in `folder` survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _flat(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in plain.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat

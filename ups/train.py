@@ -1,0 +1,373 @@
+"""The training loop, top to bottom: one function a stage of thought, in the order in which it must happen.
+
+    sampler and loader -> model on device -> wrap -> optimizer -> compile -> barrier -> loop
+
+The process group exists before `train` is called (ups.distributed.begin). The loss of a step is the sum
+over all samples of the global batch divided by their number, whatever ranks and micro-batches it is cut
+into: each rank scales its sum by world size / global count, because DDP averages over ranks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from ups import checkpoint
+from ups.config import StageConfig, UpsConfig
+from ups.data.loaders import Batch, batches, loader
+from ups.data.sampler import GlobalBatchSampler, check_enough
+from ups.distributed import World, barrier, on_all_ranks, random_state, seed_everything, set_random_state, sums
+from ups.ema import Ema
+from ups.errors import UpsError
+from ups.meters import Meter
+from ups.progress import Display
+from ups.run_folder import RunFolder
+from ups.schedule import learning_rate, make_optimizer
+from ups.stages.contract import TrainingStage
+from ups.tracking import Tracker
+from ups.tracking.jsonl import JsonLines
+
+
+class AgreedError(UpsError):
+    """Every rank knows it and raises it at the same step; rank 0 says it for all."""
+
+
+@dataclass(slots=True)
+class Position:
+    """Where a stage stands: the next batch of an epoch, and the optimizer steps done."""
+
+    epoch: int = 0
+    batch: int = 0
+    step: int = 0
+
+
+@dataclass(slots=True)
+class Timing:
+    """Where one rank's seconds of a stage went, start-up left out."""
+
+    steps: int = 0
+    samples: int = 0
+    total_s: float = 0.0
+    data_wait_s: float = 0.0
+    validation_s: float = 0.0
+    checkpoint_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the loop writes to. Only rank 0 has trackers."""
+
+    folder: RunFolder
+    trackers: tuple[Tracker, ...]
+    display: Display
+    header: dict[str, Any]  # the keys every checkpoint has
+
+    @property
+    def metrics_bytes(self) -> int:
+        """The length of metrics.jsonl, so that a resumed run can cut off what came after its checkpoint."""
+        return sum(tracker.size for tracker in self.trackers if isinstance(tracker, JsonLines))
+
+    def log(self, kind: str, stage: str, step: int, **values: float) -> None:
+        """Keeps one record in every tracker."""
+        for tracker in self.trackers:
+            tracker.log({"kind": kind, "stage": stage, "step": step, **values})
+
+
+def train(
+    stage: TrainingStage, config: UpsConfig, world: World, around: Surroundings, resume: dict[str, Any] | None = None
+) -> Timing:
+    """Trains one stage to its end; `resume` is the content of last.pt. Returns where the time went."""
+    return Loop(stage, config, world, around, resume).run()
+
+
+class Loop:
+    """One stage's training; `__init__` builds in the only right order, `run` is the loop."""
+
+    def __init__(
+        self, stage: TrainingStage, config: UpsConfig, world: World, around: Surroundings, resume: dict[str, Any] | None
+    ) -> None:
+        self.stage, self.config, self.world, self.around = stage, config, world, around
+        self.settings: StageConfig = getattr(config.stages, stage.NAME)
+        self.position, self.best, self.timing = Position(), math.inf, Timing()
+        cuda = world.device.type == "cuda"
+
+        # Sampler and loader: after the process group, which says how many ranks share a batch.
+        length = len(stage.train_dataset)  # type: ignore[arg-type]
+        batch_size = self.settings.batch_size
+        check_enough(length, batch_size, world.size)
+        self.sampler = GlobalBatchSampler(length, batch_size, world.rank, world.size, config.seed, shuffle=True)
+        self.loader = loader(stage.train_dataset, self.sampler, config.training, pin=cuda)
+        self.total_steps = self.settings.epochs * len(self.sampler)
+        self.validation_sampler = GlobalBatchSampler(
+            len(stage.validation_dataset),  # type: ignore[arg-type]
+            batch_size,
+            world.rank,
+            world.size,
+            config.seed,
+            shuffle=False,
+        )
+        self.validation_loader = loader(stage.validation_dataset, self.validation_sampler, config.training, pin=cuda)
+
+        # Model, on its device: the same start on every rank, whatever their number.
+        seed_everything(config.seed, rank=0)
+        self.module = stage.build().to(world.device)
+        seed_everything(config.seed, world.rank)
+
+        # Wrap, then optimizer: it must hold the parameters that are really trained.
+        self.wrapped = _wrap(self.module, world)
+        self.optimizer = make_optimizer(self.module, self.settings)
+        self.ema = Ema(self.module, self.settings.ema_decay)
+        self.weights = [value for value in self.module.parameters() if value.requires_grad]
+
+        # Compile last: it must see the wrapper's hooks.
+        self.forward = torch.compile(self.wrapped) if config.training.compile else self.wrapped
+
+        self.window, self.epoch_loss = Meter(world.device), Meter(world.device)
+        if resume is not None:
+            self._restore(resume)
+        barrier(world)
+
+    def run(self) -> Timing:
+        """Goes through the epochs that are left, or to max_steps."""
+        started = time.perf_counter()
+        display = self.around.display
+        display.start(self.stage.NAME, self.total_steps, self.position.step)
+        try:
+            while self.position.epoch < self.settings.epochs and not self._stopped:
+                self._epoch()
+            if math.isinf(self.best):  # stopped before the first epoch was over: later stages need a model
+                self._validate_and_keep_best()
+        finally:
+            display.stop()
+        self.timing.total_s = time.perf_counter() - started
+        return self.timing
+
+    @property
+    def _stopped(self) -> bool:
+        return self.settings.max_steps is not None and self.position.step >= self.settings.max_steps
+
+    def _epoch(self) -> None:
+        started, position = time.perf_counter(), self.position
+        self.sampler.set_epoch(position.epoch, position.batch)
+        self.wrapped.train()
+        for batch in self._timed(batches(self.loader)):
+            if self._stopped:
+                self._save_last()
+                return
+            norm = self._step(batch)
+            self._after_step(norm)
+        train_loss = self.epoch_loss.mean(self.world)
+        self.epoch_loss.reset()
+        error = self._validate_and_keep_best()
+        self.around.log(
+            "epoch",
+            self.stage.NAME,
+            position.step,
+            epoch=position.epoch,
+            train_loss=train_loss,
+            validation_nrmse=error,
+            best_nrmse=self.best,
+            seconds=time.perf_counter() - started,
+        )
+        self.around.display.epoch(position.epoch, self.settings.epochs, train_loss, error, self.best)
+        position.epoch, position.batch = position.epoch + 1, 0
+        self._save_last()
+
+    def _step(self, batch: Batch) -> torch.Tensor:
+        """Forward, backward and optimizer over one global batch; returns the gradient norm before clipping."""
+        rate = learning_rate(self.position.step, self.total_steps, self.settings)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        count = self.sampler.count(self.position.batch)
+        loss = accumulate_gradients(
+            self.forward,
+            self.wrapped,
+            batch,
+            self.settings.accumulate,
+            count,
+            self.world,
+            self.config.training.precision,
+        )
+        norm = nn.utils.clip_grad_norm_(self.weights, self.settings.grad_clip or math.inf)
+        if not math.isfinite(norm):
+            self._say_who_is_not_finite(loss)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.ema.update()
+        self.window.add(loss, count)
+        self.epoch_loss.add(loss, count)
+        self.timing.steps += 1
+        self.timing.samples += count
+        return norm
+
+    def _after_step(self, norm: torch.Tensor) -> None:
+        position = self.position
+        position.batch, position.step = position.batch + 1, position.step + 1
+        self.around.display.step(position.step)
+        if position.step % self.config.training.log_every_steps == 0:
+            loss = self.window.mean(self.world)
+            self.window.reset()
+            self.around.log(
+                "step",
+                self.stage.NAME,
+                position.step,
+                epoch=position.epoch,
+                loss=loss,
+                lr=float(self.optimizer.param_groups[0]["lr"]),
+                grad_norm=float(norm),
+            )
+        # At an epoch's end the checkpoint is written after validation.
+        if position.step % self.config.training.checkpoint_every_steps == 0 and position.batch < len(self.sampler):
+            self._save_last()
+
+    def _say_who_is_not_finite(self, loss: torch.Tensor) -> None:
+        # DDP has averaged the gradients, so every rank is here; only now do they ask each other who began.
+        finite = on_all_ranks(bool(torch.isfinite(loss)), self.world)
+        ranks = [str(rank) for rank, good in enumerate(finite) if not good]
+        what = f"the loss of rank {', '.join(ranks)}" if ranks else "the gradient"
+        position = self.position
+        raise AgreedError(
+            f"{what} is not finite in stage {self.stage.NAME} at step {position.step + 1} "
+            f"(epoch {position.epoch}, batch {position.batch}): all ranks stop, and the last checkpoint is good",
+            hint=f"lower stages.{self.stage.NAME}.lr or grad_clip, or use training.precision=float32; then --resume",
+        )
+
+    def _validate_and_keep_best(self) -> float:
+        """Returns the validation nRMSE of the EMA model, and saves that model if it is the best so far."""
+        started = time.perf_counter()
+        error = self._validation_error()
+        self.timing.validation_s += time.perf_counter() - started
+        if error < self.best or math.isinf(self.best):
+            self.best = error
+            if self.world.is_first:
+                content = {
+                    **self.around.header,
+                    **self.stage.finish(self.ema.module),
+                    "kind": "autoencoder" if self.stage.NAME == "autoencoder" else "best",
+                    "validation": error,
+                    "epoch": self.position.epoch,
+                    "step": self.position.step,
+                }
+                folder = self.around.folder
+                checkpoint.save(folder.autoencoder if self.stage.NAME == "autoencoder" else folder.best, content)
+        return error
+
+    @torch.no_grad()
+    def _validation_error(self) -> float:
+        self.validation_sampler.set_epoch(0)
+        total, count = torch.zeros((), dtype=torch.float64, device=self.world.device), 0.0
+        for batch in batches(self.validation_loader):
+            moved = _to(batch, self.world.device)
+            with _autocast(self.world.device, self.config.training.precision):
+                error_B = self.stage.validate(self.ema.module, moved)
+            total += (error_B.double() * moved["weight"]).sum()
+            count += float(batch["weight"].sum())
+        all_errors, all_counts = sums([total, count], self.world)
+        return all_errors / all_counts
+
+    def _save_last(self) -> None:
+        """Writes last.pt: rank 0's model and optimizer, every rank's random state and position."""
+        started = time.perf_counter()
+        mine = {
+            "random": random_state(self.world.device),
+            "meters": [self.window.state(), self.epoch_loss.state()],
+            "position": asdict(self.position),
+        }
+        ranks = on_all_ranks(mine, self.world)
+        if self.world.is_first:
+            content = {
+                **self.around.header,
+                "kind": "last",
+                "stage": self.stage.NAME,
+                "world_size": self.world.size,
+                "total_steps": self.total_steps,
+                "position": asdict(self.position),
+                "model": self.module.state_dict(),
+                "ema": self.ema.state(),
+                "optimizer": self.optimizer.state_dict(),
+                "best": self.best,
+                "metrics_bytes": self.around.metrics_bytes,
+                "ranks": ranks,
+            }
+            checkpoint.save(self.around.folder.last, content)
+        self.timing.checkpoint_s += time.perf_counter() - started
+
+    def _restore(self, last: dict[str, Any]) -> None:
+        self.module.load_state_dict(last["model"])
+        self.ema.load_state(last["ema"])
+        self.optimizer.load_state_dict(last["optimizer"])
+        self.position, self.best = Position(**last["position"]), last["best"]
+        mine = last["ranks"][self.world.rank]
+        for meter, state in zip((self.window, self.epoch_loss), mine["meters"], strict=True):
+            meter.load_state(state)
+        set_random_state(mine["random"], self.world.device)
+
+    def _timed(self, source: Iterator[Batch]) -> Iterator[Batch]:
+        while True:
+            started = time.perf_counter()
+            batch = next(source, None)
+            self.timing.data_wait_s += time.perf_counter() - started
+            if batch is None:
+                return
+            yield _to(batch, self.world.device)
+
+
+def accumulate_gradients(
+    forward: Any, wrapped: nn.Module, batch: Batch, pieces: int, count: int, world: World, precision: str
+) -> torch.Tensor:
+    """Adds this rank's share of the gradient of (sum of losses / count); returns its sum of losses.
+
+    The batch is cut into at most `pieces` micro-batches; only the last one's backward pass synchronises.
+    """
+    parts = _cut(batch, pieces)
+    total = torch.zeros((), device=world.device)
+    for number, part in enumerate(parts):
+        quiet = isinstance(wrapped, DistributedDataParallel) and number < len(parts) - 1
+        with wrapped.no_sync() if quiet else contextlib.nullcontext():  # type: ignore[operator]
+            with _autocast(world.device, precision):
+                loss_B = forward(part)
+            loss = (loss_B.float() * part["weight"]).sum()
+            (loss * (world.size / count)).backward()
+        total += loss.detach()
+    return total
+
+
+def _wrap(module: nn.Module, world: World) -> nn.Module:
+    if world.size == 1:
+        return module
+    # Buffers that forward never changes need no broadcast at every step; batch statistics do.
+    changing = any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in module.modules())
+    known = inspect.signature(DistributedDataParallel.__init__).parameters
+    broadcast = "forward_sync_buffers" if "forward_sync_buffers" in known else "broadcast_buffers"  # before torch 2.13
+    options: dict[str, Any] = {broadcast: changing, "gradient_as_bucket_view": True}
+    if world.device.type == "cuda":
+        options["device_ids"] = [world.local_rank]
+    return DistributedDataParallel(module, **options)
+
+
+def _cut(batch: Batch, pieces: int) -> list[Batch]:
+    if pieces == 1:
+        return [batch]
+    cut = {name: value.chunk(pieces) for name, value in batch.items()}
+    return [dict(zip(cut, values, strict=True)) for values in zip(*cut.values(), strict=True)]
+
+
+def _to(batch: Batch, device: torch.device) -> Batch:
+    if device.type == "cpu":
+        return batch
+    return {name: value.to(device, non_blocking=True) for name, value in batch.items()}
+
+
+def _autocast(device: torch.device, precision: str) -> contextlib.AbstractContextManager[Any]:
+    if precision == "float32":
+        return contextlib.nullcontext()
+    return torch.autocast(device.type, dtype=torch.bfloat16)
