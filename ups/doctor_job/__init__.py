@@ -1,0 +1,9 @@
+"""What `ups-doctor` may ask of one of our configurations: `python -m ups.doctor_job VERB CONFIG`, one verb a file.
+
+    describe                      one JSON object on stdout; imports no torch
+    data --result FILE            as one of N ranks: opens and reads the data, lists the sampler's indices
+    model --result FILE           as one of N ranks: builds, wraps and steps the configuration's modules
+    dry-run --result FILE --steps N   trains a few real steps into a temporary folder
+
+Exit code 2 with one sentence on stderr: this configuration is wrong. FILE may contain `{rank}`.
+"""

@@ -1,0 +1,60 @@
+"""Parses the adapter's command line; each verb imports only what it needs, so that `describe` is quick."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from pathlib import Path
+
+from diagnostics.errors import DoctorError, UsageError
+from ups.config import load_config
+from ups.doctor_job.request import Request
+
+VERBS = {"describe": "describe", "data": "data", "model": "model", "dry-run": "dry_run"}
+
+
+def main(arguments: list[str]) -> int:
+    """Answers one verb; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    rank = int(os.environ.get("RANK", "0"))
+    result = Path(str(options.result).replace("{rank}", str(rank))) if options.result else None
+    try:
+        config = load_config(options.config, options.overrides)
+        verb = importlib.import_module(f"ups.doctor_job.{VERBS[options.verb]}")
+        verb.answer(
+            Request(
+                path=options.config.absolute(),
+                overrides=tuple(options.overrides),
+                config=config,
+                result=result,
+                rank=rank,
+                world_size=int(os.environ.get("WORLD_SIZE", "1")),
+                steps=options.steps,
+            )
+        )
+    except UsageError as error:
+        return _say(error, UsageError.exit_code)
+    except DoctorError as error:
+        return _say(error, error.exit_code)
+    return 0
+
+
+def _say(error: DoctorError, code: int) -> int:
+    print(f"{error.message}; {error.hint}" if error.hint else error.message, file=sys.stderr)  # noqa: T201
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m ups.doctor_job")
+    parser.add_argument("verb", choices=VERBS)
+    parser.add_argument("config", type=Path)
+    parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--result", metavar="FILE", help="where the answer goes; {rank} is filled in")
+    parser.add_argument("--steps", type=int, default=6)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
