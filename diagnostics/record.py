@@ -56,7 +56,7 @@ class RunRecord:
                     raise AgentFileError(f"no agent's file could be reserved: {path.suffix[1:]}")
             except (AgentFileError, OSError) as error:
                 unreadable.append(Unreadable(name=path.name, reason=str(error)))
-        agents.sort(key=lambda agent: (agent.start_ticks, agent.name))
+        agents.sort(key=lambda agent: (agent.start_ticks, agent.started_ns))
         return cls(folder=folder, agents=tuple(agents), faults=faults, unreadable=tuple(unreadable))
 
     def save(self, folder: Path) -> None:
