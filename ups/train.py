@@ -60,6 +60,9 @@ class Timing:
     data_wait_s: float = 0.0
     validation_s: float = 0.0
     checkpoint_s: float = 0.0
+    later_steps: int = 0  # all but the first, which pays for workers, buckets and caches
+    later_step_s: float = 0.0  # inside those steps
+    later_wait_s: float = 0.0  # waiting for their batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +166,11 @@ class Loop:
             if self._stopped:
                 self._save_last()
                 return
+            began = time.perf_counter()
             norm = self._step(batch)
+            if self.timing.steps > 1:
+                self.timing.later_steps += 1
+                self.timing.later_step_s += time.perf_counter() - began
             self._after_step(norm)
         train_loss = self.epoch_loss.mean(self.world)
         self.epoch_loss.reset()
@@ -315,9 +322,12 @@ class Loop:
         while True:
             started = time.perf_counter()
             batch = next(source, None)
-            self.timing.data_wait_s += time.perf_counter() - started
+            waited = time.perf_counter() - started
+            self.timing.data_wait_s += waited
             if batch is None:
                 return
+            if self.timing.steps:
+                self.timing.later_wait_s += waited
             yield _to(batch, self.world.device)
 
 
