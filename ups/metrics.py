@@ -110,14 +110,16 @@ def _spectrum(error_BTXC: Tensor) -> Tensor:
     that the shorter axis does not hold are left out.
     """
     if error_BTXC.dim() == 4:
-        return torch.fft.rfft(error_BTXC, dim=2).abs().square()
+        squared: Tensor = torch.fft.rfft(error_BTXC, dim=2).abs().square()
+        return squared
     rows, columns = (size // 2 for size in error_BTXC.shape[2:4])
     quadrant = torch.fft.fft2(error_BTXC, dim=(2, 3)).abs().square()[:, :, :rows, :columns]
     i, j = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
     shell = (i * i + j * j).double().sqrt().floor().long().flatten()
     modes = min(rows, columns)
     shells = torch.zeros(*quadrant.shape[:2], int(shell.max()) + 1, quadrant.shape[-1], dtype=quadrant.dtype)
-    return shells.index_add_(2, shell, quadrant.flatten(2, 3))[:, :, :modes]
+    summed: Tensor = shells.index_add_(2, shell, quadrant.flatten(2, 3))
+    return summed[:, :, :modes]
 
 
 def _mean(values: Tensor | float) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import inspect
 import pkgutil
 import sys
 from collections.abc import Callable, Sequence
@@ -30,7 +31,15 @@ def build_operator(
     cannot be imported, lacks the class, or makes no torch module.
     """
     make = _own(config.architecture) if ":" in config.architecture else _ours(config.architecture)
-    module = make(config, latent_dim=latent_dim, token_grid=tuple(token_grid), periodic=periodic, cond_dim=cond_dim)
+    given = {"latent_dim": latent_dim, "token_grid": tuple(token_grid), "periodic": periodic, "cond_dim": cond_dim}
+    try:
+        inspect.signature(make).bind(config, **given)
+    except TypeError as error:
+        raise ConfigError(
+            f"operator.architecture {config.architecture} does not take what an operator is given: {error}",
+            hint=f"its arguments must be (config, *, {', '.join(given)})",
+        ) from error
+    module = make(config, **given)
     if not isinstance(module, nn.Module):
         raise ConfigError(
             f"operator.architecture {config.architecture} made a {type(module).__name__}, not a torch.nn.Module"

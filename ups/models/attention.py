@@ -60,8 +60,8 @@ class ChannelSeparatedAttention(nn.Module):
         x_BnGWg = x_BnWH.reshape(batch, count, window, self.groups, -1).transpose(2, 3)
         heads = torch.unflatten(self.qkv(x_BnGWg), -1, (3, self.heads, -1)).permute(4, 0, 1, 2, 5, 3, 6)
         query, key, value = heads.reshape(3, batch, count * self.groups * self.heads, window, -1).unbind(0)
-        query = F.rms_norm(query, query.shape[-1:], self.query_gain_d)
-        key = F.rms_norm(key, key.shape[-1:], self.key_gain_d)
+        query = F.rms_norm(query, query.shape[-1:], self.query_gain_d.to(query.dtype))
+        key = F.rms_norm(key, key.shape[-1:], self.key_gain_d.to(key.dtype))
         dropout = self.dropout if self.training else 0.0
         seen = F.scaled_dot_product_attention(query, key, value, self._bias(query.dtype), dropout)
         apart = seen.reshape(batch, count, self.groups, self.heads, window, -1).permute(0, 1, 4, 2, 3, 5)

@@ -1,0 +1,96 @@
+"""ups evaluate CKPT: errors in physical units as table and JSON, and pictures, from best.pt and the data alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from ups.checkpoint import load_best
+from ups.errors import from_os_error
+from ups.evaluate import SPLITS, Evaluation, chosen_samples, evaluate, open_for
+from ups.plots import draw
+from ups.run_folder import write_atomically
+from ups.tracking.jsonl import read
+
+NAMES = {
+    "model": "model",
+    "persistence": "persistence",
+    "mean_field": "mean field",
+    "autoencoder": "autoencoder alone",
+}
+
+
+@click.command(name="evaluate")
+@click.argument("checkpoint", type=click.Path(path_type=Path))
+@click.option("--data", type=click.Path(path_type=Path), help="Another file of the same problem and grid.")
+@click.option("--split", type=click.Choice(SPLITS), default="test", show_default=True)
+@click.option("--samples", type=int, help="Take this many samples of the split; default: all of it.")
+@click.option("--out", type=click.Path(path_type=Path), help="Where evaluation.json and plots/ go; default: the run.")
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+def command(
+    checkpoint: Path, data: Path | None, split: Any, samples: int | None, out: Path | None, as_json: bool
+) -> None:
+    """Compare CHECKPOINT (a best.pt) with the truth: one step, rollout, and what needs no training."""
+    best = load_best(checkpoint)
+    spec = open_for(best, data)
+    evaluation = _evaluate(best, spec, chosen_samples(best, spec, split, samples), split)
+    folder = out if out is not None else _run_folder(checkpoint)
+    text = json.dumps(evaluation.numbers, indent=2) + "\n"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / "evaluation.json", text.encode())
+    except OSError as error:
+        raise from_os_error(error, action="cannot write the evaluation", path=folder / "evaluation.json") from error
+    metrics = _run_folder(checkpoint) / "metrics.jsonl"
+    pictures = draw(evaluation, read(metrics) if metrics.is_file() else [], folder / "plots")
+    if as_json:
+        click.echo(text, nl=False)
+        return
+    _show(evaluation.numbers)
+    click.echo(f"numbers   {folder / 'evaluation.json'}")
+    click.echo(f"pictures  {folder / 'plots'}: {', '.join(path.name for path in pictures)}")
+
+
+def _evaluate(best: Any, spec: Any, samples: Any, split: Any) -> Evaluation:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("evaluating", total=len(samples))
+        return evaluate(best, spec, samples, split, lambda done, _: progress.update(task, completed=done))
+
+
+def _run_folder(checkpoint: Path) -> Path:
+    """Returns the run a checkpoint belongs to: the folder above checkpoints/."""
+    folder = checkpoint.resolve().parent
+    return folder.parent if folder.name == "checkpoints" else folder
+
+
+def _show(numbers: Mapping[str, Any]) -> None:
+    console = Console(width=110)
+    title = f"{numbers['task']}, {numbers['split']} split, {numbers['samples']} samples"
+    step = "a to u" if "rollout" not in numbers else f"one step of {numbers['time_step']:g}"
+    console.print(_table(f"{title}: {step}", numbers["one_step"]))
+    if "rollout" in numbers:
+        rollout = numbers["rollout"]
+        console.print(_table(f"{title}: rollout, {rollout['steps']} steps", rollout))
+
+
+def _table(title: str, columns: Mapping[str, Any]) -> Table:
+    shown = {name: values for name, values in columns.items() if name in NAMES}
+    table = Table(title=title, title_justify="left")
+    table.add_column("metric")
+    for name in shown:
+        table.add_column(NAMES[name], justify="right")
+    for metric in next(iter(shown.values())):
+        table.add_row(metric, *(_number(values[metric]) for values in shown.values()))
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3e}"

@@ -1,0 +1,219 @@
+"""A trained surrogate against data it has not seen, in physical units, beside what needs no training.
+
+Trajectories: every frame to the next (one step), and from the first frame to the last (rollout), beside
+persistence, the input frame itself. Steady problems: a to u, beside the mean solution of the training
+split. The autoencoder's own reconstruction is the floor that no operator gets below.
+
+Shapes: B samples, T frames, X grid axes, C channels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ups.checkpoint import Best
+from ups.data.fields import FieldReader, FieldSpec, open_spec
+from ups.data.splits import split_samples
+from ups.errors import ConfigError, DataError
+from ups.metrics import PdebenchMetrics
+from ups.models.surrogate import Surrogate
+
+Split = Literal["train", "validation", "test", "all"]
+SPLITS: tuple[str, ...] = get_args(Split)
+SAMPLES_AT_ONCE = 8
+EXAMPLES = 3  # samples that are kept for the plots
+Tick = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Example:
+    """One sample for the plots: truth and prediction, (T, X) or (X, Y); `given` is the coefficient a."""
+
+    sample: int
+    truth: np.ndarray
+    prediction: np.ndarray
+    given: np.ndarray | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """`numbers` is what evaluation.json holds; the examples are for the plots."""
+
+    numbers: dict[str, Any]
+    examples: tuple[Example, ...]
+    spec: FieldSpec
+
+
+def open_for(best: Best, data: Path | None = None) -> FieldSpec:
+    """Returns the spec of `data`, by default the file the run was trained on.
+
+    Raises DataError where it is missing, or its grid is not the model's.
+    """
+    config = best.config.data
+    spec = open_spec(
+        data if data is not None else best.spec.path,
+        task=best.spec.task,
+        time_stride=config.time_stride,
+        space_stride=config.space_stride,
+        max_samples=config.max_samples if data is None else None,
+        parameter=best.spec.parameter,
+    )
+    if spec.grid != best.spec.grid:
+        shapes = [" x ".join(map(str, grid)) for grid in (spec.grid, best.spec.grid)]
+        raise DataError(f"{spec.path} has a grid of {shapes[0]} cells, the model was trained on {shapes[1]}")
+    return spec
+
+
+def chosen_samples(best: Best, spec: FieldSpec, split: Split, limit: int | None) -> np.ndarray:
+    """Returns the numbers of the samples of a split, `limit` at most."""
+    if limit is not None and limit < 1:
+        raise ConfigError(f"--samples {limit}: one sample is the least")
+    splits = split_samples(spec.samples, best.config.data) if split != "all" else None
+    chosen: np.ndarray = getattr(splits, split) if splits is not None else np.arange(spec.samples)
+    return chosen[:limit]
+
+
+def evaluate(
+    best: Best, spec: FieldSpec, samples: np.ndarray, split: Split, tick: Tick = lambda done, total: None
+) -> Evaluation:
+    """Returns the errors over `samples` and a few examples; `tick(done, total)` counts samples."""
+    surrogate, reader = best.surrogate(), FieldReader(spec)
+    measure = _Steady(surrogate, best) if spec.kind == "steady" else _Trajectories(surrogate, spec)
+    try:
+        for done, part in _parts(samples):
+            with torch.inference_mode():
+                measure.add(reader, part)
+            tick(done, len(samples))
+    finally:
+        reader.close()
+    numbers = {
+        "checkpoint": str(best.path),
+        "name": best.config.name,
+        "task": spec.task,
+        "parameters": dict(spec.parameters),
+        "data": str(spec.path),
+        "split": split,
+        "samples": len(samples),
+        "grid": list(spec.grid),
+        "epoch": best.epoch,
+        "validation_nrmse": best.validation,
+        **measure.numbers(),
+    }
+    return Evaluation(finite(numbers), tuple(measure.examples), spec)
+
+
+class _Trajectories:
+    def __init__(self, surrogate: Surrogate, spec: FieldSpec) -> None:
+        if spec.frames < 2:
+            raise DataError(f"{spec.path} has {spec.frames} frame; a prediction is compared with the one after it")
+        self.surrogate, self.spec = surrogate, spec
+        self.examples: list[Example] = []
+        self.step = {name: PdebenchMetrics() for name in ("model", "persistence", "autoencoder")}
+        self.rollout = {name: PdebenchMetrics() for name in ("model", "persistence")}
+
+    def add(self, reader: FieldReader, samples: np.ndarray) -> None:
+        true = torch.from_numpy(np.stack([reader.frames(int(sample), 0, self.spec.frames) for sample in samples]))
+        before, after = true[:, :-1], true[:, 1:]
+        self.step["model"].add(self._one_step(before), after)
+        self.step["persistence"].add(before, after)
+        self.step["autoencoder"].add(_reconstructed(self.surrogate, after), after)
+        rolled = self.surrogate.rollout(true[:, 0], self.spec.times.tolist())
+        self.rollout["model"].add(rolled, after)
+        self.rollout["persistence"].add(true[:, :1].expand_as(after), after)
+        whole = torch.cat([true[:, :1], rolled], dim=1)
+        for sample, truth, prediction in zip(samples, true[..., 0], whole[..., 0], strict=True):
+            if len(self.examples) < EXAMPLES:
+                self.examples.append(Example(int(sample), truth.numpy(), prediction.numpy()))
+
+    def _one_step(self, before_BTXC: Tensor) -> Tensor:
+        times, samples = self.spec.times, len(before_BTXC)
+        steps = [
+            self.surrogate.step(
+                before_BTXC[:, frame],
+                self.surrogate.conditions(float(times[frame + 1] - times[frame]), float(times[frame]), samples),
+            )
+            for frame in range(before_BTXC.shape[1])
+        ]
+        return torch.stack(steps, dim=1)
+
+    def numbers(self) -> dict[str, Any]:
+        times = self.spec.times.tolist()
+        by_time = {name: found.nrmse_by_frame() for name, found in self.rollout.items()}
+        by_time["autoencoder"] = self.step["autoencoder"].nrmse_by_frame()
+        return {
+            "frames": len(times),
+            "time_step": times[1] - times[0],
+            "one_step": {name: found.result() for name, found in self.step.items()},
+            "rollout": {
+                "steps": len(times) - 1,
+                **{name: found.result() for name, found in self.rollout.items()},
+                "times": times[1:],
+                "nrmse_by_time": by_time,
+            },
+        }
+
+
+class _Steady:
+    def __init__(self, surrogate: Surrogate, best: Best) -> None:
+        self.surrogate = surrogate
+        self.mean_XC = _mean_solution(best)
+        self.examples: list[Example] = []
+        names = ("model", "mean_field", "autoencoder")
+        self.step = {name: PdebenchMetrics() for name in names}
+
+    def add(self, reader: FieldReader, samples: np.ndarray) -> None:
+        given, true = (
+            torch.from_numpy(np.stack([reader.field(int(sample), name) for sample in samples])) for name in ("a", "u")
+        )
+        predicted = self.surrogate.step(given, self.surrogate.conditions(0.0, 0.0, len(given)))
+        again = _reconstructed(self.surrogate, true.unsqueeze(1))[:, 0]
+        for name, u_BXC in (("model", predicted), ("mean_field", self.mean_XC.expand_as(true)), ("autoencoder", again)):
+            self.step[name].add(u_BXC.unsqueeze(1), true.unsqueeze(1))
+        for sample, a, truth, prediction in zip(samples, given, true, predicted, strict=True):
+            if len(self.examples) < EXAMPLES:
+                fields = (field[..., 0].numpy() for field in (truth, prediction, a))
+                self.examples.append(Example(int(sample), *fields))
+
+    def numbers(self) -> dict[str, Any]:
+        return {"one_step": {name: found.result() for name, found in self.step.items()}}
+
+
+def _reconstructed(surrogate: Surrogate, u_BTXC: Tensor) -> Tensor:
+    """Returns the output field through encoder and decoder, no operator between them."""
+    field, name = len(surrogate.fields) - 1, surrogate.fields[-1]
+    u_NXC = surrogate.normalisation.normalise(name, u_BTXC.flatten(0, 1))
+    again = surrogate.decode(surrogate.autoencoder.encode(u_NXC, field))
+    return torch.unflatten(again, 0, tuple(u_BTXC.shape[:2]))
+
+
+def _mean_solution(best: Best) -> Tensor:
+    """Returns the mean of u over the training split of the run's own file, (X, C)."""
+    spec = open_for(best)
+    reader, total, train = FieldReader(spec), np.zeros(1), split_samples(spec.samples, best.config.data).train
+    for sample in train:
+        total = total + reader.field(int(sample), "u").astype(np.float64)
+    reader.close()
+    return torch.from_numpy(np.asarray(total / len(train), dtype=np.float32))
+
+
+def _parts(samples: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    for start in range(0, len(samples), SAMPLES_AT_ONCE):
+        part = samples[start : start + SAMPLES_AT_ONCE]
+        yield start + len(part), part
+
+
+def finite(value: Any) -> Any:
+    """Returns the same containers with null for what JSON cannot say: a rollout that diverged."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
