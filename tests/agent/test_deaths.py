@@ -107,7 +107,7 @@ def deaths(tmp_path_factory):
 
 @pytest.mark.parametrize("case", EXPECTED)
 def test_the_dead_process_tells_where_it_stood(deaths, case):
-    status, agent, fault, death = deaths[case]
+    status, _, fault, death = deaths[case]
     line = (death.frame.file.rpartition("/")[2], death.frame.line) if death.frame else None
     module = death.module.path if death.module else None
     assert (status, death.activity, module, line, fault and fault.error) == EXPECTED[case]

@@ -55,7 +55,8 @@ COMPILERS = """
     eager = model(x)
     counter = CompileCounter()
     compiled = torch.compile(model, backend=counter, fullgraph=True)
-    print("compile", torch.equal(compiled(x), eager), torch.equal(compiled(x), eager), counter.frame_count, counter.op_count)
+    same = [torch.equal(compiled(x), eager) for _ in range(2)]
+    print("compile", *same, counter.frame_count, counter.op_count)
     print("fx", [node.op for node in fx.symbolic_trace(model).graph.nodes])
     exported = torch.export.export(model, (x,))
     print("export", torch.equal(exported.module()(x), eager), len(list(exported.graph.nodes)))

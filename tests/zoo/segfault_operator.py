@@ -70,5 +70,4 @@ class LatentOperator(nn.Module):
 
 def build(crash_in: str | None, *, dim: int = 8) -> LatentOperator:
     """Returns the operator; its second level's attention crashes in "constructor", "forward" or "backward"."""
-    operator = LatentOperator(dim, 3, crash_in)
-    return operator
+    return LatentOperator(dim, 3, crash_in)
