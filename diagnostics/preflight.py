@@ -65,13 +65,15 @@ def run_preflight(
     Interrupted with the verdict so far on Ctrl-C: by then the running probe's children have ended.
     """
     began = time.monotonic()
-    wanted = tuple(stages) if stages is not None else default_stages(config)
+    wanted = (
+        stages if stages is not None else default_stages(has_job=config.job is not None, has_script=bool(config.script))
+    )
     loaded, broken = load_probes(package)
-    chosen = [probe for probe in in_order(loaded) if probe.stage in wanted]
+    chosen = [probe for probe in in_order(loaded) if probe.stage in stages]
     run = _Run(config, machine, observer or Silent())
     try:
         for outcome in broken:
-            if outcome.stage in wanted and outcome.code not in skip:
+            if outcome.stage in stages and outcome.code not in skip:
                 run.take(outcome)
         if chosen:
             machine.ranks.warm()  # `import torch` takes a second: it runs while the first probes do
@@ -83,11 +85,11 @@ def run_preflight(
     return run.verdict(time.monotonic() - began)
 
 
-def default_stages(config: PreflightConfig) -> tuple[Stage, ...]:
+def default_stages(*, has_job: bool, has_script: bool) -> tuple[Stage, ...]:
     """Returns the stages that make sense for what was given: a CONFIG, a script, or neither."""
-    if config.script is not None:
+    if has_script:
         return SCRIPT_STAGES
-    return tuple(stage for stage in Stage if config.job is not None or stage not in STAGES_OF_A_JOB)
+    return tuple(stage for stage in Stage if has_job or stage not in STAGES_OF_A_JOB)
 
 
 class _Run:

@@ -1,0 +1,57 @@
+"""`ups-doctor explain CODE`: what a check does, why it matters, and the fix, from the check's own docstring."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from types import ModuleType
+
+import click
+
+from diagnostics import caches, probes
+from diagnostics.errors import UsageError
+from diagnostics.registry import BrokenPlugin, discover
+from diagnostics.spelling import nearest
+
+PACKAGES = (probes, caches)
+
+
+@click.command("explain")
+@click.argument("code", metavar="CODE", required=False)
+@click.option("--list", "list_all", is_flag=True, help="List every code with its name and first line.")
+def command(code: str | None, list_all: bool) -> None:
+    """Explains one check, by its code (P204) or its name (shared-memory)."""
+    plugins = all_plugins()
+    if list_all:
+        for known, module in plugins.items():
+            click.echo(f"{known}  {module.NAME}: {_doc(module).splitlines()[0]}")
+        return
+    if code is None:
+        raise UsageError("explain needs a CODE", hint="list them: ups-doctor explain --list")
+    module = find(code, plugins)
+    click.echo(f"{module.CODE}  {module.NAME}\n\n{_doc(module)}")
+
+
+def all_plugins() -> dict[str, ModuleType]:
+    """Returns every plugin by code; a file that cannot be imported explains nothing."""
+    broken: list[BrokenPlugin] = []
+    return {code: module for package in PACKAGES for code, module in discover(package, broken=broken).items()}
+
+
+def find(wanted: str, plugins: Mapping[str, ModuleType]) -> ModuleType:
+    """Returns the plugin with this code or name, in any case. Raises UsageError with the nearest."""
+    by_word = {
+        **{module.NAME: module for module in plugins.values()},
+        **{code.lower(): m for code, m in plugins.items()},
+    }
+    module = by_word.get(wanted.lower())
+    if module is None:
+        known = [*plugins, *(module.NAME for module in plugins.values())]
+        raise UsageError(
+            f"unknown code '{wanted}'{nearest(wanted, known)}", hint="list them: ups-doctor explain --list"
+        )
+    return module
+
+
+def _doc(module: ModuleType) -> str:
+    return inspect.cleandoc(module.__doc__ or "It has no description.")

@@ -1,0 +1,194 @@
+"""`ups-doctor preflight [CONFIG]`: proves before the run that this machine can train it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import time
+from collections.abc import Collection, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+
+from diagnostics import interpreter, job, last_good, probes, redact, render
+from diagnostics.checks import PreflightConfig, Stage
+from diagnostics.config import find, read_thresholds
+from diagnostics.errors import INTERRUPTED_EXIT, UsageError, from_os_error
+from diagnostics.findings import Verdict
+from diagnostics.preflight import Interrupted, default_stages, run_preflight
+from diagnostics.preflight_setup import open_machine, settle
+from diagnostics.probe_plan import STAGES_OF_A_JOB, Probe, in_order, load_probes, parse_skips, parse_stages
+from diagnostics.report_data import Report
+from diagnostics.report_place import ReportPlace, open_place
+from diagnostics.screen import Screen
+
+
+class ScriptCommand(click.Command):
+    """Takes everything behind --script as it stands, options of the script included."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Hands each word behind --script to that option."""
+        ctx.meta["arguments"] = list(args)
+        if "--script" in args:
+            place = args.index("--script")
+            words = args[place + 1 :]
+            if not words:
+                raise click.UsageError("--script needs your launch line, for example: --script train.py --epochs 1")
+            args = args[:place] + [f"--script={word}" for word in words]
+        return super().parse_args(ctx, args)
+
+
+@click.command("preflight", cls=ScriptCommand)
+@click.argument("config", required=False, type=click.Path(path_type=Path))
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override one key of CONFIG.")
+@click.option("--nproc", type=click.IntRange(1), help="Ranks; default: what CONFIG says, the GPUs, else 2.")
+@click.option("--backend", type=click.Choice(["auto", "nccl", "gloo"]), help="Default: what CONFIG says, else auto.")
+@click.option("--stages", metavar="A,B", help="Only these stages, in their fixed order.")
+@click.option("--skip", multiple=True, metavar="CODE|STAGE", help="Leave out a check or a stage; may be repeated.")
+@click.option("--list", "list_only", is_flag=True, help="List the checks that would run, and stop.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON on stdout, and nothing else.")
+@click.option("--report-dir", type=click.Path(path_type=Path), default=Path("reports"), show_default=True)
+@click.option("--python", metavar="PATH", help="The job's Python; default: this one if it has torch, else the active.")
+@click.option("--thresholds", type=click.Path(path_type=Path), help="Default: configs/doctor.yaml or doctor.yaml.")
+@click.option("--strict", is_flag=True, help="Warnings count as errors.")
+@click.option("-v", "--verbose", is_flag=True, help="Show measurements, seconds and tracebacks too.")
+@click.option(
+    "--script",
+    multiple=True,
+    metavar="TRAIN.PY [ARGS]...",
+    help="Your own launch line instead of a CONFIG; everything behind it belongs to it.",
+)
+@click.pass_context
+def command(context: click.Context, /, config: Path | None, **options: Any) -> None:
+    """Checks that this machine can train CONFIG (or your script) before you start it.
+
+    Without CONFIG it checks the machine alone. Writes REPORT_DIR/<time>-preflight/report.md.
+    Exit codes: 0 nothing found, 1 errors found, 2 wrong use or CONFIG, 3 a check crashed or gave no answer.
+    """
+    _refuse_contradictions(config, options)
+    known, _ = load_probes(probes)
+    stages = _stages(config, options)
+    skip = parse_skips([name for words in options["skip"] for name in words.split(",")], known)
+    if options["list_only"]:
+        click.echo("\n".join(_listed(known, stages, skip)))
+        return
+    thresholds = read_thresholds(options["thresholds"])
+    python = interpreter.choose(options["python"], os.environ)
+    started = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+    with open_machine(python) as machine, Screen(quiet=options["as_json"], verbose=options["verbose"]) as screen:
+        screen.say(f"preflight of {_subject(config, options)}, python {python}")
+        described = None
+        if config is not None:
+            screen.waiting_for(f"asking the trainer about {config}")
+            described = job.describe(config, options["overrides"], python=python, child=machine.child)
+        place = open_place(options["report_dir"])
+        settled = settle(
+            machine,
+            python=python,
+            record_dir=place.folder,
+            thresholds=thresholds,
+            described=described,
+            nproc=options["nproc"],
+            backend=options["backend"],
+            script=options["script"] or None,
+            reports=options["report_dir"],
+        )
+        stopped = None
+        try:
+            verdict = run_preflight(settled, machine, screen, stages, skip)
+        except Interrupted as stop:
+            verdict, stopped = stop.verdict, stop
+        machine.close()  # before anything is written: a full disk must not leave a child behind
+        report = _report(context, verdict, settled, started, options, interrupted=stopped is not None)
+        _finish(screen, place, report, settled, options)
+    if stopped is not None:
+        raise stopped
+    context.exit(report.exit_code)
+
+
+def _refuse_contradictions(config: Path | None, options: dict[str, Any]) -> None:
+    if config is not None and options["script"]:
+        raise UsageError("CONFIG and --script exclude each other: a CONFIG's trainer starts its own ranks")
+    if config is None and options["overrides"]:
+        raise UsageError("--set needs a CONFIG whose keys it overrides")
+    if options["script"] and shutil.which(options["script"][0]) is None and not Path(options["script"][0]).is_file():
+        raise UsageError(
+            f"--script {options['script'][0]}: no such file or program", hint="check the spelling: ls -l *.py"
+        )
+
+
+def _stages(config: Path | None, options: dict[str, Any]) -> tuple[Stage, ...]:
+    stages = parse_stages(filter(None, options["stages"].split(","))) if options["stages"] is not None else None
+    if stages is None:
+        return default_stages(has_job=config is not None, has_script=bool(options["script"]))
+    if not stages:
+        raise UsageError("--stages needs at least one stage", hint=f"stages: {', '.join(Stage)}")
+    needy = [stage for stage in stages if stage in STAGES_OF_A_JOB and config is None]
+    if needy:
+        raise UsageError(f"stage '{needy[0]}' needs a CONFIG", hint=f"ups-doctor preflight CONFIG --stages {needy[0]}")
+    return stages
+
+
+def _listed(known: Sequence[Probe], stages: Collection[Stage], skip: Collection[str]) -> Iterator[str]:
+    for probe in in_order(known):
+        if probe.stage in stages and probe.code not in skip:
+            needs = f" (needs {', '.join(probe.requires)})" if probe.requires else ""
+            yield f"{probe.code}  {probe.stage:<12}{probe.title}{needs}"
+
+
+def _subject(config: Path | None, options: dict[str, Any]) -> str:
+    if config is not None:
+        return str(config)
+    return redact.line(shlex.join(options["script"])) if options["script"] else "this machine, no CONFIG"
+
+
+def _report(
+    context: click.Context,
+    verdict: Verdict,
+    settled: PreflightConfig,
+    started: str,
+    options: dict[str, Any],
+    *,
+    interrupted: bool,
+) -> Report:
+    examined = settled.job.config if settled.job is not None else None
+    system = os.uname()
+    return Report(
+        verdict=verdict,
+        command=shlex.join(["ups-doctor", "preflight", *context.meta["arguments"]]),
+        started=started,
+        doctor_version=version("ups-doctor"),
+        exit_code=INTERRUPTED_EXIT if interrupted else verdict.exit_code(strict=options["strict"]),
+        facts={
+            "examined": _subject(examined, options),
+            "ranks": str(settled.nproc),
+            "backend": settled.backend,
+            "python": settled.python,
+            "thresholds": str(find(options["thresholds"]) or "built in"),
+            "machine": f"{system.nodename}, {system.sysname} {system.release} {system.machine}",
+            "folder": str(Path.cwd()),
+        },
+        variables=redact.environment(os.environ),
+        interrupted=interrupted,
+    )
+
+
+def _finish(
+    screen: Screen, place: ReportPlace, report: Report, settled: PreflightConfig, options: dict[str, Any]
+) -> None:
+    verdict, reports = report.verdict, options["report_dir"]
+    written = place.write(report)
+    if not place.problem and not report.interrupted:
+        try:
+            last_good.remember(reports, last_good.key(settled.nproc, settled.backend), verdict)
+        except OSError as error:
+            screen.say(from_os_error(error, action="cannot keep the measurements in", path=reports).message)
+    if options["as_json"]:
+        click.echo(render.verdict_json(verdict, exit_code=report.exit_code, command=report.command))
+    elif verdict.outcomes:
+        click.echo()
+    screen.say(render.summary_line(verdict))
+    screen.say(written)

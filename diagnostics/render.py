@@ -1,0 +1,137 @@
+"""A verdict as terminal lines or JSON. Pure: the same verdict gives the same lines.
+
+One line a check: mark, code, title; below a failure, indented, how to repeat the observation and what to do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from diagnostics import redact
+from diagnostics.findings import Confidence, Evidence, Finding, Fix, Outcome, Severity, Status, Verdict, to_json
+
+INDENT = " " * 12
+MARKS = {Severity.ERROR: "FAIL", Severity.WARNING: "warn", Severity.INFO: "note"}
+COLOURS = {"ok": "32", "FAIL": "1;31", "warn": "33", "note": "36", "skip": "2", "HUNG": "1;35", "CRASH?": "1;35"}
+
+
+def verdict_lines(verdict: Verdict, *, verbose: bool = False, colour: bool = False) -> Iterator[str]:
+    """Yields every check's lines and the summary; a healthy verdict is the summary alone unless `verbose`."""
+    shown = [outcome for outcome in verdict.outcomes if verbose or not _silent(outcome)]
+    for outcome in shown:
+        yield from outcome_lines(outcome, verbose=verbose, colour=colour)
+    if shown:
+        yield ""
+    yield summary_line(verdict)
+
+
+def _silent(outcome: Outcome) -> bool:
+    return outcome.status is Status.SKIPPED or (outcome.status is Status.DONE and not outcome.findings)
+
+
+def outcome_lines(outcome: Outcome, *, verbose: bool = False, colour: bool = False) -> Iterator[str]:
+    """Yields the lines of one check; `verbose` adds measurements of passes and tracebacks of crashes."""
+    for mark, code, title, details in _blocks(outcome, verbose):
+        shown = f"\033[{COLOURS[mark]}m{mark}\033[0m" if colour else mark
+        # A mark longer than its column pushes the code aside by one space only.
+        yield shown + " " * max(6 - len(mark), 1) + f"{code}  {redact.line(title)}"
+        yield from (f"{INDENT}{redact.line(line)}" for line in details)
+
+
+def _blocks(outcome: Outcome, verbose: bool) -> Iterator[tuple[str, str, str, list[str]]]:
+    seconds = [f"took: {outcome.seconds:.2f} s"] if verbose else []
+    match outcome.status:
+        case Status.SKIPPED:
+            yield "skip", outcome.code, f"{outcome.title} ({outcome.reason})", []
+        case Status.TIMED_OUT:
+            yield "HUNG", outcome.code, f"{outcome.title}: {outcome.reason}", seconds
+        case Status.CRASHED:
+            detail = outcome.detail.splitlines() if verbose else []
+            yield "CRASH?", outcome.code, f"{outcome.title}: {outcome.reason}", [*detail, *seconds]
+        case Status.DONE if not outcome.findings:
+            yield "ok", outcome.code, outcome.title, [*_measured(outcome.measured, verbose), *seconds]
+        case Status.DONE:
+            for finding in outcome.findings:
+                yield MARKS[finding.severity], finding.code, finding.title, list(_details(finding))
+
+
+def _measured(measured: Any, verbose: bool) -> list[str]:
+    plain = to_json(measured)
+    return [f"{name}: {value_text(value)}" for name, value in plain.items()] if verbose else []
+
+
+def _details(finding: Finding) -> Iterator[str]:
+    if finding.confidence is not Confidence.CONFIRMED:
+        yield f"this is {finding.confidence}, not proven"
+    for evidence in finding.evidence:
+        yield from _hanging("read: ", evidence_text(evidence))
+    if finding.fix is not None:
+        yield from _fix(finding.fix)
+
+
+def _fix(fix: Fix) -> Iterator[str]:
+    warning = " (this deletes or stops something)" if fix.destructive else ""
+    yield from _hanging("fix:  ", fix.text + warning)
+    for command in fix.commands:
+        yield f"      {command}"
+
+
+def _hanging(label: str, text: str) -> Iterator[str]:
+    first, *rest = text.splitlines() or [""]
+    yield f"{label}{first}"
+    yield from (f"{' ' * len(label)}{line}" for line in rest)
+
+
+def evidence_text(evidence: Evidence) -> str:
+    """Returns 'source: observed (expected ...)'."""
+    expected = f" (expected {evidence.expected})" if evidence.expected else ""
+    return f"{evidence.source}: {evidence.observed}{expected}" if evidence.observed else evidence.source
+
+
+def value_text(value: Any) -> str:
+    """Returns a measured value for people: numbers short, the rest as JSON."""
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def summary_line(verdict: Verdict) -> str:
+    """Returns '12 checks, nothing found (4.1 s)', or what was found and the command that explains it."""
+    total = len(verdict.outcomes)
+    counted = f"{total} check{'s' * (total != 1)}"
+    seconds = f"({verdict.seconds:.1f} s)"
+    skipped = sum(outcome.status is Status.SKIPPED for outcome in verdict.outcomes)
+    found = [*_counts(verdict)]
+    rest = [f"{skipped} skipped"] if skipped else []
+    if not found:
+        nothing = "nothing found" if skipped < total else "none of them ran"
+        return ", ".join([counted, nothing, *rest]) + f" {seconds}"
+    return f"{counted}: {', '.join([*found, *rest])} {seconds}{_explain(verdict)}"
+
+
+def _counts(verdict: Verdict) -> Iterator[str]:
+    severities = [finding.severity for finding in verdict.findings]
+    for severity, word in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note")):
+        if number := severities.count(severity):
+            yield f"{number} {word}{'s' * (number != 1)}"
+    if verdict.undecided:
+        yield f"{len(verdict.undecided)} undecided"
+
+
+def _explain(verdict: Verdict) -> str:
+    worst = sorted(verdict.findings, key=lambda finding: -finding.severity)
+    code = worst[0].code if worst else next((outcome.code for outcome in verdict.undecided), "")
+    return f"   explain: ups-doctor explain {code}" if code else ""
+
+
+def verdict_json(verdict: Verdict, *, exit_code: int, **about: str) -> str:
+    """Returns the verdict as one JSON object, secrets hidden; `about` adds keys of its own."""
+    body = {"schema": 1, "exit_code": exit_code, **about, **to_json(verdict)}
+    return json.dumps(redact.json_value(body), indent=1)
+
+
+def failures(outcomes: Iterable[Outcome]) -> Sequence[Outcome]:
+    """Returns the outcomes that deserve lines of their own: findings, crashes, deadlines."""
+    return [outcome for outcome in outcomes if not _silent(outcome)]

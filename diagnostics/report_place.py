@@ -1,0 +1,51 @@
+"""Where a report goes, also where its folder cannot be written: the answer on the screen must not depend on it."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from diagnostics.errors import from_os_error
+from diagnostics.report import new_folder, write
+from diagnostics.report_data import Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportPlace:
+    """A folder for one report; `problem` says why it is not below the folder that was asked for."""
+
+    folder: Path
+    problem: str = ""
+
+    def write(self, report: Report) -> str:
+        """Writes the report and returns one line: where it is, or why it could not be written."""
+        if self.problem:
+            return f"no report was written: {self.problem}"
+        try:
+            return f"report: {write(report, self.folder)}"
+        except OSError as error:
+            return f"no report was written: {_sentence(error, self.folder)}"
+
+
+def open_place(parent: Path) -> ReportPlace:
+    """Returns a new folder below `parent`, else one in the temporary folder or in memory.
+
+    Probes leave long material there. Raises OSError where no folder can be made at all.
+    """
+    try:
+        return ReportPlace(folder=new_folder(parent))
+    except OSError as error:
+        return ReportPlace(folder=_elsewhere(), problem=_sentence(error, parent))
+
+
+def _elsewhere() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="ups-doctor-"))
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="ups-doctor-", dir="/dev/shm"))
+
+
+def _sentence(error: OSError, path: Path) -> str:
+    refused = from_os_error(error, action="cannot write", path=error.filename or path)
+    return f"{refused.message} ({refused.hint})" if refused.hint else refused.message

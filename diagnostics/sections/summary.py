@@ -1,0 +1,52 @@
+"""The verdict in one sentence, then what was examined."""
+
+from __future__ import annotations
+
+from diagnostics.findings import Severity, Status, Verdict
+from diagnostics.report_data import Report
+from diagnostics.sections.markdown import code, inline
+
+ORDER = 0
+TITLE = "Preflight report"
+
+VERDICTS = {
+    0: "Nothing stands against training here.",
+    1: "Training will not work here as it is: see the findings below.",
+    3: "Undecided: some checks crashed or gave no answer, so nothing is proven about what they look at.",
+}
+
+
+def render(report: Report) -> list[str]:
+    """Returns the verdict, the counts and the facts."""
+    return [f"**{_sentence(report)}**", "", _counts(report.verdict), "", *_facts(report)]
+
+
+def _sentence(report: Report) -> str:
+    if report.interrupted:
+        return "Interrupted: this is what was found before that."
+    if all(outcome.status is Status.SKIPPED for outcome in report.verdict.outcomes):
+        return "Nothing was checked."
+    if report.exit_code == 1 and not report.verdict.errors:
+        return "Warnings were found, and --strict counts them as errors."
+    sentence = VERDICTS[report.exit_code]
+    warnings = any(finding.severity is Severity.WARNING for finding in report.verdict.findings)
+    return f"{sentence} There are warnings." if report.exit_code == 0 and warnings else sentence
+
+
+def _counts(verdict: Verdict) -> str:
+    passed = sum(outcome.passed for outcome in verdict.outcomes)
+    skipped = sum(outcome.status is Status.SKIPPED for outcome in verdict.outcomes)
+    numbers = {
+        "checks": len(verdict.outcomes),
+        "passed": passed,
+        "errors": len(verdict.errors),
+        "warnings": sum(finding.severity is Severity.WARNING for finding in verdict.findings),
+        "undecided": len(verdict.undecided),
+        "skipped": skipped,
+    }
+    return ", ".join(f"{number} {name}" for name, number in numbers.items()) + f", in {verdict.seconds:.1f} s"
+
+
+def _facts(report: Report) -> list[str]:
+    facts = {**report.facts, "started": report.started, "ups-doctor": report.doctor_version}
+    return [f"- {inline(name)}: {code(value)}" for name, value in facts.items()]

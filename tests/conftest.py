@@ -1,0 +1,1 @@
+"""Being here puts this folder on the import path: every test may `import fakes`."""
