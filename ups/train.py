@@ -126,7 +126,7 @@ class Loop:
         seed_everything(config.seed, world.rank)
 
         # Wrap, then optimizer: it must hold the parameters that are really trained.
-        self.wrapped = _wrap(self.module, world)
+        self.wrapped = wrap(self.module, world)
         self.optimizer = make_optimizer(self.module, self.settings)
         self.ema = Ema(self.module, self.settings.ema_decay)
         self.weights = [value for value in self.module.parameters() if value.requires_grad]
@@ -151,6 +151,7 @@ class Loop:
                 self._validate_and_keep_best()
         finally:
             display.stop()
+        barrier(self.world)  # rank 0 has written the model that the next stage reads
         self.timing.total_s = time.perf_counter() - started
         return self.timing
 
@@ -351,7 +352,8 @@ def accumulate_gradients(
     return total
 
 
-def _wrap(module: nn.Module, world: World) -> nn.Module:
+def wrap(module: nn.Module, world: World) -> nn.Module:
+    """Returns the module in DDP, or itself where there is one rank."""
     if world.size == 1:
         return module
     # Buffers that forward never changes need no broadcast at every step; batch statistics do.

@@ -29,7 +29,7 @@ from ups.errors import UpsError
 from ups.schedule import make_optimizer
 from ups.stages import autoencoder, operator
 from ups.stages.material import Material
-from ups.train import _wrap as wrap
+from ups.train import wrap
 
 Given = TypeVar("Given")
 Batch = dict[str, torch.Tensor]
