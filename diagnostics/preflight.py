@@ -65,9 +65,8 @@ def run_preflight(
     Interrupted with the verdict so far on Ctrl-C: by then the running probe's children have ended.
     """
     began = time.monotonic()
-    wanted = (
-        stages if stages is not None else default_stages(has_job=config.job is not None, has_script=bool(config.script))
-    )
+    if stages is None:
+        stages = default_stages(has_job=config.job is not None, has_script=bool(config.script))
     loaded, broken = load_probes(package)
     chosen = [probe for probe in in_order(loaded) if probe.stage in stages]
     run = _Run(config, machine, observer or Silent())

@@ -29,12 +29,16 @@ from diagnostics.machine.facts import (
 )
 
 GIB = 1 << 30
+DRIVER = Driver(version="570.86.10", cuda=(12, 8))
+HALF_FREE = Space(32 * GIB, 16 * GIB)
+MANY_FILES = Limit(1_048_576, 1_048_576)
+UNLIMITED = Limit(-1, -1)
 
 
 @dataclass
 class FakeGpus:
     found: Sequence[Gpu] = ()
-    kernel_driver: Driver = Driver(version="570.86.10", cuda=(12, 8))
+    kernel_driver: Driver = DRIVER
 
     def devices(self) -> tuple[Gpu, ...]:
         return tuple(self.found)
@@ -121,7 +125,7 @@ class FakeMemory:
     total: int = 64 * GIB
     available: int = 48 * GIB
     limit: CgroupMemory | None = None
-    shared: Space = Space(32 * GIB, 32 * GIB)
+    shared: Space = HALF_FREE
 
     def total_bytes(self) -> int:
         return self.total
@@ -149,7 +153,7 @@ class FailingMemory:
         raise MachineError("/sys/fs/cgroup cannot be read")
 
     def shm(self) -> Space:
-        raise MachineError("/dev/shm is not mounted")
+        raise MachineError("no shared memory is mounted")
 
 
 @dataclass
@@ -190,9 +194,9 @@ class FailingDisks:
 
 @dataclass
 class FakeLimits:
-    files: Limit = Limit(1_048_576, 1_048_576)
+    files: Limit = MANY_FILES
     pattern: str = "core"
-    core: Limit = Limit(-1, -1)
+    core: Limit = UNLIMITED
     cpus: float = 16.0
     scope: int | None = 0
     traces_all: bool = False
