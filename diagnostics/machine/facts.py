@@ -79,7 +79,7 @@ class Process:
     argv: tuple[str, ...]
     cwd: str = ""
     started: float = 0.0  # seconds since the epoch
-    variables: Mapping[str, str] = field(default=NOTHING)  # the launchers' variables it was started with
+    variables: Mapping[str, str] = field(default_factory=dict)  # the launchers' variables it was started with
 
     @property
     def command(self) -> str:
