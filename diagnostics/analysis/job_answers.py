@@ -48,7 +48,7 @@ def adapter_argv(python: str, job: JobDescription, verb: str, *options: str) -> 
 
 def answer_file(record_dir: Path, verb: str) -> Path:
     """Returns where an adapter's answer is kept between probes; `{rank}` is filled in by each rank."""
-    ranked = "-{rank}" if verb == "data" else ""
+    ranked = "-{rank}" if verb in ("data", "model") else ""
     return record_dir / f"answer-{verb}{ranked}.json"
 
 

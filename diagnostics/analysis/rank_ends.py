@@ -1,0 +1,84 @@
+"""Which ranks failed by their own doing and which ones only lost their peers. Pure.
+
+No majority votes: two ranks are enough. A rank is a victim where it was ended by whoever ran it, or complains
+about a lost peer while another rank failed for a reason of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diagnostics.analysis.agent_facts import AgentFile, Event
+from diagnostics.analysis.fault_stacks import FaultReport
+from diagnostics.analysis.job_answers import last_line
+from diagnostics.analysis.rank_death import Death, explain_death
+
+LOST_PEER = re.compile(
+    r"closed by peer|reset by peer|broken pipe|connection refused|connection was (?:closed|reset)|recvValue failed"
+    r"|failed to recv|socket (?:closed|timeout)|remote process exited|NCCL communicator was aborted"
+    r"|wait timeout|timed out waiting|barrier timed out",
+    re.IGNORECASE,
+)
+ENDED_FROM_OUTSIDE = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankEnd:
+    """How one rank ended, and what its agent and faulthandler left."""
+
+    rank: int
+    signal: int | None
+    returncode: int | None
+    timed_out: bool
+    seconds: float
+    stderr: str
+    agent: AgentFile | None
+    fault: FaultReport | None
+
+    @property
+    def failed(self) -> bool:
+        """Did not end by itself with exit code 0."""
+        return self.timed_out or self.signal is not None or self.returncode != 0
+
+    @property
+    def exception(self) -> Event | None:
+        """The exception that ended the process, None where a signal did."""
+        return self.agent.last_event("exception") if self.agent is not None and self.signal is None else None
+
+    @property
+    def error(self) -> str:
+        """The exception's text, else the last line it wrote."""
+        return self.exception.text if self.exception is not None else last_line(self.stderr)
+
+    @property
+    def lost_peer(self) -> bool:
+        """Ended by an exception about a peer that went away."""
+        return self.signal is None and not self.timed_out and bool(LOST_PEER.search(self.error))
+
+    @property
+    def signal_name(self) -> str:
+        """The signal's name, "" where none ended it."""
+        if self.signal is None:
+            return ""
+        known = {one.value: one.name for one in signal.Signals}
+        return known.get(self.signal, f"signal {self.signal}")
+
+    def death(self) -> Death | None:
+        """Where it stood, None without an agent's file."""
+        return explain_death(self.agent, self.fault, self.exception) if self.agent is not None else None
+
+
+def culprits(ends: Sequence[RankEnd]) -> list[RankEnd]:
+    """Returns the ranks that failed by their own doing; every failed rank where none stands out."""
+    failed = [end for end in ends if end.failed]
+    acted = [end for end in failed if not end.timed_out and not end.lost_peer and end.signal not in ENDED_FROM_OUTSIDE]
+    if acted:
+        return acted
+    stuck = [end for end in failed if end.timed_out]
+    if stuck:
+        return stuck
+    killed = [end for end in failed if end.signal in ENDED_FROM_OUTSIDE]
+    return [min(killed, key=lambda end: end.seconds)] if killed else failed
