@@ -74,7 +74,7 @@ def begin(*, backend: Backend = "auto", timeout_s: float = 120.0, environ: Mappi
         dist.barrier()
     except (RuntimeError, ValueError) as error:
         raise UpsError(
-            f"rank {rank} of {size} did not meet the other ranks on {chosen}: {_first_line(error)}",
+            f"rank {rank} of {size} did not meet the other ranks on {chosen}: {first_line(error)}",
             hint="ups-doctor preflight --stages rendezvous",
         ) from error
     return World(rank=rank, local_rank=local_rank, size=size, backend=chosen, device=device, fallback=fallback)
@@ -130,7 +130,7 @@ def lost_peer(error: Exception) -> bool:
 
 def out_of_memory(error: Exception) -> str:
     """Returns the sentence for an allocation that was refused, "" for any other error."""
-    text = _first_line(error)
+    text = first_line(error)
     refused = "can't allocate memory" in text or "not enough memory" in text
     if isinstance(error, torch.OutOfMemoryError) or (isinstance(error, RuntimeError) and refused):
         return f"the device has no memory left: {text}"
@@ -219,5 +219,6 @@ def _number(environ: Mapping[str, str], name: str) -> int:
         raise ConfigError(f"{name} {seen}: ranks are started by `ups train` or torchrun") from None
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Returns what an exception says, without the pages that torch puts behind it."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import signal
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ups.errors import UpsError
 from ups.launch.reports import FOLDER_VARIABLE, Ended, RankReport, first_failure, read, shell_code
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # those that elastic takes over
 STOP_S = 10  # what a rank gets to end after a signal, before SIGKILL
 
 
@@ -65,9 +68,7 @@ def launch(
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
     logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # we say it ourselves, once
-    with tempfile.TemporaryDirectory(prefix="ups-ranks-") as folder:
-        os.environ[FOLDER_VARIABLE] = folder  # elastic hands this process's environment to the ranks
-        os.environ["OMP_NUM_THREADS"] = str(threads)
+    with tempfile.TemporaryDirectory(prefix="ups-ranks-") as folder, _surroundings(folder, threads):
         config = LaunchConfig(
             min_nodes=1,
             max_nodes=1,
@@ -87,7 +88,21 @@ def launch(
             codes |= {rank: failure.exitcode for rank, failure in error.failures.items()}
         except SignalException as error:
             stopped_by = int(error.sigval)
-        finally:
-            del os.environ[FOLDER_VARIABLE]
         ended = (Ended(rank=rank, exit_code=codes[rank], report=read(Path(folder), rank)) for rank in range(nproc))
         return Launched(ended=tuple(ended), stopped_by=stopped_by)
+
+
+@contextlib.contextmanager
+def _surroundings(folder: str, threads: int) -> Iterator[None]:
+    """Sets what elastic hands on to the ranks, this process's environment, and puts it and the signals back."""
+    wanted = {FOLDER_VARIABLE: folder, "OMP_NUM_THREADS": str(threads)}
+    before = {name: os.environ.get(name) for name in wanted}
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

@@ -19,7 +19,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from diagnostics.errors import DoctorError
+from diagnostics.errors import DoctorError, UsageError
 from ups.config import UpsConfig, load_config
 from ups.launch.reports import FOLDER_VARIABLE, RankReport, write
 
@@ -48,7 +48,7 @@ def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool) -> int:
     distributed.end(healthy=code == 0)
     write(report)
     if report.error and not os.environ.get(FOLDER_VARIABLE):
-        print(f"rank {rank}: {report.error}" + (f"\n  {report.hint}" if report.hint else ""), file=sys.stderr)  # noqa: T201
+        print(f"error: {report.error}" + (f"\n  {report.hint}" if report.hint else ""), file=sys.stderr)  # noqa: T201
     if code and distributed.group_threads():
         # A collective that never ended keeps its threads, and they may abort the interpreter's shutdown:
         # this rank's own code must arrive.
@@ -60,6 +60,7 @@ def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool) -> int:
 def _work(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, rank: int) -> tuple[RankReport, int]:
     from ups import distributed, pipeline
     from ups.progress import Display
+    from ups.train import AgreedError
 
     try:
         world = distributed.begin(backend=config.training.backend, timeout_s=config.training.timeout_s)
@@ -68,7 +69,9 @@ def _work(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, rank: int
             display.say(world.fallback)
         result = pipeline.run(config, world, pipeline.Plan(stages=stages, resume=resume), display)
     except DoctorError as error:
-        return RankReport(rank=rank, state=FAILED, error=error.message, hint=error.hint), error.exit_code
+        # What every rank sees alike, a wrong configuration or an agreed stop, is nobody's in particular.
+        whose = "" if isinstance(error, (UsageError, AgreedError)) else f"rank {rank}: "
+        return RankReport(rank=rank, state=FAILED, error=whose + error.message, hint=error.hint), error.exit_code
     except Exception as error:  # the runner: whatever else ends a rank is reported, with its traceback
         lost = distributed.lost_peer(error)
         memory = distributed.out_of_memory(error)
@@ -78,7 +81,7 @@ def _work(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, rank: int
             ), INTERNAL
         if not lost:
             traceback.print_exc()
-        said = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else ''}"
+        said = f"rank {rank} {'lost another rank' if lost else 'stopped'}: {distributed.first_line(error)}"
         return RankReport(rank=rank, state=FAILED, error=said, lost_peer=lost), INTERNAL
     return RankReport(rank=rank, state="finished", result=result), 0
 

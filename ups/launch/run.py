@@ -119,7 +119,7 @@ def failure(launched: Launched, request: Request) -> UpsError:
         meaning = " (the kernel's memory killer, or somebody's kill -9)" if first.exit_code == -9 else ""
         message = f"rank {first.rank} was killed by signal {-first.exit_code}{meaning}, the other ranks were ended"
     elif report is not None and report.error:
-        message = f"rank {first.rank}: {report.error}"
+        message = report.error
     else:
         message = f"rank {first.rank} ended with exit code {first.exit_code} without a report"
     hint = (report.hint if report is not None else "") or (again if kept else "")

@@ -1,0 +1,110 @@
+"""The smallest real run: a data file in PDEBench's layout, a configuration, and the command line around them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import yaml
+
+BETA = 0.4
+UPS = [sys.executable, "-c", "from ups.cli import main; main()"]
+MARK = "UPS_TEST_MARK"
+
+
+def write_data(folder: Path, *, samples: int = 10, frames: int = 4, cells: int = 32) -> Path:
+    """Writes travelling sines, the exact solution of advection, and returns the file."""
+    random = np.random.default_rng(3)
+    x, times = (np.arange(cells) + 0.5) / cells, 0.05 * np.arange(frames + 1)
+    wave, phase = random.integers(1, 4, (samples, 1, 1)), random.uniform(0, 2 * np.pi, (samples, 1, 1))
+    u = np.sin(2 * np.pi * wave * (x - BETA * times[:frames, None]) + phase)
+    path = folder / f"1D_Advection_Sols_beta{BETA}.hdf5"
+    with h5py.File(path, "w") as file:
+        file["tensor"], file["x-coordinate"], file["t-coordinate"] = u.astype(np.float32), x, times
+        file.attrs["beta"] = BETA
+    return path
+
+
+def write_config(folder: Path, **changes: Any) -> Path:
+    """Writes the configuration of a run into folder/run; `changes` are sections that replace keys."""
+    stage = {"epochs": 2, "batch_size": 8, "lr": 0.003}
+    config: dict[str, Any] = {
+        "data": {"task": "advection1d", "parameter": BETA, "root": str(folder)},
+        "latent": {"dim": 8, "hidden_dim": 16, "depth": 1, "num_heads": 2},
+        "operator": {"hidden_dim": 16, "group_size": 8, "num_heads": 2, "depths": [1, 1], "window": 4},
+        "stages": {"autoencoder": dict(stage), "operator": dict(stage)},
+        "training": {"log_every_steps": 2, "timeout_s": 30.0},
+        "output": {"dir": str(folder / "run")},
+    }
+    for section, keys in changes.items():
+        config.setdefault(section, {}).update(keys)
+    path = folder / "small.yaml"
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+def ups(*arguments: str | Path, environ: Mapping[str, str] = {}, **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: B006
+    """Runs `ups ...` to its end and returns what it said."""
+    return subprocess.run(
+        [*UPS, *map(str, arguments)],
+        env=clean_environment() | dict(environ),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+def clean_environment() -> dict[str, str]:
+    """Returns this process's environment without what a launcher would set."""
+    ranks = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+    return {name: value for name, value in os.environ.items() if name not in ranks} | {"OMP_NUM_THREADS": "1"}
+
+
+def processes_marked(mark: str) -> list[int]:
+    """Returns the processes whose environment holds the mark: nobody's orphan escapes this."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                environ, state = (folder / "environ").read_bytes(), (folder / "stat").read_text()
+            except OSError:
+                continue
+            if f"{MARK}={mark}".encode() in environ.split(b"\0") and ") Z " not in state:
+                found.append(int(folder.name))
+    return found
+
+
+def wait_until(condition: Any, *, deadline_s: float = 60.0) -> None:
+    """Returns as soon as condition() is true; fails the test after the deadline."""
+    end = time.monotonic() + deadline_s
+    while not condition():
+        assert time.monotonic() < end, "the awaited condition never came true"
+        time.sleep(0.02)
+
+
+def start(arguments: Sequence[str | Path], mark: str, output: Path) -> subprocess.Popen[bytes]:
+    """Starts `ups ...` in a session of its own, marked, its output in a file."""
+    with output.open("wb") as file:
+        return subprocess.Popen(
+            [*UPS, *map(str, arguments)],
+            env=clean_environment() | {MARK: mark},
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def interrupt(process: subprocess.Popen[bytes], number: int = signal.SIGINT) -> int:
+    """Does what Ctrl-C does, a signal to the whole foreground group; returns the exit code."""
+    os.killpg(process.pid, number)
+    return process.wait(timeout=20)
