@@ -15,12 +15,11 @@ TELLING = (
 TELLING_NAMES = ("RANK", "WORLD_SIZE", "GROUP_RANK", "PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "VIRTUAL_ENV")
 
 # `tokens` and `tokenizer` are words of the trade, not secrets.
-_WORDS = (
-    r"token(?!s|i[sz])|secret|passw(?:or)?d|passphrase|credential|(?:api|access|private|auth)[_-]?key|(?:^|[_-])auth"
-)
+_WORDS = r"token(?!s|i[sz])|secret|passw(?:or)?d|passphrase|credential|(?:api|access|private|auth)[_-]?key"
 _NAME = rf"[A-Za-z0-9_.-]*(?:{_WORDS})[A-Za-z0-9_.-]*"
 _SECRET_NAME = re.compile(rf"(?i){_WORDS}|_key$|^key$")
-_ASSIGNED = re.compile(rf"(?i)(?P<name>{_NAME})(?P<between>['\"]?\s*[=:]\s*['\"]?)(?P<value>[^\s'\",;&]+)")
+_VALUE = r"""(?P<value>"[^"]*"|'[^']*'|[^\s'",;&]+)"""
+_ASSIGNED = re.compile(rf"(?i)(?P<name>{_NAME})(?P<between>['\"]?\s*[=:]\s*){_VALUE}")
 _OPTION = re.compile(rf"(?i)(?P<name>--{_NAME})(?P<between> )(?P<value>[^\s-][^\s]*)")
 _URL = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^\s/@]+@", re.IGNORECASE)
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{12,}")
@@ -43,9 +42,9 @@ def variable(name: str, value: str) -> str:
 def text(value: str) -> str:
     """Returns `value` without passwords in URLs, `--token x`, `PASSWORD=x`, bearer headers and known key forms."""
     value = _URL.sub(rf"\g<scheme>{HIDDEN}@", value)
+    value = _BEARER.sub(rf"\1 {HIDDEN}", value)
     for form in (_ASSIGNED, _OPTION):
         value = form.sub(rf"\g<name>\g<between>{HIDDEN}", value)
-    value = _BEARER.sub(rf"\1 {HIDDEN}", value)
     return _KNOWN_FORMS.sub(HIDDEN, value)
 
 

@@ -47,5 +47,5 @@ def _elsewhere() -> Path:
 
 
 def _sentence(error: OSError, path: Path) -> str:
-    refused = from_os_error(error, action="cannot write", path=error.filename or path)
+    refused = from_os_error(error, action="cannot write", path=path)
     return f"{refused.message} ({refused.hint})" if refused.hint else refused.message

@@ -73,7 +73,9 @@ def command(context: click.Context, /, config: Path | None, **options: Any) -> N
     stages = _stages(config, options)
     skip = parse_skips([name for words in options["skip"] for name in words.split(",")], known)
     if options["list_only"]:
-        click.echo("\n".join(_listed(known, stages, skip)))
+        everything = config is None and not options["script"] and options["stages"] is None
+        for line in _listed(known, tuple(Stage) if everything else stages, skip, has_job=config is not None):
+            click.echo(line)
         return
     thresholds = read_thresholds(options["thresholds"])
     python = interpreter.choose(options["python"], os.environ)
@@ -132,11 +134,14 @@ def _stages(config: Path | None, options: dict[str, Any]) -> tuple[Stage, ...]:
     return stages
 
 
-def _listed(known: Sequence[Probe], stages: Collection[Stage], skip: Collection[str]) -> Iterator[str]:
+def _listed(
+    known: Sequence[Probe], stages: Collection[Stage], skip: Collection[str], *, has_job: bool
+) -> Iterator[str]:
     for probe in in_order(known):
         if probe.stage in stages and probe.code not in skip:
-            needs = f" (needs {', '.join(probe.requires)})" if probe.requires else ""
-            yield f"{probe.code}  {probe.stage:<12}{probe.title}{needs}"
+            needs = [*(["a CONFIG"] if probe.stage in STAGES_OF_A_JOB and not has_job else []), *probe.requires]
+            after = f" (needs {', '.join(needs)})" if needs else ""
+            yield f"{probe.code}  {probe.stage:<12}{probe.title}{after}"
 
 
 def _subject(config: Path | None, options: dict[str, Any]) -> str:

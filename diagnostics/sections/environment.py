@@ -13,4 +13,4 @@ def render(report: Report) -> list[str]:
     """Returns NAME=value lines."""
     if not report.variables:
         return ["None of NCCL_*, TORCH_*, GLOO_*, CUDA_*, OMP_*, MASTER_* is set."]
-    return block([f"{name}={value}" for name, value in report.variables.items()])[1:-1]
+    return block([f"{name}={value}" for name, value in report.variables.items()])

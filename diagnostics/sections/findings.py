@@ -35,11 +35,11 @@ def _evidence(evidence: Evidence) -> list[str]:
     expected = f" (expected: {inline(evidence.expected)})" if evidence.expected else ""
     observed = evidence.observed.splitlines()
     if len(observed) > 1:
-        return [f"- read {code(evidence.source)}{expected}:", *block(observed)]
+        return [f"- read {code(evidence.source)}{expected}:", "", *block(observed)]
     return [f"- read {code(evidence.source)}: {inline(evidence.observed)}{expected}"]
 
 
 def _fix(fix: Fix) -> list[str]:
-    warning = " This deletes or stops something." if fix.destructive else ""
-    lines = ["", f"Fix: {inline(fix.text)}{warning}"]
-    return [*lines, *block(fix.commands)[:-1]] if fix.commands else lines
+    warning = " (this deletes or stops something)" if fix.destructive else ""
+    lines = ["", f"Fix{warning}: {inline(fix.text)}"]
+    return [*lines, "", *block(fix.commands)] if fix.commands else lines

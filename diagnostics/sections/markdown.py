@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from diagnostics import redact
@@ -13,21 +14,23 @@ def inline(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Returns text as inline code; the fence grows where the text holds backticks."""
+    """Returns text as inline code."""
     line = redact.line(" ".join(text.split()))
-    if "`" not in line:
-        return f"`{line}`"
-    fence = "`" * (max(len(run) for run in _runs_of_backticks(line)) + 1)
-    return f"{fence} {line} {fence}"
-
-
-def _runs_of_backticks(line: str) -> list[str]:
-    return ["`" * len(part) for part in "".join(c if c == "`" else " " for c in line).split()]
+    fence = _fence([line], shortest=1)
+    return f"`{line}`" if fence == "`" else f"{fence} {line} {fence}"
 
 
 def block(lines: Sequence[str]) -> list[str]:
-    """Returns lines as an indented code block, which no content can end early."""
-    return ["", *(f"    {redact.line(line)}" for line in lines), ""]
+    """Returns lines as a code block."""
+    shown = [redact.line(line) for line in lines]
+    fence = _fence(shown, shortest=3)
+    return [fence, *shown, fence]
+
+
+def _fence(lines: Sequence[str], *, shortest: int) -> str:
+    # Longer than every run of backticks inside, so that no content can end it early.
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    return "`" * max(shortest, longest + 1)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[int] = ()) -> list[str]:

@@ -21,4 +21,4 @@ def render(report: Report) -> list[str]:
 
 def _item(outcome: Outcome) -> list[str]:
     first = f"- {outcome.code} {inline(outcome.name)}: {WORDS[outcome.status]}: {inline(outcome.reason)}"
-    return [first, *block(outcome.detail.splitlines())] if outcome.detail else [first]
+    return [first, "", *block(outcome.detail.splitlines()), ""] if outcome.detail else [first]

@@ -11,4 +11,4 @@ TITLE = "Run it again"
 
 def render(report: Report) -> list[str]:
     """Returns the command line."""
-    return block([report.command])[1:-1]
+    return block([report.command])

@@ -37,14 +37,13 @@ def _counts(verdict: Verdict) -> str:
     passed = sum(outcome.passed for outcome in verdict.outcomes)
     skipped = sum(outcome.status is Status.SKIPPED for outcome in verdict.outcomes)
     numbers = {
-        "checks": len(verdict.outcomes),
-        "passed": passed,
-        "errors": len(verdict.errors),
-        "warnings": sum(finding.severity is Severity.WARNING for finding in verdict.findings),
-        "undecided": len(verdict.undecided),
-        "skipped": skipped,
+        "check": len(verdict.outcomes),
+        "error": len(verdict.errors),
+        "warning": sum(finding.severity is Severity.WARNING for finding in verdict.findings),
     }
-    return ", ".join(f"{number} {name}" for name, number in numbers.items()) + f", in {verdict.seconds:.1f} s"
+    counted = [f"{number} {name}{'s' * (number != 1)}" for name, number in numbers.items()]
+    rest = [f"{passed} passed", f"{len(verdict.undecided)} undecided", f"{skipped} skipped"]
+    return ", ".join([counted[0], *rest, *counted[1:]]) + f"; {verdict.seconds:.1f} s"
 
 
 def _facts(report: Report) -> list[str]:
