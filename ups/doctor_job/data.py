@@ -17,7 +17,7 @@ from ups.data.datasets import FrameDataset, PairDataset
 from ups.data.fields import FieldReader, FieldSpec, open_data
 from ups.data.loaders import batches, loader
 from ups.data.normalisation import Normalisation
-from ups.data.sampler import GlobalBatchSampler
+from ups.data.sampler import GlobalBatchSampler, check_enough
 from ups.data.splits import split_samples
 from ups.doctor_job.describe import data_path
 from ups.doctor_job.request import Request
@@ -52,6 +52,8 @@ def _read(request: Request) -> dict[str, Any]:
     reader = FieldReader(spec)
     splits = split_samples(spec.samples, request.config.data)
     dataset = dataset_of(STAGE, reader, splits.train)
+    stages = request.config.stages
+    check_enough(len(dataset), min(stages.autoencoder.batch_size, stages.operator.batch_size), request.world_size)
     sampler = sampler_of(STAGE, len(dataset), request.config, request.rank, request.world_size)
     epochs = [{"epoch": epoch, "indices": _indices(sampler, epoch)} for epoch in range(EPOCHS)]
     sampler.set_epoch(0)

@@ -16,7 +16,7 @@ from ups.errors import UpsError
 
 FLOAT_BYTES = 4
 CHECKPOINT_COPIES = 10  # model, EMA and two AdamW moments in `last`, the models of `best`; once more while replaced
-HEADER_BYTES = 64 << 10  # of an HDF5 file, with its coordinates
+HEADER_BYTES = 16 << 10  # of an HDF5 file, with its coordinates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
