@@ -110,6 +110,20 @@ def last_line(text: str) -> str:
     return last_lines(text, 1).strip()
 
 
+def refusal(stderr: str) -> tuple[str, str]:
+    """Returns the sentence of an adapter that refused its CONFIG, and the hint below it."""
+    sentence, _, hint = stderr.strip().partition("\n")
+    return sentence.removeprefix(
+        "error: "
+    ) or "the trainer refuses this configuration and does not say why", hint.strip()
+
+
+def sentence_of(stderr: str) -> str:
+    """Returns the sentence of a failed child: its last line that is no indented hint, "" if it said nothing."""
+    lines = [line for line in stderr.splitlines() if line.strip() and not line.startswith(" ")]
+    return lines[-1].strip() if lines else last_line(stderr)
+
+
 def shown_ranks(ranks: Sequence[int]) -> str:
     """Returns 'rank 3', 'ranks 0, 2' or 'ranks 0-7' for people."""
     ranks = sorted(set(ranks))

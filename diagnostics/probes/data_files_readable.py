@@ -27,6 +27,8 @@ from diagnostics.analysis.job_answers import (
     data_answers,
     last_line,
     last_lines,
+    refusal,
+    sentence_of,
     shown_ranks,
 )
 from diagnostics.checks import ChildTimeout, JobDescription, PreflightConfig, Result, Skip, Stage
@@ -82,13 +84,14 @@ def _failed(ranks: Sequence[RankResult], job: JobDescription, argv: Sequence[str
     first = next((rank for rank in bad if rank.returncode == USAGE_EXIT), bad[0])
     refused = first.returncode == USAGE_EXIT
     how = f"was ended by signal {first.signal}" if first.signal else f"ended with exit code {first.returncode}"
-    said = last_line(first.stderr) or "it said nothing"
+    said = sentence_of(first.stderr) or "it said nothing"
+    sentence, hint = refusal(first.stderr)
     return (
         Finding(
             code=CODE,
             name="config-refused" if refused else "data-reader-failed",
             severity=Severity.ERROR,
-            title=said if refused else f"rank {first.rank} {how} while it read the data: {said}",
+            title=sentence if refused else f"rank {first.rank} {how} while it read the data: {said}",
             where=str(job.config) if refused else shown_ranks([rank.rank for rank in bad]),
             evidence=(
                 Evidence(
@@ -97,7 +100,7 @@ def _failed(ranks: Sequence[RankResult], job: JobDescription, argv: Sequence[str
                     expected=f"exit code 0 on {len(ranks)} ranks",
                 ),
             ),
-            fix=Fix(text="correct what the message names, then run preflight again"),
+            fix=Fix(text=(refused and hint) or "correct what the message names, then run preflight again"),
         ),
     )
 

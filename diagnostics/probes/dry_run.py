@@ -20,10 +20,11 @@ from diagnostics.analysis.job_answers import (
     USAGE_EXIT,
     adapter_argv,
     answer_file,
-    last_line,
     last_lines,
     number,
     read_json,
+    refusal,
+    sentence_of,
 )
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
@@ -62,13 +63,13 @@ def _failed(child: ChildResult, argv: Sequence[str], where: Path, *, answered: b
     how = f"was ended by signal {child.signal}" if child.signal else f"ended with exit code {child.returncode}"
     if child.returncode == 0 and not answered:
         how = "ended with exit code 0, but left no result"
-    said = last_line(child.stderr) or last_line(child.stdout) or "it said nothing"
+    said = sentence_of(child.stderr) or sentence_of(child.stdout) or "it said nothing"
     refused = child.returncode == USAGE_EXIT
     return Finding(
         code=CODE,
         name="config-refused" if refused else "dry-run-failed",
         severity=Severity.ERROR,
-        title=said if refused else f"the dry run {how}: {said}",
+        title=refusal(child.stderr)[0] if refused else f"the dry run {how}: {said}",
         where=str(where),
         evidence=(
             Evidence(

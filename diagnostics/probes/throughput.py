@@ -30,11 +30,13 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     speed = number(read_json(path) or {}, "samples_per_s")
     if not speed:
         raise Skip("the dry run measured no throughput")
-    before = number(config.last_good.get(CODE, {}), "samples_per_s")
+    what = f"{config.job.config} {' '.join(config.job.overrides)}".strip() if config.job else ""
+    last = config.last_good.get(CODE, {})
+    before = number(last, "samples_per_s") if last.get("job") == what else None  # another job is no measure
     title = f"{speed:.0f} samples/s" + (f", the last good run had {before:.0f}" if before else "")
     limit = config.thresholds.slower_than_last_good
     findings = (_slower(title, speed, before, limit),) if before and before > limit * speed else ()
-    return Result(title=title, findings=findings, measured={"samples_per_s": speed})
+    return Result(title=title, findings=findings, measured={"samples_per_s": speed, "job": what})
 
 
 def _slower(title: str, speed: float, before: float, limit: float) -> Finding:

@@ -91,11 +91,14 @@ def test_ranks_that_need_more_memory_than_there_is_are_a_warning(machine: Machin
 
 
 def test_a_throughput_far_below_the_last_good_run_is_a_warning(machine: Machine, tmp_path: Path) -> None:
-    config = config_of("healthy", tmp_path, last_good={"P802": {"samples_per_s": 1300.0}})
+    job = str(tmp_path / "job.txt")
+    config = config_of("healthy", tmp_path, last_good={"P802": {"samples_per_s": 1300.0, "job": job}})
     dry_run.probe(machine, config)
     (finding,) = throughput.probe(machine, config).findings
     assert (finding.name, finding.title) == ("slower-than-before", "400 samples/s, the last good run had 1300")
-    near = config_of("healthy", tmp_path, last_good={"P802": {"samples_per_s": 1100.0}})
+    near = config_of("healthy", tmp_path, last_good={"P802": {"samples_per_s": 1100.0, "job": job}})
     assert throughput.probe(machine, near) == Result(
-        title="400 samples/s, the last good run had 1100", measured={"samples_per_s": 400.0}
+        title="400 samples/s, the last good run had 1100", measured={"samples_per_s": 400.0, "job": job}
     )
+    other = config_of("healthy", tmp_path, last_good={"P802": {"samples_per_s": 9000.0, "job": "another.yaml"}})
+    assert throughput.probe(machine, other).title == "400 samples/s"

@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _say(error: DoctorError, code: int) -> int:
-    print(f"{error.message}; {error.hint}" if error.hint else error.message, file=sys.stderr)  # noqa: T201
+    print(error.message, *(f"  {line}" for line in error.hint.splitlines()), sep="\n", file=sys.stderr)  # noqa: T201
     return code
 
 
