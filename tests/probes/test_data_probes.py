@@ -77,11 +77,9 @@ def test_samples_that_no_rank_reads_are_counted_and_named(machine: Machine, tmp_
 def test_ranks_that_see_different_data_are_named(machine: Machine, tmp_path: Path) -> None:
     config = config_of("other-files", tmp_path)
     read(machine, config)
-    assert told(samples_disjoint.probe(machine, config))[0] == (
-        "data-differs",
-        "rank 1 saw 10 samples, the others 12",
-        "rank 1",
-    )
+    assert told(samples_disjoint.probe(machine, config)) == [
+        ("data-differs", "rank 1 saw 10 samples, the others 12", "rank 1")
+    ]
 
 
 def test_epochs_without_set_epoch_are_named(machine: Machine, tmp_path: Path) -> None:

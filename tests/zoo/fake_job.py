@@ -32,8 +32,6 @@ def data(fault, rank, world_size):
         epochs[0] = [*epochs[0][:-1], order(0)[0]]
     if fault == "half-missing":
         epochs = [part[: len(part) // 2] for part in epochs]
-    if fault == "other-files" and rank == 1:
-        return {"dataset_size": SAMPLES - 2, "epochs": [], "files": files, "workers": 0, "seconds": 0.1}
     if fault == "missing-file":
         error = "there is no data file /data/train.h5"
         files = [{"path": "/data/train.h5", "error": error, "kind": "missing", "fix": "make-data --config CONFIG"}]
@@ -48,7 +46,8 @@ def data(fault, rank, world_size):
         print("unknown key 'bacth_size' in job.yaml:3; did you mean 'batch_size'?", file=sys.stderr)
         sys.exit(2)
     numbered = [{"epoch": number, "indices": part} for number, part in enumerate(epochs)]
-    return {"dataset_size": SAMPLES, "epochs": numbered, "files": files, "workers": 2, "seconds": 0.1}
+    size = SAMPLES - 2 if fault == "other-files" and rank == 1 else SAMPLES
+    return {"dataset_size": size, "epochs": numbered, "files": files, "workers": 2, "seconds": 0.1}
 
 
 def dry_run(fault, steps):
