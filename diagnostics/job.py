@@ -40,17 +40,21 @@ def describe(
     """
     if not config.exists():
         raise UsageError(f"{config}: no such file", hint=f"check the spelling: ls -l {config.parent}")
-    refusals: list[UsageError] = []
+    refusals: list[DoctorError] = []
     for name, module in adapters(python, child, deadline_s):
         try:
             return _ask(name, module, config, overrides, python, child, deadline_s)
-        except UsageError as refusal:
+        except DoctorError as refusal:  # another trainer's adapter may still know this CONFIG
             refusals.append(refusal)
+    raise _none_accepts(config, python, refusals)
+
+
+def _none_accepts(config: Path, python: str, refusals: Sequence[DoctorError]) -> DoctorError:
     if len(refusals) == 1:
-        raise refusals[0]
+        return refusals[0]
     if refusals:
-        raise UsageError(f"no job adapter accepts {config}", hint="\n".join(error.message for error in refusals))
-    raise UsageError(
+        return UsageError(f"no job adapter accepts {config}", hint="\n".join(error.message for error in refusals))
+    return UsageError(
         f"{python} knows no trainer that can read {config}: no package there registers an entry point in '{GROUP}'",
         hint="name the job's own Python with --python, or examine any script: ups-doctor preflight --script train.py",
     )
