@@ -131,10 +131,12 @@ def _patched_call(original, is_compiling, activity, agent):
     def __call__(self, *args, **kwargs):  # noqa: N807
         if is_compiling():
             return original(self, *args, **kwargs)
-        stack = threads.get(get_ident()) or activity.open_thread()
-        depth = stack.depth
-        name = ids.get(id(self)) or activity.name(self, stack)
-        words = stack.words
+        try:
+            stack, name = threads[get_ident()], ids[id(self)]
+        except KeyError:
+            stack = threads.get(get_ident()) or activity.open_thread()
+            name = activity.name(self, stack)
+        depth, words = stack.depth, stack.words
         if depth < levels:
             words[first + depth] = name
         words[1] = stack.depth = depth + 1

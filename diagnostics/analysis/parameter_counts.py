@@ -41,10 +41,14 @@ def _deepest(
 ) -> Disagreement:
     """A parent differs because its child does: the first that has no differing child is the cause."""
     paths = [one.path for one, _ in differing]
-    leaves = [pair for pair in differing if not any(path.startswith(f"{pair[0].path}.") for path in paths)]
+    leaves = [pair for pair in differing if not any(_is_below(path, pair[0].path) for path in paths)]
     one, two = (leaves or list(differing))[0]
     values = (_shown(one), _shown(two))
     return Disagreement(ranks=(first.rank, other.rank), module=one.path or one.class_name, values=values)
+
+
+def _is_below(path: str, parent: str) -> bool:
+    return path != parent and (not parent or path.startswith(f"{parent}."))
 
 
 def _extra(first: ModelAnswer, other: ModelAnswer) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.agent_facts import AgentFile, Event
 from diagnostics.analysis.fault_stacks import FaultReport
-from diagnostics.analysis.job_answers import last_line
+from diagnostics.analysis.job_answers import last_line, last_lines
 from diagnostics.analysis.rank_death import Death, explain_death
 
 LOST_PEER = re.compile(
@@ -22,6 +22,8 @@ LOST_PEER = re.compile(
     r"|wait timeout|timed out waiting|barrier timed out",
     re.IGNORECASE,
 )
+WAITING_IN = re.compile(r"/torch/(?:distributed|autograd|nn/parallel)/")
+SEARCHED_LINES = 30
 ENDED_FROM_OUTSIDE = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
 
 
@@ -56,7 +58,14 @@ class RankEnd:
     @property
     def lost_peer(self) -> bool:
         """Ended by an exception about a peer that went away."""
-        return self.signal is None and not self.timed_out and bool(LOST_PEER.search(self.error))
+        said = self.exception.text if self.exception is not None else last_lines(self.stderr, SEARCHED_LINES)
+        return self.signal is None and not self.timed_out and bool(LOST_PEER.search(said))
+
+    @property
+    def waits_for_peers(self) -> bool:
+        """Stuck inside torch.distributed, or in a backward pass that may reduce gradients."""
+        crashed = self.fault.crashed if self.fault is not None else None
+        return any(WAITING_IN.search(frame.file) for frame in (crashed.frames if crashed is not None else ()))
 
     @property
     def signal_name(self) -> str:
@@ -79,6 +88,6 @@ def culprits(ends: Sequence[RankEnd]) -> list[RankEnd]:
         return acted
     stuck = [end for end in failed if end.timed_out]
     if stuck:
-        return stuck
+        return [end for end in stuck if not end.waits_for_peers] or stuck
     killed = [end for end in failed if end.signal in ENDED_FROM_OUTSIDE]
     return [min(killed, key=lambda end: end.seconds)] if killed else failed

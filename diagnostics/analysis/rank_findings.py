@@ -19,14 +19,13 @@ def rank_finding(code: str, ends: Sequence[RankEnd], *, rerun: str, role: Role =
     end = ends[0]
     death = end.death()
     ranks = shown_ranks([one.rank for one in ends])
-    name, how = _how(end)
-    place = _place(death)
+    (name, how), place = _how(end), _place(death)
     said = f": {end.error}" if name in ("python-exception", "rank-exited") and end.error else ""
     return Finding(
         code=code,
         name=name,
         severity=Severity.ERROR,
-        title=" ".join(filter(None, (ranks, how, place))) + said,
+        title=f"{ranks} {how}{place}{said}",
         where=", ".join(filter(None, (ranks, _module(death), death.location if death else ""))),
         evidence=tuple(_evidence(end, death, rerun)),
         fix=_fix(name, death, rerun),
@@ -71,7 +70,10 @@ def _place(death: Death | None) -> str:
         words.append(f"{VERBS.get(death.activity, 'in')} {shown}")
     elif death.activity or death.phase:
         words.append(f"in {death.activity}" if death.activity else f"in phase {death.phase!r}")
-    return " ".join([*words, f"at {death.location}"] if death.location else words)
+    if death.location:
+        words.append(f"at {death.location}")
+    between = " " if death.certain else ", last seen "
+    return between + " ".join(words) if words else ""
 
 
 def _evidence(end: RankEnd, death: Death | None, rerun: str) -> list[Evidence]:

@@ -105,7 +105,7 @@ def _title(answers: Sequence[ModelAnswer], nproc: int) -> str:
     first = answers[0]
     slowest = max(answer.seconds_of("construct") for answer in answers)
     title = f"{first.parameters:,} parameters, {first.bytes / 1e6:.1f} MB, built in {slowest:.2f} s"
-    tops = [module for module in first.modules if "." not in module.path]
+    tops = [module for module in first.modules if module.path and "." not in module.path]
     largest = max(tops, key=lambda module: module.bytes, default=None)
     if largest is not None and len(tops) > 1:
         title += f" (most: {largest.path or largest.class_name}, {largest.bytes / 1e6:.1f} MB)"
