@@ -1,0 +1,79 @@
+"""What every plugin owes: a code of its own, a kebab-case name, and a docstring that explains it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from types import ModuleType
+
+import pytest
+
+from diagnostics import caches, probes, sections
+from diagnostics.checks import Stage
+from diagnostics.commands.explain import all_plugins
+from diagnostics.probe_plan import in_order, load_probes
+from diagnostics.registry import discover
+
+PROBES = discover(probes)
+CODED = {**PROBES, **discover(caches)}
+SECTIONS = discover(sections, key="ORDER")
+HEADINGS = ("What it does:", "Why it matters:")
+
+
+def each(plugins: dict[str, ModuleType]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("module", plugins.values(), ids=[str(key) for key in plugins])
+
+
+@each(CODED)
+def test_a_plugin_explains_itself(module: ModuleType) -> None:
+    doc = inspect.cleandoc(module.__doc__ or "")
+    first, blank = [*doc.splitlines(), "", ""][:2]
+    assert re.fullmatch(r"[A-Z/`].{5,118}\.", first), f"{module.CODE}: the first line is one sentence: {first!r}"
+    assert blank == "", f"{module.CODE}: a blank line follows the first"
+    missing = [heading for heading in HEADINGS if f"\n{heading} " not in doc]
+    assert missing == [], f"{module.CODE} {module.__file__}"
+    assert re.search(r"^(Fix|Good):", doc, re.MULTILINE), f"{module.CODE} says no fix (Fix: or Good:)"
+
+
+@each(CODED)
+def test_a_plugin_has_a_code_and_a_kebab_case_name(module: ModuleType) -> None:
+    assert re.fullmatch(r"[A-Z]\d{3}", module.CODE)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", module.NAME), module.NAME
+
+
+def test_no_code_and_no_name_is_used_twice() -> None:
+    names = [module.NAME for module in CODED.values()]
+    assert sorted(names) == sorted(set(names))
+    assert len(all_plugins()) == len(CODED)
+
+
+@each(PROBES)
+def test_a_probes_code_belongs_to_its_stage(module: ModuleType) -> None:
+    assert module.CODE[0] == "P"
+    assert list(Stage).index(module.STAGE) == int(module.CODE[1]) - 1, f"{module.CODE} is a {module.STAGE} probe"
+
+
+@each(PROBES)
+def test_a_probe_requires_what_exists_and_runs_no_later(module: ModuleType) -> None:
+    requires = getattr(module, "REQUIRES", ())
+    assert isinstance(requires, tuple)
+    assert set(requires) <= set(PROBES), f"{module.CODE} requires {requires}"
+    assert all(code[1] <= module.CODE[1] for code in requires), f"{module.CODE} requires a later stage: {requires}"
+
+
+@each(PROBES)
+def test_a_probe_takes_a_machine_and_a_config(module: ModuleType) -> None:
+    assert [*inspect.signature(module.probe).parameters] == ["machine", "config"]
+
+
+def test_all_probes_load_and_can_be_ordered() -> None:
+    loaded, broken = load_probes(probes)
+    assert broken == []
+    assert len(in_order(loaded)) == len(PROBES)
+
+
+@each(SECTIONS)
+def test_a_section_has_a_title_and_says_what_it_shows(module: ModuleType) -> None:
+    assert re.fullmatch(r"[A-Z].*[^.]", module.TITLE)
+    assert module.__doc__
+    assert [*inspect.signature(module.render).parameters] == ["report"]
