@@ -39,6 +39,11 @@ class UnsafeCall(NamedTuple):
     offset: int
 
 
+# One object a name: a pickle of a million names costs no memory for them.
+GLOBALS = {name: Global(name) for name in SAFE_GLOBALS}
+UNSAFE = Global("noted as unsafe")
+
+
 class Opaque:
     """Whatever a pickle builds that nobody needs to know."""
 
@@ -136,9 +141,10 @@ class PickleWalk:
 
     def name(self, name: str) -> Global:
         """Returns the global, and notes it when it is more than tensor rebuilding."""
-        if name not in SAFE_GLOBALS:
+        known = GLOBALS.get(name, UNSAFE)
+        if known is UNSAFE:
             self.flag(name)
-        return Global(name)
+        return known
 
     def flag(self, name: str) -> None:
         """Notes something unsafe at this opcode; only the first few names are kept."""

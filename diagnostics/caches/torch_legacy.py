@@ -30,7 +30,7 @@ FORMAT = "torch legacy"
 ENDINGS = ()
 # The first pickle: PROTO 2, LONG1 of 10 bytes 0x1950a86a20f9469cfc6c, STOP. Source: torch/serialization.py.
 MAGIC = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
-FIRST_READ, MAX_PICKLE_BYTES = 64 << 10, 64 << 20
+FIRST_READ, MAX_PICKLE_BYTES = 64 << 10, 32 << 20
 PICKLES = ("magic number", "protocol version", "system facts", "object", "storage keys")
 
 

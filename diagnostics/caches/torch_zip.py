@@ -34,7 +34,7 @@ CODE = "C101"
 NAME = "torch-zip"
 FORMAT = "torch zip"
 ENDINGS = (".pt", ".pth", ".ckpt")
-MAX_PICKLE_BYTES = 64 << 20
+MAX_PICKLE_BYTES = 32 << 20  # some 300,000 tensors
 
 
 def recognise(head: bytes, tail: bytes) -> bool:

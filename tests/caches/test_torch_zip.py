@@ -170,7 +170,7 @@ def test_a_pickle_that_inflates_beyond_its_promise_is_stopped(torch_files: Path,
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("archive/data.pkl", b"(" * (300 << 20))
     problem = scan_file(str(path)).problems[0]
-    assert (problem.name, problem.observed) == ("corrupt-file", "claims 314,572,800 bytes, over 67,108,864")
+    assert (problem.name, problem.observed) == ("corrupt-file", "claims 314,572,800 bytes, over 33,554,432")
 
 
 def test_a_temporary_file_is_a_warning_and_counts_no_device(torch_files: Path, tmp_path: Path) -> None:
