@@ -149,3 +149,4 @@ class RankResult:
     stderr: str
     seconds: float
     timed_out: bool = False
+    ended: bool = False  # by the doctor: the deadline passed, or a peer had failed

@@ -1,0 +1,324 @@
+"""Imports torch once and forks ranks from itself; run by file path under the job's own Python.
+
+    python host.py CONTROL_FD DOCTOR_PID
+
+Standard library and torch only, syntax of Python 3.8. It speaks JSON lines over the socket CONTROL_FD, since
+torch prints on stdout: first a hello, then one answer a request `{task, tasks_dir, nproc, arguments, env,
+deadline_s, grace_s}`. CUDA is never initialised here: a fork of a process that did so cannot use it.
+No rank outlives this process and this process does not outlive the doctor, also where the doctor is killed.
+"""
+
+import ctypes
+import faulthandler
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import tempfile
+import time
+import traceback
+import types
+
+PR_SET_PDEATHSIG = 1
+PACKAGE = "ups_doctor_tasks"  # private: the job may own a package called `tasks`
+OUTPUT_LIMIT = 64 * 1024  # bytes kept of each end of one rank's stdout and stderr
+GPU_FACTS_DEADLINE_S = 20.0
+STACKS_DEADLINE_S = 0.5
+
+
+class Rank:
+    """One forked process and what is known of it."""
+
+    def __init__(self, rank):
+        self.rank = rank
+        self.pid = 0
+        self.stdout = anonymous_file()
+        self.stderr = anonymous_file()
+        self.answer = b""
+        self.status = None
+        self.seconds = 0.0
+        self.ended = False
+        self.timed_out = False
+
+    @property
+    def failed(self):
+        """Has ended, and not with exit code 0."""
+        return self.status is not None and self.status != 0
+
+    def as_json(self):
+        """Returns what the doctor's RankResult holds."""
+        number = os.WTERMSIG(self.status) if os.WIFSIGNALED(self.status) else None
+        return {
+            "rank": self.rank,
+            "pid": self.pid,
+            "returncode": -number if number is not None else os.WEXITSTATUS(self.status),
+            "signal": number,
+            "answer": parse(self.answer),
+            "stdout": read_ends(self.stdout),
+            "stderr": read_ends(self.stderr),
+            "seconds": self.seconds,
+            "ended": self.ended,
+            "timed_out": self.timed_out,
+        }
+
+
+def main(control_fd, doctor_pid):
+    """Says hello, then serves requests until the doctor closes the socket."""
+    die_with(doctor_pid)
+    faulthandler.enable()
+    sys.path.pop(0)  # this folder: its file names are no business of the job's imports
+    control = socket.socket(fileno=control_fd)
+    say(control, hello())
+    with control.makefile("rb") as requests:
+        for line in requests:
+            say(control, {"ranks": serve(json.loads(line.decode()), control)})
+
+
+def die_with(parent_pid):
+    """Has the kernel kill this process when its parent ends (Linux); ends it now where the parent has gone."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent_pid:
+        os._exit(1)
+
+
+def say(control, message):
+    """Sends one JSON line."""
+    control.sendall(json.dumps(message).encode() + b"\n")
+
+
+def hello():
+    """Returns what `import torch` gave, or its error."""
+    about = {"python": sys.version.split()[0], "executable": sys.executable}
+    started = time.monotonic()
+    try:
+        import torch
+        import torch.distributed as dist
+    except BaseException as error:  # whatever stops the import is the answer
+        about.update(error="%s: %s" % (type(error).__name__, error), detail=traceback.format_exc())
+        return about
+    about.update(
+        import_seconds=time.monotonic() - started,
+        torch=str(torch.__version__),
+        torch_file=str(torch.__file__),
+        cuda=torch.version.cuda,
+        gloo_available=dist.is_available() and dist.is_gloo_available(),
+        nccl_available=dist.is_available() and dist.is_nccl_available(),
+        device_count=0,
+        nccl=None,
+    )
+    if torch.version.cuda or getattr(torch.version, "hip", None):
+        about.update(ask_a_fork(gpu_facts))
+    return about
+
+
+def gpu_facts():
+    """Returns GPU count and NCCL version; runs in a fork, since counting may initialise CUDA."""
+    import torch
+
+    facts = {"device_count": torch.cuda.device_count()}
+    if torch.distributed.is_nccl_available():
+        facts["nccl"] = ".".join(str(part) for part in torch.cuda.nccl.version())
+    return facts
+
+
+def ask_a_fork(question):
+    """Returns the dict that `question()` gives in a fork of its own, {} where it gives none in time."""
+    reader, writer = os.pipe()
+    host_pid = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        leave_with(lambda: (die_with(host_pid), os.write(writer, json.dumps(question()).encode())))
+    os.close(writer)
+    ready, _, _ = select.select([reader], [], [], GPU_FACTS_DEADLINE_S)
+    answer = os.read(reader, 65536) if ready else b""
+    os.close(reader)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return parse(answer)
+
+
+def serve(request, control):
+    """Returns how each rank of one request ended."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    started = time.monotonic()
+    ranks, pipes = [], {}
+    for number in range(request["nproc"]):
+        rank = Rank(number)
+        pipes[start(rank, request, control, pipes)] = rank
+        ranks.append(rank)
+    watch(pipes, control, started, request["deadline_s"], request["grace_s"])
+    return [rank.as_json() for rank in ranks]
+
+
+def start(rank, request, control, pipes):
+    """Forks one rank; returns the end of its answer pipe, which closes when the rank ends."""
+    reader, writer = os.pipe()
+    host_pid = os.getpid()
+    rank.pid = os.fork()
+    if rank.pid == 0:
+        control.close()
+        for fd in [reader, *pipes]:
+            os.close(fd)
+        leave_with(lambda: be_rank(rank, request, writer, host_pid))
+    os.close(writer)
+    own_group(rank.pid)
+    return reader
+
+
+def own_group(pid):
+    """Puts a rank into a process group of its own; said by both sides, so that neither can be late."""
+    try:
+        os.setpgid(pid, pid)
+    except OSError:  # the other side was first, or the rank has ended
+        return
+
+
+def leave_with(work):
+    """Runs `work` and leaves without the interpreter's exit: what the parent registered there is not ours."""
+    code = 1
+    try:
+        work()
+        code = 0
+    except BaseException:  # nothing may climb back into the parent's frames
+        traceback.print_exc()
+    finally:
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
+
+
+def be_rank(rank, request, answer_fd, host_pid):
+    """The life of one rank: its own output, its own environment, one task, one answer."""
+    own_group(0)
+    die_with(host_pid)
+    os.dup2(rank.stdout.fileno(), 1)
+    os.dup2(rank.stderr.fileno(), 2)
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR1, all_threads=True, chain=False)  # chain would kill a rank by SIG_DFL
+    for name, value in variables(rank.rank, request).items():
+        os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+    answer = load(request["task"], request["tasks_dir"]).run(rank.rank, request["nproc"], request["arguments"])
+    payload = json.dumps(answer).encode()
+    while payload:
+        payload = payload[os.write(answer_fd, payload) :]
+
+
+def variables(rank, request):
+    """Returns what a launcher would set, overridden by what was asked for."""
+    values = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": request["nproc"], "LOCAL_WORLD_SIZE": request["nproc"]}
+    named = {name: str(value) for name, value in values.items()}
+    named.update(MASTER_ADDR="127.0.0.1", **request["env"])
+    return named
+
+
+def load(task, tasks_dir):
+    """Imports tasks_dir/TASK.py below a private package, so that tasks may import their neighbours."""
+    package = types.ModuleType(PACKAGE)
+    package.__path__ = [tasks_dir]
+    sys.modules[PACKAGE] = package
+    return importlib.import_module("%s.%s" % (PACKAGE, task))
+
+
+def watch(pipes, control, started, deadline_s, grace_s):
+    """Reads answers until every rank has ended, ending those that are left at the deadline.
+
+    A rank that failed leaves its peers waiting for it: they get `grace_s` to say so themselves.
+    """
+    poller = select.poll()
+    for fd in [control.fileno(), *pipes]:
+        poller.register(fd, select.POLLIN)
+    stop_at = started + deadline_s
+    failed = False
+    while pipes:
+        wait_s = stop_at - time.monotonic()
+        if wait_s <= 0:
+            end(pipes.values(), timed_out=time.monotonic() >= started + deadline_s)
+            stop_at = float("inf")  # their pipes close now
+            continue
+        for fd, _ in poller.poll(None if wait_s == float("inf") else wait_s * 1000 + 1):
+            if fd == control.fileno():  # nothing is sent while we work: the doctor has gone
+                kill(pipes.values())
+                os._exit(1)
+            rank = pipes[fd]
+            chunk = os.read(fd, 65536)
+            rank.answer += chunk
+            if not chunk:
+                poller.unregister(fd)
+                os.close(fd)
+                reap(pipes.pop(fd), started)
+                if rank.failed and not failed:
+                    failed = True
+                    stop_at = min(stop_at, time.monotonic() + grace_s)
+
+
+def reap(rank, started):
+    """Takes a rank's true end; what it may have left in its group is killed."""
+    _, rank.status = os.waitpid(rank.pid, 0)
+    rank.seconds = time.monotonic() - started
+    kill([rank])
+
+
+def end(ranks, timed_out):
+    """Has the ranks that are left write their stacks, then kills them."""
+    ranks = list(ranks)
+    sizes = {rank.pid: size(rank.stderr) for rank in ranks}
+    for rank in ranks:
+        rank.ended, rank.timed_out = True, timed_out
+        os.kill(rank.pid, signal.SIGUSR1)
+    until = time.monotonic() + STACKS_DEADLINE_S
+    while time.monotonic() < until and any(size(rank.stderr) == sizes[rank.pid] for rank in ranks):
+        time.sleep(0.01)
+    kill(ranks)
+
+
+def kill(ranks):
+    """Kills each rank's whole process group."""
+    for rank in ranks:
+        try:
+            os.killpg(rank.pid, signal.SIGKILL)
+        except OSError:  # nothing of it is left
+            continue
+
+
+def anonymous_file():
+    """Returns an open file without a name: nothing is left of it, whoever dies first."""
+    if hasattr(os, "memfd_create"):  # works on a full disk; some builds of Python lack it
+        return os.fdopen(os.memfd_create("ups-doctor-rank"), "w+b", buffering=0)
+    return tempfile.TemporaryFile(buffering=0)
+
+
+def size(file):
+    """Bytes written so far."""
+    return os.fstat(file.fileno()).st_size
+
+
+def read_ends(file):
+    """Returns the text written to a file; of a long one its head and its tail."""
+    total = size(file)
+    if total <= 2 * OUTPUT_LIMIT:
+        text = os.pread(file.fileno(), total, 0)
+    else:
+        left_out = b"\n[... %d bytes left out ...]\n" % (total - 2 * OUTPUT_LIMIT)
+        tail = os.pread(file.fileno(), OUTPUT_LIMIT, total - OUTPUT_LIMIT)
+        text = os.pread(file.fileno(), OUTPUT_LIMIT, 0) + left_out + tail
+    file.close()
+    return text.decode("utf-8", "replace")
+
+
+def parse(answer):
+    """Returns a rank's answer, {} where it died before or while it gave one."""
+    try:
+        return json.loads(answer.decode())
+    except ValueError:
+        return {}
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,103 @@
+"""The warm child: one process that has imported torch and forks ranks, and the socket to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from diagnostics.checks import ChildTimeout
+from diagnostics.machine.child import environment, new_mark
+from diagnostics.machine.facts import MachineError
+from diagnostics.machine.kin import end_family
+from diagnostics.machine.tails import last_lines
+
+CHILDREN = Path(__file__).parent.parent / "children"
+
+
+class TorchHost:
+    """Starts `children/host.py` at once and does not wait for it.
+
+    The kernel ends the host when the THREAD that started it ends: start it from one that stays.
+    Raises MachineError where `python` cannot be started.
+    """
+
+    def __init__(self, python: str) -> None:
+        self.python = python
+        self._mark = new_mark()
+        self._buffer = b""
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
+        self._socket, theirs = socket.socketpair()
+        try:
+            self.process = subprocess.Popen(
+                [python, str(CHILDREN / "host.py"), str(theirs.fileno()), str(os.getpid())],
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=self._output,
+                env=environment({}, self._mark),
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._socket.close()
+            self._output.close()
+            raise MachineError(f"cannot start {python}: {error.strerror or error}") from error
+        finally:
+            theirs.close()
+
+    def send(self, request: dict[str, Any]) -> None:
+        """Sends one request. Raises MachineError where the host is gone."""
+        try:
+            self._socket.sendall(json.dumps(request).encode() + b"\n")
+        except OSError:
+            raise self.died() from None
+
+    def receive(self, deadline_s: float) -> dict[str, Any]:
+        """Returns the next message. Raises ChildTimeout, and MachineError where the host died."""
+        until = time.monotonic() + deadline_s
+        while b"\n" not in self._buffer:
+            ready, _, _ = select.select([self._socket], [], [], max(0.0, until - time.monotonic()))
+            if not ready:
+                raise ChildTimeout(f"{self.python} gave no answer within {deadline_s:g} s{self._last_words()}")
+            try:
+                chunk = self._socket.recv(1 << 16)
+            except ConnectionResetError:
+                chunk = b""
+            if not chunk:
+                raise self.died()
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        message: dict[str, Any] = json.loads(line)
+        return message
+
+    def died(self) -> MachineError:
+        """Returns how the host ended, with its last words."""
+        try:
+            code = self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return MachineError(f"{self.python} closed its socket and goes on{self._last_words()}")
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        return MachineError(f"{self.python}, which imports torch and runs the ranks, {how}{self._last_words()}")
+
+    def close(self) -> None:
+        """Ends the host and every rank it has; may be called twice."""
+        self._socket.close()
+        if self.process.returncode is None:
+            end_family(self.process.pid, self._mark)
+            self.process.wait(timeout=10)
+        self._output.close()
+
+    def _last_words(self) -> str:
+        """The end of what it wrote; what it said before it was killed by faulthandler's report is kept."""
+        if self._output.closed:
+            return ""
+        size = self._output.seek(0, os.SEEK_END)
+        self._output.seek(max(0, size - 4096))
+        said = last_lines(self._output.read().decode(errors="replace"))
+        return f"; it last said: {said}" if said else ""
