@@ -80,6 +80,11 @@ def begin(*, backend: Backend = "auto", timeout_s: float = 120.0, environ: Mappi
     return World(rank=rank, local_rank=local_rank, size=size, backend=chosen, device=device, fallback=fallback)
 
 
+def alone() -> World:
+    """Returns the world of one process that works by itself, on the CPU, without a group."""
+    return World(rank=0, local_rank=0, size=1, backend="none", device=torch.device("cpu"))
+
+
 def end(*, healthy: bool = True) -> None:
     """Destroys the group and waits until its threads are gone; only then may the interpreter shut down.
 

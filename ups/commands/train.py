@@ -44,4 +44,10 @@ def command(
     )
     if "RANK" in os.environ:
         context.exit(run.as_rank(request))
-    run.train(request, say=click.echo, before_start=lambda ranks: None)
+
+    def first(ranks: int) -> None:
+        from ups.launch import first_checks  # the doctor is imported only where it is asked
+
+        first_checks.examine(config, overrides, ranks, say=lambda line: click.echo(line, err=True))
+
+    run.train(request, say=click.echo, before_start=(lambda ranks: None) if no_preflight else first)

@@ -1,0 +1,108 @@
+"""Ctrl-C and SIGTERM in each phase, and a rank that dies in the middle: quick, quiet, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from small_run import clean_environment, interrupt, processes_marked, start, ups, wait_until, write_config, write_data
+
+ENDLESS = {"epochs": 100_000, "batch_size": 8}
+SHORT = {"epochs": 1, "batch_size": 8}
+
+
+def log_says(log: Path, text: str) -> bool:
+    return text in log.read_text()
+
+
+def ranks_of(mark: str) -> dict[int, int]:
+    """Returns the pid of each rank of a marked run, by rank."""
+    found = {}
+    for pid in processes_marked(mark):
+        line = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        environ = dict(
+            item.split(b"=", 1) for item in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if b"=" in item
+        )
+        if b"ups.launch.rank" in line and b"RANK" in environ:
+            found[int(environ[b"RANK"])] = pid
+    return found
+
+
+@pytest.mark.parametrize(
+    ("phase", "number", "code"),
+    [("launch", signal.SIGINT, 130), ("autoencoder", signal.SIGINT, 130), ("operator", signal.SIGTERM, 143)],
+)
+def test_a_signal_ends_all_ranks_within_seconds(tmp_path: Path, phase: str, number: int, code: int) -> None:
+    write_data(tmp_path)
+    first = SHORT if phase == "operator" else ENDLESS
+    config = write_config(tmp_path, stages={"autoencoder": first, "operator": ENDLESS}, training={"workers": 1})
+    log, mark = tmp_path / "log", f"{phase}-{os.getpid()}"
+    process = start(["train", config, "--no-preflight"], mark, log)
+    wait_until(lambda: len(ranks_of(mark)) == 2 if phase == "launch" else log_says(log, f"{phase} 1/"))
+    began = time.monotonic()
+    assert interrupt(process, number) == code
+    wait_until(lambda: not processes_marked(mark), deadline_s=10)
+    assert time.monotonic() - began < 15
+    said = log.read_text()
+    assert "Traceback" not in said
+    assert "completed" not in said
+    assert f"stopped by signal {number:d}: all ranks were ended" in said
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, 137), (signal.SIGSEGV, 139)])
+def test_a_rank_that_dies_is_named_and_ends_the_run(tmp_path: Path, number: int, code: int) -> None:
+    write_data(tmp_path)
+    config = write_config(tmp_path, stages={"autoencoder": ENDLESS})
+    log, mark = tmp_path / "log", f"die-{number}-{os.getpid()}"
+    process = start(["train", config, "--no-preflight"], mark, log)
+    wait_until(lambda: log_says(log, "autoencoder 1/"))
+    os.kill(ranks_of(mark)[1], number)
+    assert process.wait(timeout=30) == code
+    wait_until(lambda: not processes_marked(mark), deadline_s=10)
+    said = log.read_text()
+    assert f"error: rank 1 was killed by signal {int(number)}" in said
+    assert "completed" not in said
+    assert "Traceback" not in said
+
+
+def test_a_loss_that_is_not_finite_stops_all_ranks_and_names_the_one(tmp_path: Path) -> None:
+    write_data(tmp_path)
+    architecture = tmp_path / "mine.py"
+    architecture.write_text(
+        "import os, torch\n"
+        "class Mine(torch.nn.Module):\n"
+        "    def __init__(self, config, *, latent_dim, **rest):\n"
+        "        super().__init__()\n"
+        "        self.layer, self.calls = torch.nn.Linear(latent_dim, latent_dim), 0\n"
+        "    def forward(self, z, cond):\n"
+        "        self.calls += self.training\n"
+        "        bad = self.calls == 3 and os.environ['RANK'] == '1'\n"
+        "        return self.layer(z) * (float('nan') if bad else 1.0)\n"
+    )
+    done = ups("train", write_config(tmp_path, operator={"architecture": f"{architecture}:Mine"}), "--no-preflight")
+    assert done.returncode == 1
+    assert (
+        "error: the loss of rank 1 is not finite in stage operator at step 3 (epoch 0, batch 2): "
+        "all ranks stop, and the last checkpoint is good"
+    ) in done.stderr.splitlines()
+    assert "completed" not in done.stdout
+
+
+def test_under_torchrun_the_command_takes_part_as_a_rank_and_starts_none(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    write_data(tmp_path, samples=6, frames=2)
+    program = tmp_path / "main.py"
+    program.write_text("from ups.cli import main\nmain()\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(program),
+         "train", str(write_config(tmp_path)), "--no-preflight"],
+        capture_output=True, text=True, timeout=120, check=False, env=clean_environment(),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "RANK is set: started by a launcher, taking part as one of its 2 ranks" in done.stderr.splitlines()
+    assert (tmp_path / "run/checkpoints/best.pt").exists()
