@@ -31,15 +31,22 @@ from diagnostics.machine.facts import (
 class Gpus(Protocol):
     """NVIDIA GPUs. Both raise MachineError where there is no driver to ask."""
 
-    def devices(self) -> tuple[Gpu, ...]: ...
-    def driver(self) -> Driver: ...
+    def devices(self) -> tuple[Gpu, ...]:
+        """Every GPU that the driver knows, also those hidden from CUDA."""
+
+    def driver(self) -> Driver:
+        """The kernel driver's version and the newest CUDA it serves."""
 
 
 class Processes(Protocol):
     """Processes that this user may see."""
 
-    def table(self) -> tuple[Process, ...]: ...
-    def find(self, pid: int) -> Process | None: ...
+    def table(self) -> tuple[Process, ...]:
+        """Every process that is alive; zombies are left out."""
+
+    def find(self, pid: int) -> Process | None:
+        """One process, None where it is gone."""
+
     def own_family(self) -> frozenset[int]:
         """Pids of this process, its ancestors and its descendants."""
 
@@ -47,40 +54,69 @@ class Processes(Protocol):
 class Network(Protocol):
     """TCP ports and interfaces."""
 
-    def free_port(self) -> int: ...
-    def is_free(self, port: int) -> bool: ...
-    def port_holder(self, port: int) -> PortHolder | None: ...
-    def interfaces(self) -> tuple[Interface, ...]: ...
+    def free_port(self) -> int:
+        """A TCP port that nobody listens on now."""
+
+    def is_free(self, port: int) -> bool:
+        """Whether a server can listen on this port; it is tried."""
+
+    def port_holder(self, port: int) -> PortHolder | None:
+        """Who listens on a port, None where nobody does."""
+
+    def interfaces(self) -> tuple[Interface, ...]:
+        """Every interface with its addresses."""
 
 
 class Memory(Protocol):
     """RAM as far as this process may use it, and shared memory."""
 
-    def total_bytes(self) -> int: ...
-    def available_bytes(self) -> int: ...
-    def cgroup(self) -> CgroupMemory | None: ...
-    def shm(self) -> Space: ...
+    def total_bytes(self) -> int:
+        """RAM of the machine, or of the control group where that is less."""
+
+    def available_bytes(self) -> int:
+        """What can be taken without swapping, the control group's limit included."""
+
+    def cgroup(self) -> CgroupMemory | None:
+        """The tightest memory limit, None without one."""
+
+    def shm(self) -> Space:
+        """Size and free space of /dev/shm."""
 
 
 class Disks(Protocol):
     """File systems; a path that does not exist yet stands for its nearest existing parent."""
 
-    def free_bytes(self, path: Path) -> int: ...
-    def free_inodes(self, path: Path) -> int: ...
-    def writable(self, path: Path) -> bool: ...
-    def file_system(self, path: Path) -> str: ...
+    def free_bytes(self, path: Path) -> int:
+        """Bytes an ordinary user may still write there."""
+
+    def free_inodes(self, path: Path) -> int:
+        """Files that may still be made there; -1 where the file system has no such limit."""
+
+    def writable(self, path: Path) -> bool:
+        """Whether a file can be made there; it is tried, and leaves nothing behind."""
+
+    def file_system(self, path: Path) -> str:
+        """The type of the file system: ext4, tmpfs, nfs4..."""
 
 
 class Limits(Protocol):
     """What the kernel allows this process."""
 
-    def open_files(self) -> Limit: ...
-    def core_pattern(self) -> str: ...
-    def core_limit(self) -> Limit: ...
+    def open_files(self) -> Limit:
+        """RLIMIT_NOFILE of this process."""
+
+    def core_pattern(self) -> str:
+        """Where the kernel writes core files, or the program it pipes them to."""
+
+    def core_limit(self) -> Limit:
+        """RLIMIT_CORE of this process, bytes."""
+
     def cpu_count(self) -> float:
         """CPUs this process may use: affinity and cgroup quota count, so it may be a fraction."""
 
-    def ptrace_scope(self) -> int | None: ...
+    def ptrace_scope(self) -> int | None:
+        """Yama's setting 0 to 3; None where the kernel has no Yama."""
+
     def can_trace_all(self) -> bool:
         """Holds CAP_SYS_PTRACE."""
 

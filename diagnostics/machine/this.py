@@ -1,0 +1,45 @@
+"""Puts the real providers together."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import sys
+
+from diagnostics.machine.child import GroupChild
+from diagnostics.machine.contract import Machine
+from diagnostics.machine.disks import MountedDisks
+from diagnostics.machine.gpus import NvmlGpus
+from diagnostics.machine.limits import KernelLimits
+from diagnostics.machine.memory import SystemMemory
+from diagnostics.machine.network import TcpNetwork
+from diagnostics.machine.processes import SystemProcesses
+
+
+def this_machine(*, python: str = sys.executable) -> Machine:
+    """Returns the machine this runs on; `python` is the interpreter of children that need torch.
+
+    Nothing is asked and nothing is started before a provider is used.
+    """
+    from diagnostics.machine.ranks import TorchRanks
+
+    processes = SystemProcesses()
+    return Machine(
+        gpus=NvmlGpus(),
+        processes=processes,
+        network=TcpNetwork(processes),
+        memory=SystemMemory(),
+        disks=MountedDisks(),
+        limits=KernelLimits(),
+        child=GroupChild(),
+        ranks=TorchRanks(python),
+        environ=dict(os.environ),
+        user=_user(),
+    )
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may run under a uid without a name
+        return str(os.getuid())
