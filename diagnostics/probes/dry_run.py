@@ -26,7 +26,7 @@ from diagnostics.analysis.job_answers import (
     refusal,
     sentence_of,
 )
-from diagnostics.checks import PreflightConfig, Result, Skip, Stage
+from diagnostics.checks import JobDescription, PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine import Machine
 from diagnostics.machine.facts import ChildResult
@@ -43,7 +43,8 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     if config.job is None:
         raise Skip("needs a CONFIG")
     result = answer_file(config.record_dir, "dry-run")
-    argv = adapter_argv(config.python, config.job, "dry-run", "--result", str(result), "--steps", str(STEPS))
+    options = ["--result", str(result), "--steps", str(STEPS), *_wishes(config, config.job)]
+    argv = adapter_argv(config.python, config.job, "dry-run", *options)
     child = machine.child.run(argv, deadline_s=config.thresholds.dry_run_deadline_s, env=dict(config.job.env))
     answer = read_json(result)
     if child.returncode != 0 or answer is None:
@@ -57,6 +58,12 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         findings=findings,
         measured={**measured, "seconds": child.seconds},
     )
+
+
+def _wishes(config: PreflightConfig, job: JobDescription) -> list[str]:
+    """Returns the options for what the user asked of preflight and the job's CONFIG does not say."""
+    nproc = ["--nproc", str(config.nproc)] if config.nproc != job.nproc else []
+    return nproc + (["--backend", config.backend] if config.backend != job.backend else [])
 
 
 def _failed(child: ChildResult, argv: Sequence[str], where: Path, *, answered: bool) -> Finding:

@@ -15,7 +15,9 @@ def config_of(fault: str, folder: Path, *, nproc: int = 2, deadline_s: float = 3
     """Returns the configuration of preflight for a job with this fault; its record lies in `folder`."""
     path = folder / "job.txt"
     path.write_text(fault)
-    job = JobDescription(module="fake_job", config=path, nproc=nproc, workers=2, env={"PYTHONPATH": str(ZOO)})
+    job = JobDescription(
+        module="fake_job", config=path, nproc=nproc, backend="gloo", workers=2, env={"PYTHONPATH": str(ZOO)}
+    )
     return PreflightConfig(
         python=sys.executable,
         nproc=nproc,

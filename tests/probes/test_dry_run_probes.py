@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,8 @@ def test_a_throughput_far_below_the_last_good_run_is_a_warning(machine: Machine,
     )
     other = config_of("healthy", tmp_path, last_good={"P802": {"samples_per_s": 9000.0, "job": "another.yaml"}})
     assert throughput.probe(machine, other).title == "400 samples/s"
+
+
+def test_the_ranks_asked_of_preflight_are_those_of_the_dry_run(machine: Machine, tmp_path: Path) -> None:
+    config = replace(config_of("healthy", tmp_path), nproc=3)
+    assert dry_run.probe(machine, config).title == "6 steps on 3 ranks, 400 samples/s"

@@ -50,7 +50,7 @@ def data(fault, rank, world_size):
     return {"dataset_size": size, "epochs": numbered, "files": files, "workers": 2, "seconds": 0.1}
 
 
-def dry_run(fault, steps):
+def dry_run(fault, steps, nproc):
     answer = {
         "steps": steps,
         "samples_per_s": 400.0,
@@ -58,7 +58,7 @@ def dry_run(fault, steps):
         "data_wait_share": 0.1,
         "checkpoint_bytes": 1000,
         "checkpoint_reread": True,
-        "world_size": 2,
+        "world_size": nproc,
     }
     if fault == "fails":
         print("step 2\nloss is nan on rank 1", file=sys.stderr)
@@ -77,7 +77,11 @@ def main(verb, config, options):
     rank, world_size = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     if fault == "silent":
         return
-    answer = data(fault, rank, world_size) if verb == "data" else dry_run(fault, int(options["--steps"]))
+    answer = (
+        data(fault, rank, world_size)
+        if verb == "data"
+        else dry_run(fault, int(options["--steps"]), int(options.get("--nproc", "2")))
+    )
     Path(options["--result"].replace("{rank}", str(rank))).write_text(json.dumps(answer))
 
 

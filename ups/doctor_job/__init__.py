@@ -5,5 +5,7 @@
     model --result FILE           as one of N ranks: builds, wraps and steps the configuration's modules
     dry-run --result FILE --steps N   trains a few real steps into a temporary folder
 
-Exit code 2 with one sentence on stderr: this configuration is wrong. FILE may contain `{rank}`.
+`--set KEY=VALUE`, `--nproc N` and `--backend B` override the configuration.
+Exit code 2 with one sentence on stderr, and perhaps an indented hint below it: this configuration is
+wrong. FILE may contain `{rank}`.
 """

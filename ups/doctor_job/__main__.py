@@ -21,12 +21,13 @@ def main(arguments: list[str]) -> int:
     rank = int(os.environ.get("RANK", "0"))
     result = Path(str(options.result).replace("{rank}", str(rank))) if options.result else None
     try:
-        config = load_config(options.config, options.overrides)
+        overrides = (*options.overrides, *_wished(options))
+        config = load_config(options.config, overrides)
         verb = importlib.import_module(f"ups.doctor_job.{VERBS[options.verb]}")
         verb.answer(
             Request(
                 path=options.config.absolute(),
-                overrides=tuple(options.overrides),
+                overrides=overrides,
                 config=config,
                 result=result,
                 rank=rank,
@@ -41,6 +42,12 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def _wished(options: argparse.Namespace) -> list[str]:
+    """Returns what the doctor's own options change in the configuration."""
+    wishes = {"training.nproc": options.nproc, "training.backend": options.backend}
+    return [f"{key}={value}" for key, value in wishes.items() if value is not None]
+
+
 def _say(error: DoctorError, code: int) -> int:
     print(error.message, *(f"  {line}" for line in error.hint.splitlines()), sep="\n", file=sys.stderr)  # noqa: T201
     return code
@@ -53,6 +60,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--result", metavar="FILE", help="where the answer goes; {rank} is filled in")
     parser.add_argument("--steps", type=int, default=6)
+    parser.add_argument("--nproc", type=int, help="ranks of a dry run, where not those of CONFIG")
+    parser.add_argument("--backend", choices=("auto", "nccl", "gloo"), help="where not that of CONFIG")
     return parser
 
 
