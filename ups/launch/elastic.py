@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 from ups.errors import UpsError
 from ups.launch.reports import FOLDER_VARIABLE, Ended, RankReport, first_failure, read, shell_code
@@ -67,29 +69,48 @@ def launch(
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
-    logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # we say it ourselves, once
+    _quiet()
+    stopped: list[int] = []
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        # Elastic hands its signal on to the ranks; Python answers SIGINT with a traceback, even while it is
+        # still starting, and SIGTERM with silence.
+        stopped.append(number)
+        raise SignalException("interrupted", sigval=signal.SIGTERM)
+
     with tempfile.TemporaryDirectory(prefix="ups-ranks-") as folder, _surroundings(folder, threads):
-        config = LaunchConfig(
-            min_nodes=1,
-            max_nodes=1,
-            nproc_per_node=nproc,
-            run_id=Path(folder).name,
-            rdzv_backend="c10d",
-            rdzv_endpoint=f"127.0.0.1:{port or 0}",
-            local_addr="127.0.0.1",
-            max_restarts=0,
-            monitor_interval=0.05,
-            shutdown_timeout=STOP_S,
-        )
-        codes, stopped_by = dict.fromkeys(range(nproc), 0), 0
+        options: dict[str, Any] = {
+            "min_nodes": 1,
+            "max_nodes": 1,
+            "nproc_per_node": nproc,
+            "run_id": Path(folder).name,
+            "rdzv_backend": "c10d",
+            "rdzv_endpoint": f"127.0.0.1:{port or 0}",
+            "local_addr": "127.0.0.1",
+            "max_restarts": 0,
+            "monitor_interval": 0.05,
+            "shutdown_timeout": STOP_S,
+            "signals_to_handle": "SIGTERM,SIGHUP,SIGQUIT",
+        }
+        known = LaunchConfig.__dataclass_fields__  # the last two are not in every torch that is new enough
+        config = LaunchConfig(**{name: value for name, value in options.items() if name in known})
+        signal.signal(signal.SIGINT, interrupted)
+        codes = dict.fromkeys(range(nproc), 0)
         try:
             elastic_launch(config, entrypoint=sys.executable)(*argv)
         except ChildFailedError as error:
             codes |= {rank: failure.exitcode for rank, failure in error.failures.items()}
         except SignalException as error:
-            stopped_by = int(error.sigval)
+            stopped.append(int(error.sigval))
         ended = (Ended(rank=rank, exit_code=codes[rank], report=read(Path(folder), rank)) for rank in range(nproc))
-        return Launched(ended=tuple(ended), stopped_by=stopped_by)
+        return Launched(ended=tuple(ended), stopped_by=stopped[0] if stopped else 0)
+
+
+def _quiet() -> None:
+    """Silences elastic's loggers: what they have to say is said once, by us."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.startswith("torch.distributed.elastic"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @contextlib.contextmanager
