@@ -78,7 +78,8 @@ def _stop_if_late(ranks: Sequence[RankResult], deadline_s: float) -> None:
 
 
 def _failed(ranks: Sequence[RankResult], job: JobDescription, argv: Sequence[str]) -> tuple[Finding, ...]:
-    bad = [rank for rank in ranks if rank.returncode != 0]
+    # A rank that the doctor ended because another one had failed is a victim.
+    bad = [rank for rank in ranks if rank.returncode != 0 and not rank.ended]
     if not bad:
         return ()
     first = next((rank for rank in bad if rank.returncode == USAGE_EXIT), bad[0])

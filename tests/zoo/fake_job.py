@@ -40,6 +40,8 @@ def data(fault, rank, world_size):
         os.kill(os.getpid(), signal.SIGKILL)
     if fault == "raises" and rank == 1:
         raise ValueError("sample 7 has no label")
+    if fault == "raises" and rank == 0:
+        time.sleep(600)  # what a peer does that waits for it
     if fault == "hangs" and rank == 1:
         time.sleep(600)
     if fault == "refuses":
