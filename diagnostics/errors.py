@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+from pathlib import Path
 
 USAGE_EXIT = 2
 FAILED_EXIT = 1
@@ -52,5 +53,5 @@ def from_os_error(error: OSError, *, action: str, path: str | os.PathLike[str] |
     if isinstance(shown, bytes):
         shown = os.fsdecode(shown)
     meaning, hint = _MEANINGS.get(error.errno or 0, (error.strerror or str(error), ""))
-    parent = os.path.dirname(str(shown)) or "."
+    parent = Path(shown).parent
     return DoctorError(f"{action} {shown}: {meaning}", hint=hint.format(path=shown, parent=parent))
