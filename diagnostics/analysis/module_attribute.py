@@ -16,7 +16,8 @@ def attribute_of(statement: ast.stmt | None, source: SourceFile, line: int, clas
     if isinstance(statement, ast.Assign):
         target, contained = statement.targets[0], _is_contained(statement.value, class_name)
         if isinstance(target, ast.Attribute):
-            return target.attr, contained
+            key = _key_of(statement.value, class_name)
+            return (f"{target.attr}.{key}", False) if key else (target.attr, contained)
         if isinstance(target, ast.Name):
             return _attribute_of_local(target.id, source, line) or ("", False)
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
@@ -40,7 +41,7 @@ def _attribute_of_call(call: ast.Call, source: SourceFile, line: int) -> tuple[s
     return "", False
 
 
-def _attribute_of_local(name: str, source: SourceFile, line: int) -> tuple[str, bool] | None:
+def _attribute_of_local(name: str, source: SourceFile, line: int, hops: int = 3) -> tuple[str, bool] | None:
     """Follows a local variable to the attribute it ends in, within the same function."""
     function = source.function_at(line)
     for node in ast.walk(function) if function is not None else ():
@@ -51,10 +52,21 @@ def _attribute_of_local(name: str, source: SourceFile, line: int) -> tuple[str, 
                 return attribute, not isinstance(value, ast.Name)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append", value=ast.Attribute(attr=attribute)))):
                 return attribute, True
-            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append", value=ast.Name(id=other)))) if other != name:
-                found = _attribute_of_local(other, source, line)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append", value=ast.Name(id=other)))) if hops:
+                found = _attribute_of_local(other, source, line, hops - 1)
                 return (found[0], True) if found else None
     return None
+
+
+def _key_of(value: ast.expr, class_name: str) -> str:
+    """Returns the key in `ModuleDict({"u": Head()})` whose value is of this class, "" where there is none."""
+    name = class_name.rpartition(".")[2]
+    for node in ast.walk(value):
+        for key, item in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
+            called = any(getattr(part, "attr", getattr(part, "id", "")) == name for part in ast.walk(item))
+            if called and isinstance(key, ast.Constant):
+                return str(key.value)
+    return ""
 
 
 def _is_contained(value: ast.expr, class_name: str) -> bool:

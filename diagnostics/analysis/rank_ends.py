@@ -24,7 +24,6 @@ LOST_PEER = re.compile(
 )
 WAITING_IN = re.compile(r"/torch/(?:distributed|autograd|nn/parallel)/")
 SEARCHED_LINES = 30
-ENDED_FROM_OUTSIDE = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +34,7 @@ class RankEnd:
     signal: int | None
     returncode: int | None
     timed_out: bool
+    ended: bool  # by whoever ran the ranks, after another one failed or at the deadline
     seconds: float
     stderr: str
     agent: AgentFile | None
@@ -44,6 +44,12 @@ class RankEnd:
     def failed(self) -> bool:
         """Did not end by itself with exit code 0."""
         return self.timed_out or self.signal is not None or self.returncode != 0
+
+    @property
+    def stuck(self) -> bool:
+        """Was still there when its time was up, or wrote the timed stacks before it was ended."""
+        timed = self.fault is not None and self.fault.error.startswith("Timeout")
+        return self.timed_out or (self.ended and timed)
 
     @property
     def exception(self) -> Event | None:
@@ -83,11 +89,10 @@ class RankEnd:
 def culprits(ends: Sequence[RankEnd]) -> list[RankEnd]:
     """Returns the ranks that failed by their own doing; every failed rank where none stands out."""
     failed = [end for end in ends if end.failed]
-    acted = [end for end in failed if not end.timed_out and not end.lost_peer and end.signal not in ENDED_FROM_OUTSIDE]
+    acted = [end for end in failed if not end.ended and not end.lost_peer]
     if acted:
         return acted
-    stuck = [end for end in failed if end.timed_out]
+    stuck = [end for end in failed if end.stuck]
     if stuck:
         return [end for end in stuck if not end.waits_for_peers] or stuck
-    killed = [end for end in failed if end.signal in ENDED_FROM_OUTSIDE]
-    return [min(killed, key=lambda end: end.seconds)] if killed else failed
+    return [end for end in failed if not end.ended] or failed

@@ -46,7 +46,7 @@ def alike(ends: Sequence[RankEnd]) -> list[list[RankEnd]]:
 
 def _how(end: RankEnd) -> tuple[str, str]:
     """Returns the finding's name and what happened in words."""
-    if end.timed_out:
+    if end.stuck:
         return "rank-stalled", f"did not finish within {end.seconds:.0f} s, stuck"
     if end.signal_name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"):
         return "killed-externally", f"was ended by {end.signal_name} from outside"
@@ -77,7 +77,7 @@ def _place(death: Death | None) -> str:
 
 
 def _evidence(end: RankEnd, death: Death | None, rerun: str) -> list[Evidence]:
-    how = end.signal_name or ("no end" if end.timed_out else f"exit code {end.returncode}")
+    how = end.signal_name or ("no end" if end.stuck else f"exit code {end.returncode}")
     if end.agent is None or death is None:
         observed = "\n".join(filter(None, (f"{how}; {NO_AGENT}", last_lines(end.stderr))))
         return [Evidence(source=rerun, observed=observed, expected="exit code 0")]

@@ -59,6 +59,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
             signal=result.signal,
             returncode=result.returncode,
             timed_out=result.timed_out,
+            ended=result.ended,
             seconds=result.seconds,
             stderr=result.stderr,
             agent=watched,

@@ -71,6 +71,12 @@ class Watcher:
         )
 
 
+@pytest.fixture(scope="session")
+def watcher() -> type[Watcher]:
+    """For fixtures that live longer than one test."""
+    return Watcher
+
+
 @pytest.fixture
 def watch(tmp_path: Path) -> Callable[..., Watched]:
     """The watcher, with a folder of its own."""

@@ -91,10 +91,8 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module")
-def deaths(tmp_path_factory):
-    from conftest import Watcher
-
-    run = Watcher(tmp_path_factory.mktemp("deaths"))(DRIVER, files={"model.py": OPERATOR}, deep=True)
+def deaths(tmp_path_factory, watcher):
+    run = watcher(tmp_path_factory.mktemp("deaths"))(DRIVER, files={"model.py": OPERATOR}, deep=True)
     assert run.returncode == 0, run.stderr
     found = {}
     for case, pid, status in (map(int, line.split()) for line in run.stdout.splitlines()):
@@ -153,6 +151,7 @@ def test_a_data_worker_that_dies_is_told_from_its_rank(watch):
     assert worker.forked_from == rank.pid
     death = explain_death(worker, run.record.fault_of(worker))
     assert (death.location, death.activity) == ("main.py:10", "")
-    assert rank.last_event("exception").text.startswith("RuntimeError: DataLoader worker (pid")
+    # What the rank itself says depends on who notices first: a lost worker or a reset connection.
+    assert rank.last_event("exception").path[0].line == 13
     assert [event.kind for event in rank.events][:2] == ["dataloader-begin", "dataloader"]
     assert rank.events[0].path[0].line == 13
