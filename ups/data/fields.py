@@ -1,0 +1,205 @@
+"""PDEBench's files, read lazily: FieldSpec is what the header says, FieldReader reads the numbers.
+
+Two layouts. A trajectory is `tensor` (samples, frames, x) with `t-coordinate` one longer than the
+frames. A steady problem is `nu` (samples, x, y), the coefficient a, with `tensor` (samples, 1, x, y),
+the solution u: the axis of length 1 is no time, and the map to learn is a -> u.
+
+Shapes: T frames, X grid axes (after strides), C channels. Everything is float32, channels last.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ups.config import DataConfig
+from ups.data import hdf5
+from ups.data.equations import Equation, Kind, equation
+from ups.data.reader import FieldReader
+from ups.errors import ConfigError, DataError
+
+__all__ = ["FieldReader", "FieldSpec", "data_file", "open_data", "open_spec"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FieldSpec:
+    """One data file as training sees it: after strides and the limit on samples."""
+
+    path: Path
+    task: str
+    kind: Kind
+    samples: int
+    frames: int  # 1 for steady problems
+    grid: tuple[int, ...]  # cells along each axis
+    channels: int = 1
+    coordinates: tuple[np.ndarray, ...]  # cell centres, one array an axis
+    times: np.ndarray  # (frames,), PDE time units; [0] for steady problems
+    periodic: bool
+    parameters: dict[str, float] = field(default_factory=dict)  # PDEBench's name -> value
+    time_stride: int = 1
+    space_stride: int = 1
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the fields: ("u",) for trajectories, ("a", "u") for steady problems."""
+        return ("u",) if self.kind == "trajectory" else ("a", "u")
+
+    @property
+    def parameter(self) -> float:
+        """The equation's parameter: advection speed, viscosity or forcing."""
+        return self.parameters[equation(self.task).PARAMETER]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns plain lists, numbers and strings: JSON-able, and safe in a checkpoint."""
+        plain = {name: getattr(self, name) for name in self.__slots__}
+        return plain | {
+            "path": str(self.path),
+            "grid": list(self.grid),
+            "coordinates": [axis.tolist() for axis in self.coordinates],
+            "times": self.times.tolist(),
+            "parameters": dict(self.parameters),
+        }
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> FieldSpec:
+        """Returns the spec that `to_dict` wrote."""
+        arrays = {
+            "path": Path(plain["path"]),
+            "grid": tuple(plain["grid"]),
+            "coordinates": tuple(np.asarray(axis, dtype=np.float64) for axis in plain["coordinates"]),
+            "times": np.asarray(plain["times"], dtype=np.float64),
+        }
+        return cls(**(plain | arrays))
+
+
+def data_file(config: DataConfig) -> Path:
+    """Returns the path of the data: `file` below `root`, by default under PDEBench's own name."""
+    return config.root / (config.file or equation(config.task).file_name(config.parameter))
+
+
+def open_data(config: DataConfig) -> FieldSpec:
+    """Returns the spec of the configuration's data file. Raises DataError as `open_spec` does."""
+    return open_spec(
+        data_file(config),
+        task=config.task,
+        time_stride=config.time_stride,
+        space_stride=config.space_stride,
+        max_samples=config.max_samples,
+        parameter=config.parameter,
+    )
+
+
+def open_spec(
+    path: Path,
+    *,
+    task: str,
+    time_stride: int = 1,
+    space_stride: int = 1,
+    max_samples: int | None = None,
+    parameter: float | None = None,
+) -> FieldSpec:
+    """Returns what the header of `path` says; no field value is read.
+
+    `parameter` is what the caller expects: it serves where neither the attributes nor the file's
+    name tell, and is refused where they tell otherwise. Raises DataError for a file that is missing,
+    truncated or of another layout, ConfigError for strides that leave nothing to read.
+    """
+    found = equation(task)
+    if min(time_stride, space_stride) < 1 or (max_samples is not None and max_samples < 1):
+        raise ConfigError(
+            f"strides and max_samples must be 1 or more, got {time_stride}, {space_stride}, {max_samples}"
+        )
+    with hdf5.reading(path) as file:
+        samples, frames, grid = _shape(file, path, found)
+        coordinates = tuple(
+            _axis(file, path, f"{axis}-coordinate", n) for axis, n in zip(found.AXES, grid, strict=True)
+        )
+        times = _times(file, path, frames) if found.KIND == "trajectory" else np.zeros(1)
+        parameters = _parameters(file, path, found, parameter)
+    coordinates = tuple(axis[::space_stride] for axis in coordinates)
+    times = times[::time_stride]
+    return FieldSpec(
+        path=Path(path),
+        task=task,
+        kind=found.KIND,
+        samples=min(samples, max_samples or samples),
+        frames=len(times),
+        grid=tuple(len(axis) for axis in coordinates),
+        coordinates=coordinates,
+        times=times,
+        periodic=found.PERIODIC,
+        parameters=parameters,
+        time_stride=time_stride,
+        space_stride=space_stride,
+    )
+
+
+def _shape(file: Any, path: Path, found: Equation) -> tuple[int, int, tuple[int, ...]]:
+    axes = tuple(f"{axis}-coordinate" for axis in found.AXES)
+    if found.KIND == "trajectory":
+        hdf5.require_datasets(file, path, found.TASK, ("tensor", *axes, "t-coordinate"))
+        samples, frames, *grid = _ranked(file, path, found, "tensor", ("samples", "frames", *found.AXES))
+        return samples, frames, tuple(grid)
+    hdf5.require_datasets(file, path, found.TASK, ("nu", "tensor", *axes))
+    samples, *grid = _ranked(file, path, found, "nu", ("samples", *found.AXES))
+    solution = _ranked(file, path, found, "tensor", ("samples", "1", *found.AXES))
+    if solution != (samples, 1, *grid):
+        raise DataError(f"{path}: 'tensor' has shape {solution}, 'nu' {(samples, *grid)}; they do not belong together")
+    return samples, 1, tuple(grid)
+
+
+def _ranked(file: Any, path: Path, found: Equation, name: str, axes: tuple[str, ...]) -> tuple[int, ...]:
+    shape = tuple(file[name].shape)
+    if len(shape) != len(axes) or 0 in shape:
+        wanted = f"({', '.join(axes)})"
+        raise DataError(
+            f"{path}: '{name}' has shape {shape}, {found.TASK} needs {wanted}",
+            hint=f"is the task right? look inside: ups data info {path}",
+        )
+    if file[name].dtype.kind != "f":
+        raise DataError(f"{path}: '{name}' holds {file[name].dtype}, floating-point numbers are needed")
+    return shape
+
+
+def _axis(file: Any, path: Path, name: str, cells: int) -> np.ndarray:
+    values = np.asarray(file[name][...], dtype=np.float64)
+    if values.shape != (cells,):
+        raise DataError(f"{path}: '{name}' has shape {values.shape}, the fields have {cells} cells along that axis")
+    return values
+
+
+def _times(file: Any, path: Path, frames: int) -> np.ndarray:
+    times = np.asarray(file["t-coordinate"][...], dtype=np.float64)
+    # PDEBench stores the end of the last interval too: one time more than there are frames.
+    if times.ndim != 1 or len(times) not in (frames, frames + 1):
+        raise DataError(f"{path}: 't-coordinate' has shape {times.shape} for {frames} frames, {frames + 1} are usual")
+    return times[:frames]
+
+
+def _parameters(file: Any, path: Path, found: Equation, expected: float | None) -> dict[str, float]:
+    told = _told_parameter(file, path, found.PARAMETER)
+    if told is None and expected is None:
+        raise DataError(
+            f"{path}: neither an attribute '{found.PARAMETER}' nor the file's name tells the parameter of {found.TASK}",
+            hint="set data.parameter in the configuration",
+        )
+    if told is not None and expected is not None and not np.isclose(told, expected, rtol=1e-6, atol=0):
+        raise DataError(
+            f"{path} holds {found.TASK} with {found.PARAMETER} = {told:g}, the configuration asks for {expected:g}",
+            hint=f"set data.parameter={told:g}, or name another file in data.file",
+        )
+    value = told if told is not None else expected
+    assert value is not None  # noqa: S101  # one of the two is there: both absent was refused above
+    return {found.PARAMETER: value}
+
+
+def _told_parameter(file: Any, path: Path, name: str) -> float | None:
+    for attribute, value in file.attrs.items():
+        if attribute.lower() == name.lower() and np.size(value) == 1:
+            return float(np.asarray(value).reshape(()))
+    in_name = re.search(rf"{name}(\d+(?:\.\d+)?(?:e-?\d+)?)", path.name, flags=re.IGNORECASE)
+    return float(in_name.group(1)) if in_name else None
