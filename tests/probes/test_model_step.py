@@ -138,7 +138,7 @@ def test_a_rank_that_was_killed_says_so(machine, preflight):
 
 def test_a_refused_configuration_is_the_adapters_own_sentence(machine, preflight, tmp_path):
     (finding,) = model_step.probe(machine, preflight(fault="refused")).findings
-    assert finding.title == f"unknown key 'fualt' in {tmp_path}/config.json"
+    assert finding.title == f"unknown key 'dims' in {tmp_path}/config.json"
     assert finding.name == "config-refused"
 
 
@@ -164,5 +164,3 @@ def test_without_a_config_it_is_skipped(machine, preflight, probe):
 
     with pytest.raises(Skip, match="needs a CONFIG"):
         probe(machine, dataclasses.replace(preflight(), job=None))
-
-

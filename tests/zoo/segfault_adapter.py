@@ -50,9 +50,9 @@ class Progress:
 def main() -> int:
     verb, config, _, result = sys.argv[1:5]
     asked = json.loads(Path(config).read_text())
-    fault = asked.get("fault") if RANK == asked.get("rank", 1) else None
+    fault = asked.get("fault") if asked.get("rank", 1) == RANK else None
     if verb != "model" or fault == "refused":
-        print(f"unknown key 'fualt' in {config}", file=sys.stderr)
+        print(f"unknown key 'dims' in {config}", file=sys.stderr)
         return 2
     step(Progress(result), fault)
     return 0
