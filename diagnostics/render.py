@@ -6,7 +6,7 @@ One line a check: mark, code, title; below a failure, indented, how to repeat th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from diagnostics import redact
@@ -102,36 +102,40 @@ def summary_line(verdict: Verdict) -> str:
     total = len(verdict.outcomes)
     counted = f"{total} check{'s' * (total != 1)}"
     seconds = f"({verdict.seconds:.1f} s)"
-    skipped = sum(outcome.status is Status.SKIPPED for outcome in verdict.outcomes)
-    found = [*_counts(verdict)]
-    rest = [f"{skipped} skipped"] if skipped else []
-    if not found:
-        nothing = "nothing found" if skipped < total else "none of them ran"
-        return ", ".join([counted, nothing, *rest]) + f" {seconds}"
-    return f"{counted}: {', '.join([*found, *rest])} {seconds}{_explain(verdict)}"
+    found, aside = _found(verdict), _aside(verdict)
+    if found:
+        return (
+            f"{counted}: {', '.join([*found, *aside])} {seconds}   explain: ups-doctor explain {_worst_code(verdict)}"
+        )
+    ran = any(outcome.status is not Status.SKIPPED for outcome in verdict.outcomes)
+    return ", ".join([counted, "nothing found" if ran else "none of them ran", *aside]) + f" {seconds}"
 
 
-def _counts(verdict: Verdict) -> Iterator[str]:
+def _found(verdict: Verdict) -> list[str]:
     severities = [finding.severity for finding in verdict.findings]
-    for severity, word in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "note")):
-        if number := severities.count(severity):
-            yield f"{number} {word}{'s' * (number != 1)}"
-    if verdict.undecided:
-        yield f"{len(verdict.undecided)} undecided"
+    errors, warnings = severities.count(Severity.ERROR), severities.count(Severity.WARNING)
+    undecided = [f"{len(verdict.undecided)} undecided"] if verdict.undecided else []
+    return [*_counted(errors, "error"), *_counted(warnings, "warning"), *undecided]
 
 
-def _explain(verdict: Verdict) -> str:
-    worst = sorted(verdict.findings, key=lambda finding: -finding.severity)
-    code = worst[0].code if worst else next((outcome.code for outcome in verdict.undecided), "")
-    return f"   explain: ups-doctor explain {code}" if code else ""
+def _aside(verdict: Verdict) -> list[str]:
+    skipped = sum(outcome.status is Status.SKIPPED for outcome in verdict.outcomes)
+    notes = sum(finding.severity is Severity.INFO for finding in verdict.findings)
+    return [*_counted(notes, "note"), *([f"{skipped} skipped"] if skipped else [])]
+
+
+def _counted(number: int, word: str) -> list[str]:
+    return [f"{number} {word}{'s' * (number != 1)}"] if number else []
+
+
+def _worst_code(verdict: Verdict) -> str:
+    worst = max(verdict.findings, key=lambda finding: finding.severity, default=None)
+    if worst is None or worst.severity is Severity.INFO:
+        return verdict.undecided[0].code
+    return worst.code
 
 
 def verdict_json(verdict: Verdict, *, exit_code: int, **about: str) -> str:
     """Returns the verdict as one JSON object, secrets hidden; `about` adds keys of its own."""
     body = {"schema": 1, "exit_code": exit_code, **about, **to_json(verdict)}
     return json.dumps(redact.json_value(body), indent=1)
-
-
-def failures(outcomes: Iterable[Outcome]) -> Sequence[Outcome]:
-    """Returns the outcomes that deserve lines of their own: findings, crashes, deadlines."""
-    return [outcome for outcome in outcomes if not _silent(outcome)]

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from examples import HEALTHY, LEFT_OVER, MIXED, outcome
 
 from diagnostics import redact
-from diagnostics.findings import Status, Verdict
+from diagnostics.findings import Severity, Status, Verdict
 from diagnostics.render import outcome_lines, summary_line, value_text, verdict_json, verdict_lines
+
+NOTED = outcome("P106", "core-dumps", "host", findings=(replace(LEFT_OVER, severity=Severity.INFO),))
 
 
 def test_a_healthy_verdict_is_one_line() -> None:
@@ -75,6 +78,14 @@ def test_colour_paints_the_mark_alone() -> None:
         (
             Verdict(outcomes=(HEALTHY.outcomes[0], MIXED.outcomes[3]), seconds=0.1),
             "2 checks, nothing found, 1 skipped (0.1 s)",
+        ),
+        (
+            Verdict(outcomes=(HEALTHY.outcomes[0], NOTED), seconds=0.1),
+            "2 checks, nothing found, 1 note (0.1 s)",
+        ),
+        (
+            Verdict(outcomes=(NOTED, MIXED.outcomes[4]), seconds=30.0),
+            "2 checks: 1 undecided, 1 note (30.0 s)   explain: ups-doctor explain P302",
         ),
         (
             Verdict(outcomes=(MIXED.outcomes[4],), seconds=30.0),

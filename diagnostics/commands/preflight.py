@@ -159,7 +159,6 @@ def _report(
     *,
     interrupted: bool,
 ) -> Report:
-    examined = settled.job.config if settled.job is not None else None
     system = os.uname()
     return Report(
         verdict=verdict,
@@ -168,7 +167,7 @@ def _report(
         doctor_version=version("ups-doctor"),
         exit_code=INTERRUPTED_EXIT if interrupted else verdict.exit_code(strict=options["strict"]),
         facts={
-            "examined": _subject(examined, options),
+            "examined": _subject(context.params["config"], options),
             "ranks": str(settled.nproc),
             "backend": settled.backend,
             "python": settled.python,

@@ -11,7 +11,7 @@ from diagnostics.sections.markdown import inline, table
 
 ORDER = 50
 TITLE = "Measurements"
-LONGEST = 160  # characters; report.json holds the whole value
+LONGEST = 60  # characters; report.json holds the whole value
 
 
 def render(report: Report) -> list[str]:
@@ -28,4 +28,4 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
     text = value if isinstance(value, str) else json.dumps(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... (all of it in report.json)"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... (report.json has it all)"
