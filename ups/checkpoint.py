@@ -14,6 +14,7 @@ All are `torch.save` files of plain containers and tensors, for `weights_only=Tr
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 from dataclasses import dataclass
@@ -110,6 +111,8 @@ def load(path: Path, kind: str) -> dict[str, Any]:
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
+        if error.errno == errno.EINVAL:  # torch seeks before the start of a file that was cut
+            raise DataError(f"{path} is damaged: it is cut off", hint=f"ups-doctor scan-cache {path}") from error
         raise from_os_error(error, action="cannot read the checkpoint", path=path) from error
     except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]

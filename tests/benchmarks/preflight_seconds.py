@@ -1,0 +1,79 @@
+"""Seconds of `ups-doctor preflight CONFIG` by stage, and until its first answer, on 2 ranks.
+
+    python tests/benchmarks/preflight_seconds.py [CONFIG] [--set K=V]... [--repeats 3] [--output FILE.json]
+
+Starts the real command each time. Goals: all CPU stages under 15 s, a first line in under 2 s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+DOCTOR = [sys.executable, "-c", "from diagnostics.cli import main; main()", "preflight"]
+
+
+def first_line_seconds(arguments: list[str]) -> float:
+    """Returns how long a user waits for the first finished check."""
+    began = time.perf_counter()
+    with subprocess.Popen(
+        [*DOCTOR, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        seconds = time.perf_counter() - began
+        process.stdout.read()
+    return seconds
+
+
+def one(arguments: list[str]) -> dict[str, Any]:
+    """Returns wall seconds, seconds by stage, and what did not pass, of one run."""
+    began = time.perf_counter()
+    done = subprocess.run([*DOCTOR, *arguments, "--json"], capture_output=True, text=True, check=False)
+    wall = time.perf_counter() - began
+    verdict = json.loads(done.stdout)
+    stages: dict[str, float] = {}
+    for outcome in verdict["outcomes"]:
+        stages[outcome["stage"]] = stages.get(outcome["stage"], 0.0) + outcome["seconds"]
+    other = [f"{outcome['code']} {outcome['status']}" for outcome in verdict["outcomes"] if outcome["status"] != "done"]
+    return {"wall_s": wall, "stages": stages, "not_done": other, "exit_code": done.returncode}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("config", type=Path, nargs="?", default=Path("configs/quickstart.yaml"))
+    parser.add_argument("--set", dest="overrides", action="append", default=[])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    sets = [word for override in options.overrides for word in ("--set", override)]
+    with tempfile.TemporaryDirectory() as reports:
+        arguments = [str(options.config), *sets, "--nproc", "2", "--report-dir", reports]
+        runs = [one(arguments) for _ in range(options.repeats)]
+        first = statistics.median(first_line_seconds(arguments) for _ in range(options.repeats))
+    answer = {
+        "benchmark": "preflight_seconds",
+        "wall_s_median": statistics.median(run["wall_s"] for run in runs),
+        "first_answer_s_median": first,
+        "stage_s_median": {
+            stage: statistics.median(run["stages"].get(stage, 0.0) for run in runs) for stage in runs[0]["stages"]
+        },
+        "not_done": runs[0]["not_done"],
+        "exit_codes": [run["exit_code"] for run in runs],
+        "goals": {"wall_s": 15.0, "first_answer_s": 2.0},
+    }
+    text = json.dumps(answer, indent=2)
+    print(text)
+    if options.output:
+        options.output.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
