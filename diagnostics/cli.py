@@ -18,6 +18,7 @@ from diagnostics.errors import FAILED_EXIT, DoctorError, from_os_error
 if TYPE_CHECKING:
     import click
 
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SECOND_INTERRUPT_S = 5.0  # a second Ctrl-C within this time does not disturb the cleaning up after the first
 
 
@@ -53,6 +54,7 @@ def guarded(load: Callable[[], click.Command], program_name: str, arguments: Seq
         stop.listen()
         return _run(load(), program_name, arguments)
     except KeyboardInterrupt:
+        stop.ignore()
         sys.stderr.write(f"interrupted by {stop.name}\n")
         return 128 + stop.number
     except DoctorError as error:
@@ -105,9 +107,14 @@ class _Stop:
         return "Ctrl-C" if self.number == signal.SIGINT else self.number.name
 
     def listen(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in STOP_SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays nohup
                 signal.signal(number, self._asked)
+
+    def ignore(self) -> None:
+        """An impatient second Ctrl-C, during the interpreter's exit, would replace the exit code by a death."""
+        for number in STOP_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
 
     def _asked(self, number: int, frame: FrameType | None) -> None:
         if time.monotonic() - self.seen < SECOND_INTERRUPT_S:
