@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from ups.data.fields import FieldSpec
 from ups.errors import from_os_error
@@ -67,6 +68,7 @@ def _row_of_fields(figure: Figure, row: list[Axes], example: Example, spec: Fiel
     steady = example.given is not None
     first, second = (spec.coordinates[0], spec.coordinates[-1]) if steady else (spec.times, spec.coordinates[0])
     extent = (*_edges(first), *_edges(second))
+    row[0].xaxis.set_major_locator(MaxNLocator(4, prune="upper"))  # the last label would run into the next picture
     row[0].set_ylabel(f"sample {example.sample}\n" + ("y" if steady else "position x"))
     if example.given is not None:
         # A look-alike of ink on paper: a has two values, and the eye should not read it as a solution.
@@ -101,12 +103,14 @@ def profiles(examples: Sequence[Example], spec: FieldSpec) -> Figure:
             axis.plot(
                 spec.coordinates[0], example.prediction[frame], color=COLOURS["model"], linewidth=1.1, label="model"
             )
-        row[0].set_ylabel(f"sample {example.sample}\nu")
+        row[0].xaxis.set_major_locator(MaxNLocator(4, prune="upper"))  # the last label would run into the next picture
+    row[0].set_ylabel(f"sample {example.sample}\nu")
     for axis, frame in zip(axes[0], frames, strict=True):
         axis.set_title(f"t = {spec.times[frame]:.2f}")
     for axis in axes[-1]:
         axis.set_xlabel("position x")
-    axes[0][0].legend(loc="best", fontsize=9)
+    lines, names = axes[0][0].get_legend_handles_labels()
+    figure.legend(lines, names, loc="outside upper right", ncols=2)
     return figure
 
 

@@ -73,7 +73,7 @@ def measure(name: str, options: argparse.Namespace) -> dict:
 def ups(*argv: str) -> None:
     command = [str(Path(sys.executable).with_name("ups")), *argv]
     print("+", *command, file=sys.stderr, flush=True)
-    subprocess.run(command, check=True, stdout=sys.stderr)  # noqa: S603
+    subprocess.run(command, check=True, stdout=sys.stderr)
 
 
 def markdown(results: dict) -> str:

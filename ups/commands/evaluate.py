@@ -72,19 +72,19 @@ def _run_folder(checkpoint: Path) -> Path:
 
 
 def _show(numbers: Mapping[str, Any]) -> None:
-    console = Console(width=110)
+    console = Console(highlight=False)
     title = f"{numbers['task']}, {numbers['split']} split, {numbers['samples']} samples"
     step = "a to u" if "rollout" not in numbers else f"one step of {numbers['time_step']:g}"
-    console.print(_table(f"{title}: {step}", numbers["one_step"]))
+    console.print(f"{title}: {step}", _table(numbers["one_step"]), sep="\n")
     if "rollout" in numbers:
         rollout = numbers["rollout"]
-        console.print(_table(f"{title}: rollout, {rollout['steps']} steps", rollout))
+        console.print(f"{title}: rollout over {rollout['steps']} steps", _table(rollout), sep="\n")
 
 
-def _table(title: str, columns: Mapping[str, Any]) -> Table:
+def _table(columns: Mapping[str, Any]) -> Table:
     shown = {name: values for name, values in columns.items() if name in NAMES}
-    table = Table(title=title, title_justify="left")
-    table.add_column("metric")
+    table = Table(box=None, padding=(0, 2))
+    table.add_column("metric", width=10)
     for name in shown:
         table.add_column(NAMES[name], justify="right")
     for metric in next(iter(shown.values())):
