@@ -101,7 +101,8 @@ def save(path: Path, content: dict[str, Any]) -> int:
         temporary.replace(path)
         sync_folder(path.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        if temporary.is_file():
+            temporary.unlink()
         raise from_os_error(error, action="cannot write the checkpoint", path=path) from error
     return size
 

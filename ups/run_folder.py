@@ -142,7 +142,8 @@ def write_atomically(path: Path, content: bytes) -> None:
         temporary.replace(path)
         sync_folder(path.parent)
     except OSError:
-        temporary.unlink(missing_ok=True)
+        if temporary.is_file():
+            temporary.unlink()
         raise
 
 

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 STEPS = 4  # of one block
-RESULT = "UPS_BENCHMARK_RESULT"
 
 
 def rank_main(blocks: int, result: Path) -> None:
@@ -141,8 +140,6 @@ def rank_main(blocks: int, result: Path) -> None:
             "goal": 1.03,
         }
         result.write_text(json.dumps(answer))
-    del loop, bare, module, optimizer, ours, theirs, ups_block, bare_block, seconds, pairs
-    torch.set_grad_enabled(mode=False)
 
 
 def main() -> None:

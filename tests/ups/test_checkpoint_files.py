@@ -56,7 +56,7 @@ def test_another_kind_of_checkpoint_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_checkpoint_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(Exception, match="cannot read the checkpoint .*/none.pt: no such file or folder"):
+    with pytest.raises(Exception, match=r"cannot read the checkpoint .*/none\.pt: no such file or folder"):
         checkpoint.load(tmp_path / "none.pt", "best")
 
 
