@@ -192,6 +192,9 @@ def _header_text():
     yield b"python=%d.%d.%d" % sys.version_info[:3]
     yield b"executable=" + os.fsencode(sys.executable or "")
     yield b"agent=" + os.fsencode(os.path.dirname(os.path.abspath(__file__)))
-    yield b"cwd=" + os.fsencode(os.getcwd())
+    try:
+        yield b"cwd=" + os.fsencode(os.getcwd())
+    except OSError:
+        pass  # the folder was removed
     for word in getattr(sys, "orig_argv", None) or getattr(sys, "argv", []):
         yield b"argv=" + os.fsencode(word)[:400]

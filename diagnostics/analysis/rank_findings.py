@@ -11,6 +11,7 @@ from diagnostics.findings import Confidence, Evidence, Finding, Fix, Role, Sever
 
 NO_AGENT = "no agent's file: python -I or -E, or a launcher that resets PYTHONPATH"
 SHOWN_FRAMES = 12
+MODULE_CALLS = "/torch/nn/modules/module.py"  # two frames a module, which say nothing
 VERBS = {"construct": "in the constructor of", "forward": "in the forward of", "backward": "in the backward of"}
 
 
@@ -97,9 +98,13 @@ def _stack(end: RankEnd) -> list[Evidence]:
         return [Evidence(source=f"stderr of rank {end.rank}", observed=last_lines(end.stderr))] if end.stderr else []
     if end.agent is None or end.fault is None or end.fault.crashed is None:
         return []
-    frames = end.fault.crashed.frames
-    ours = [frame for frame in frames if not (end.agent.agent_folder and frame.file.startswith(end.agent.agent_folder))]
-    lines = [f"{frame.file}:{frame.line} {frame.function}" for frame in ours[:SHOWN_FRAMES]]
+    folder = end.agent.agent_folder
+    frames = [
+        frame
+        for frame in end.fault.crashed.frames
+        if not frame.file.endswith(MODULE_CALLS) and not (folder and frame.file.startswith(folder))
+    ]
+    lines = [f"{frame.file}:{frame.line} {frame.function}" for frame in frames[:SHOWN_FRAMES]]
     name = end.agent.name.replace("agent-", "stacks-").replace(".bin", ".txt")
     return [Evidence(source=f"agent/{name}", observed="\n".join([end.fault.error, *lines]))]
 

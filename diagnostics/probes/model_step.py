@@ -24,7 +24,7 @@ from diagnostics.analysis.model_answers import ModelAnswer, model_answers
 from diagnostics.analysis.parameter_counts import disagreeing
 from diagnostics.analysis.rank_ends import RankEnd, culprits
 from diagnostics.analysis.rank_findings import alike, rank_finding
-from diagnostics.checks import PreflightConfig, Result, Skip, Stage
+from diagnostics.checks import JobDescription, PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Evidence, Finding, Role, Severity
 from diagnostics.machine import Machine
 from diagnostics.record import RunRecord, agent_environment, make_record_folder
@@ -67,7 +67,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         )
         ends.append(end)
     answers = [answer for answer in model_answers(config.record_dir, config.nproc) if answer is not None]
-    findings = _findings(ends, answers, argv, config)
+    findings = _findings(ends, answers, _repeated(config.job, config.nproc))
     return Result(title=_title(answers, config.nproc), findings=findings, measured=_measured(answers, ends))
 
 
@@ -76,26 +76,31 @@ def _fresh_folder(folder: Path) -> Path:
     return make_record_folder(folder)
 
 
-def _findings(
-    ends: Sequence[RankEnd], answers: Sequence[ModelAnswer], argv: Sequence[str], config: PreflightConfig
-) -> tuple[Finding, ...]:
-    rerun = shlex.join(argv)
+def _findings(ends: Sequence[RankEnd], answers: Sequence[ModelAnswer], rerun: str) -> tuple[Finding, ...]:
     refused = [end for end in ends if end.returncode == USAGE_EXIT and end.exception is None]
     if refused:
-        return (_refused(refused, rerun, str(config.job.config if config.job else "")),)
+        return (_refused(refused, rerun),)
     # Ranks whose parameters differ break in the wrap: parameters-agree names the cause.
     role = Role.CASCADE if disagreeing(answers) else Role.ROOT
     return tuple(rank_finding(CODE, group, rerun=rerun, role=role) for group in alike(culprits(ends)))
 
 
-def _refused(ends: Sequence[RankEnd], rerun: str, where: str) -> Finding:
+def _repeated(job: JobDescription, nproc: int) -> str:
+    """Returns the command line that runs this stage again."""
+    overrides = [part for override in job.overrides for part in ("--set", override)]
+    return shlex.join(
+        ["ups-doctor", "preflight", str(job.config), "--stages", "model", "--nproc", str(nproc), *overrides]
+    )
+
+
+def _refused(ends: Sequence[RankEnd], rerun: str) -> Finding:
     said = last_line(ends[0].stderr)
     return Finding(
         code=CODE,
         name="config-refused",
         severity=Severity.ERROR,
         title=said or f"the adapter refused the configuration on {shown_ranks([end.rank for end in ends])}",
-        where=where,
+        where=shown_ranks([end.rank for end in ends]),
         evidence=(Evidence(source=rerun, observed=said or "exit code 2", expected="exit code 0"),),
     )
 

@@ -61,6 +61,16 @@ def test_a_folder_that_cannot_be_written_harms_nobody(watch, tmp_path):
     assert (run.returncode, run.stdout, run.stderr, run.record.agents) == (0, "hello\n", "", ())
 
 
+def test_a_working_directory_that_is_gone_harms_nobody(watch, tmp_path):
+    program = f"import os; os.chdir({str(tmp_path)!r}); os.mkdir('gone'); os.chdir('gone'); os.rmdir(os.getcwd())"
+    run = watch(f"import sys\n{program}\nos.execv(sys.executable, [sys.executable, '-c', 'print(1)'])")
+    assert (run.returncode, run.stdout, run.stderr) == (0, "1\n", "")
+    assert [(agent.cwd, agent.argv[-1]) for agent in run.record.agents] == [
+        (str(tmp_path), "main.py"),
+        ("", "print(1)"),
+    ]
+
+
 def test_a_program_that_replaces_itself_leaves_two_files_with_one_pid(watch):
     run = watch(
         "import os, sys\nif len(sys.argv) < 2: os.execv(sys.executable, [sys.executable, 'main.py', 'again'])\n"

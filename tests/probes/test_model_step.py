@@ -63,7 +63,7 @@ def relative(file: Path) -> str:
         ("backward", "the backward of"),
     ],
 )
-def test_a_module_that_segfaults_on_rank_1_only_is_named(machine, preflight, fault, place):
+def test_a_module_that_segfaults_on_rank_1_only_is_named(machine, preflight, tmp_path, fault, place):
     result = model_step.probe(machine, preflight(fault=fault))
     (finding,) = result.findings
     where = f"{relative(OPERATOR)}:{READ}"
@@ -76,7 +76,28 @@ def test_a_module_that_segfaults_on_rank_1_only_is_named(machine, preflight, fau
     assert f"> {READ:4d}      return ctypes.string_at(address)" in source.observed.splitlines()
     assert stack.observed.splitlines()[0] == "Segmentation fault"
     assert finding.fix is not None
-    assert finding.fix.commands[0].split()[:4] == [sys.executable, "-m", "segfault_adapter", "model"]
+    assert finding.fix.commands == (f"ups-doctor preflight {tmp_path}/config.json --stages model --nproc 2",)
+
+
+@pytest.mark.slow
+def test_an_architecture_of_the_users_own_is_named_through_the_real_adapter(machine, tmp_path):
+    architecture = ZOO / "segfault_architecture.py"
+    config = PreflightConfig(
+        python=sys.executable,
+        nproc=2,
+        backend="gloo",
+        record_dir=tmp_path,
+        thresholds=Thresholds(),
+        job=JobDescription(
+            module="ups.doctor_job",
+            config=ZOO.parents[1] / "configs" / "quickstart.yaml",
+            overrides=(f"operator.architecture={architecture}:MixerOperator", f"output.dir={tmp_path}/run"),
+            env={"OMP_NUM_THREADS": "1"},
+        ),
+    )
+    (finding,) = model_step.probe(machine, config).findings
+    where = f"{relative(architecture)}:{line_of('ctypes.string_at', architecture)}"
+    assert finding.title == f"rank 1 died of SIGSEGV in the forward of operator.blocks.0.1 (TokenMixer) at {where}"
 
 
 def test_the_healthy_twin_is_silent_and_measured(machine, preflight, tmp_path):

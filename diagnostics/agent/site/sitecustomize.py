@@ -8,7 +8,7 @@ import os
 import sys
 from importlib.machinery import PathFinder
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_HERE = os.path.dirname(__file__)  # as it stands on the search path, and without asking for the working directory
 
 
 def _start_agent():
@@ -17,7 +17,7 @@ def _start_agent():
     try:
         # A package of our own making: its files are found by folder, and no search path changes.
         package = type(sys)("_ups_doctor_agent")
-        package.__path__ = [os.path.dirname(_HERE)]
+        package.__path__ = [os.path.dirname(os.path.abspath(_HERE))]
         sys.modules["_ups_doctor_agent"] = package
         from _ups_doctor_agent import boot
 
@@ -27,7 +27,7 @@ def _start_agent():
 
 
 def _run_shadowed():
-    elsewhere = [folder for folder in sys.path if os.path.abspath(folder or ".") != _HERE]
+    elsewhere = [folder for folder in sys.path if folder.rstrip(os.sep) != _HERE]
     spec = PathFinder.find_spec("sitecustomize", elsewhere)
     if spec is None or spec.loader is None:
         return
