@@ -8,7 +8,7 @@ the comments of Python's pickletools.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -51,6 +51,10 @@ class Opaque:
 OPAQUE = Opaque()
 
 
+Handler = Callable[["PickleWalk"], None]  # what one opcode does to the walk
+STOP = ord(".")
+
+
 @dataclass(slots=True)
 class PickleWalk:
     """The state of one walk; read `storages`, `unsafe`, `tensors` and `end` after `run`."""
@@ -65,13 +69,13 @@ class PickleWalk:
     tensors: int = 0
     op_at: int = 0
 
-    def run(self) -> PickleWalk:
-        """Walks to STOP and returns itself; `at` is then the first byte after the pickle.
+    def run(self, handlers: Mapping[int, Handler]) -> PickleWalk:
+        """Walks to STOP by `pickle_opcodes.HANDLERS` and returns itself; `at` is then the first byte after the pickle.
 
         Raises MalformedPickleError with the offset for bytes that are no pickle, are cut off, or
         exceed the limits.
         """
-        data, handlers = self.data, HANDLERS
+        data = self.data
         try:
             for _ in range(MAX_OPS):
                 self.op_at = at = self.at
@@ -170,264 +174,3 @@ class PickleWalk:
                 self.flag("a module's source kept in the pickle")
             case _:
                 raise MalformedPickleError(f"the persistent id at byte {self.op_at} names no storage")
-
-
-STOP = ord(".")
-HANDLERS: dict[int, Callable[[PickleWalk], None]] = {}
-Handler = Callable[[PickleWalk], None]
-
-
-def _on(*codes: str) -> Callable[[Handler], Handler]:
-    def register(handler: Handler) -> Handler:
-        HANDLERS.update({ord(code): handler for code in codes})
-        return handler
-
-    return register
-
-
-def _constant(value: Any) -> Handler:
-    return lambda walk: walk.stack.append(value)
-
-
-def _text(size_bytes: int) -> Handler:
-    def push(walk: PickleWalk) -> None:
-        begin = walk.at + size_bytes
-        size = int.from_bytes(walk.data[walk.at : begin], "little")
-        walk.at = begin
-        walk.skip(size)
-        walk.stack.append(OPAQUE if size > MAX_TEXT else walk.data[begin : walk.at].decode("utf-8", "replace"))
-
-    return push
-
-
-def _bytes(size_bytes: int) -> Handler:
-    def push(walk: PickleWalk) -> None:
-        walk.skip(walk.number(size_bytes))
-        walk.stack.append(OPAQUE)
-
-    return push
-
-
-def _integer(size: int, *, signed: bool = False) -> Handler:
-    return lambda walk: walk.stack.append(int.from_bytes(walk.take(size), "little", signed=signed))
-
-
-def _tuple(size: int) -> Handler:
-    def push(walk: PickleWalk) -> None:
-        items = tuple(walk.pop() for _ in range(size))
-        walk.stack.append(items[::-1])
-
-    return push
-
-
-for _code, _value in {"N": None, "\x88": True, "\x89": False, ")": ()}.items():
-    HANDLERS[ord(_code)] = _constant(_value)
-for _code in "]}\x8f\x97":  # empty list, dict, set; an out-of-band buffer
-    HANDLERS[ord(_code)] = _constant(OPAQUE)
-for _code, _size in {"X": 4, "\x8c": 1, "\x8d": 8, "U": 1, "T": 4}.items():
-    HANDLERS[ord(_code)] = _text(_size)
-for _code, _size in {"B": 4, "C": 1, "\x8e": 8, "\x96": 8}.items():
-    HANDLERS[ord(_code)] = _bytes(_size)
-HANDLERS[ord("M")] = _integer(2)
-HANDLERS[ord("J")] = _integer(4, signed=True)
-for _code, _size in {"\x85": 1, "\x86": 2, "\x87": 3}.items():
-    HANDLERS[ord(_code)] = _tuple(_size)
-
-
-# The next four make up two thirds of torch's pickles, so they read their byte without a call; past the
-# end that is an IndexError, which `run` understands.
-@_on("K")
-def _binint1(walk: PickleWalk) -> None:
-    walk.stack.append(walk.data[walk.at])
-    walk.at += 1
-
-
-@_on("q")
-def _binput(walk: PickleWalk) -> None:
-    walk.memo[walk.data[walk.at]] = walk.stack[-1]  # at most 256 slots: needs no limit
-    walk.at += 1
-
-
-@_on("h")
-def _binget(walk: PickleWalk) -> None:
-    slot = walk.data[walk.at]
-    if slot not in walk.memo:
-        raise MalformedPickleError(f"memo entry {slot} at byte {walk.op_at} was never stored")
-    walk.stack.append(walk.memo[slot])
-    walk.at += 1
-
-
-@_on("(")
-def _mark(walk: PickleWalk) -> None:
-    walk.marks.append(len(walk.stack))
-
-
-@_on("\x80")
-def _proto(walk: PickleWalk) -> None:
-    walk.skip(1)
-
-
-@_on("\x95")
-def _frame(walk: PickleWalk) -> None:
-    walk.skip(8)
-
-
-@_on("G")
-def _float(walk: PickleWalk) -> None:
-    walk.skip(8)
-    walk.stack.append(OPAQUE)
-
-
-@_on("F", "L", "I", "S", "V")
-def _as_line(walk: PickleWalk) -> None:
-    code, text = walk.data[walk.op_at], walk.line()
-    if code in b"IL" and len(text) < 20 and text.rstrip("L").lstrip("-").isdecimal():
-        walk.stack.append(int(text.rstrip("L")))
-    else:
-        walk.stack.append(text.strip("'\"") if code in b"SV" else OPAQUE)
-
-
-@_on("\x8a")
-def _long1(walk: PickleWalk) -> None:
-    size = walk.number(1)
-    if size > 8:
-        walk.skip(size)
-        walk.stack.append(OPAQUE)
-    else:
-        walk.stack.append(int.from_bytes(walk.take(size), "little", signed=True))
-
-
-@_on("\x8b")
-def _long4(walk: PickleWalk) -> None:
-    walk.skip(walk.number(4))
-    walk.stack.append(OPAQUE)
-
-
-@_on("t")
-def _tuple_to_mark(walk: PickleWalk) -> None:
-    walk.stack.append(tuple(walk.to_mark()))
-
-
-@_on("l", "d", "\x91")
-def _container_to_mark(walk: PickleWalk) -> None:
-    walk.to_mark()
-    walk.stack.append(OPAQUE)
-
-
-@_on("e", "u", "\x90")
-def _extend(walk: PickleWalk) -> None:
-    walk.to_mark()
-    walk.stack[-1]
-
-
-@_on("a", "b")
-def _append_or_build(walk: PickleWalk) -> None:
-    walk.pop()
-    walk.stack[-1]
-
-
-@_on("s")
-def _setitem(walk: PickleWalk) -> None:
-    walk.pop()
-    walk.pop()
-    walk.stack[-1]
-
-
-@_on("0")
-def _pop(walk: PickleWalk) -> None:
-    if walk.marks and walk.marks[-1] == len(walk.stack):
-        walk.marks.pop()
-    else:
-        walk.pop()
-
-
-@_on("1")
-def _pop_mark(walk: PickleWalk) -> None:
-    walk.to_mark()
-
-
-@_on("2")
-def _dup(walk: PickleWalk) -> None:
-    walk.stack.append(walk.stack[-1])
-
-
-@_on("\x98")
-def _readonly_buffer(walk: PickleWalk) -> None:
-    walk.stack[-1]
-
-
-@_on("r")
-def _long_binput(walk: PickleWalk) -> None:
-    walk.remember(walk.number(4))
-
-
-@_on("\x94")
-def _memoize(walk: PickleWalk) -> None:
-    walk.remember(len(walk.memo))
-
-
-@_on("j")
-def _long_binget(walk: PickleWalk) -> None:
-    walk.recall(walk.number(4))
-
-
-@_on("p", "g")
-def _put_or_get(walk: PickleWalk) -> None:
-    code, text = walk.data[walk.op_at], walk.line()
-    if len(text) > 10 or not text.isdecimal():
-        raise MalformedPickleError(f"the memo entry at byte {walk.op_at} is no number")
-    (walk.remember if code == ord("p") else walk.recall)(int(text))
-
-
-@_on("c")
-def _global(walk: PickleWalk) -> None:
-    module, name = walk.line(), walk.line()
-    walk.stack.append(walk.name(f"{module}.{name}"))
-
-
-@_on("\x93")
-def _stack_global(walk: PickleWalk) -> None:
-    name, module = walk.pop(), walk.pop()
-    known = isinstance(module, str) and isinstance(name, str)
-    walk.stack.append(walk.name(f"{module}.{name}" if known else "a name computed by the pickle itself"))
-
-
-@_on("i")
-def _inst(walk: PickleWalk) -> None:
-    module, name = walk.line(), walk.line()
-    walk.to_mark()
-    walk.call(walk.name(f"{module}.{name}"))
-
-
-@_on("o")
-def _obj(walk: PickleWalk) -> None:
-    walk.call(walk.to_mark()[0])
-
-
-@_on("R", "\x81")
-def _reduce(walk: PickleWalk) -> None:
-    walk.pop()
-    walk.call(walk.pop())
-
-
-@_on("\x92")
-def _newobj_ex(walk: PickleWalk) -> None:
-    walk.pop()
-    walk.pop()
-    walk.call(walk.pop())
-
-
-@_on("\x82", "\x83", "\x84")
-def _extension(walk: PickleWalk) -> None:
-    code = walk.number({0x82: 1, 0x83: 2, 0x84: 4}[walk.data[walk.op_at]])
-    walk.stack.append(walk.name(f"copyreg extension {code}"))
-
-
-@_on("Q")
-def _binpersid(walk: PickleWalk) -> None:
-    walk.persistent(walk.pop())
-
-
-@_on("P")
-def _persid(walk: PickleWalk) -> None:
-    walk.persistent(walk.line())

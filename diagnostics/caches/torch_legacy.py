@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from diagnostics.caches.file_bytes import FileBytes
 from diagnostics.caches.file_scan import FileScan, Problem, by_device, by_dtype, device_problems, unsafe_problems
+from diagnostics.caches.pickle_opcodes import HANDLERS
 from diagnostics.caches.pickle_walk import MalformedPickleError, PickleWalk
 
 CODE = "C102"
@@ -71,7 +72,7 @@ def _walk(file: FileBytes) -> PickleWalk:
         try:
             for _ in PICKLES:
                 walk.stack, walk.marks, walk.memo = [], [], {}
-                walk.run()
+                walk.run(HANDLERS)
         except MalformedPickleError:
             if limit == MAX_PICKLE_BYTES or file.size <= limit:
                 raise

@@ -26,7 +26,8 @@ from functools import lru_cache
 
 from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
 from diagnostics.caches.file_scan import FileScan, Problem, by_device, by_dtype, device_problems, unsafe_problems
-from diagnostics.caches.pickle_walk import MalformedPickleError, PickleWalk, UnsafeCall
+from diagnostics.caches.pickle_opcodes import walk_pickle
+from diagnostics.caches.pickle_walk import MalformedPickleError, UnsafeCall
 from diagnostics.caches.storages import StorageTag
 from diagnostics.caches.zip_directory import LOCAL, Member, read_directory, read_member
 
@@ -84,7 +85,7 @@ def _scan(file: FileBytes) -> FileScan:
 # The files of one cache folder often have the same pickle byte for byte: only their tensors differ.
 @lru_cache(maxsize=64)
 def _walk_small(data: bytes) -> tuple[tuple[StorageTag, ...], tuple[UnsafeCall, ...], int]:
-    facts = PickleWalk(data).run()
+    facts = walk_pickle(data)
     return tuple(facts.storages.values()), tuple(facts.unsafe.values()), facts.tensors
 
 

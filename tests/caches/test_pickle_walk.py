@@ -8,7 +8,8 @@ from collections import OrderedDict
 import pytest
 
 from diagnostics.caches import pickle_walk
-from diagnostics.caches.pickle_walk import HANDLERS, MalformedPickleError, PickleWalk
+from diagnostics.caches.pickle_opcodes import HANDLERS, walk_pickle
+from diagnostics.caches.pickle_walk import MalformedPickleError, PickleWalk
 
 
 def test_every_opcode_of_pickle_has_its_handler() -> None:
@@ -34,13 +35,13 @@ def test_plain_data_of_every_protocol_ends_at_its_stop_and_is_safe(protocol: int
         OrderedDict(a=[]),
     ]
     data = pickle.dumps(value, protocol=protocol)
-    walk = PickleWalk(data + b"more").run()
+    walk = walk_pickle(data + b"more")
     assert (walk.at, walk.unsafe, walk.storages) == (len(data), {}, {})
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_a_foreign_callable_is_flagged_in_every_protocol(protocol: int) -> None:
-    assert list(PickleWalk(pickle.dumps(os.system, protocol=protocol)).run().unsafe) == ["posix.system"]
+    assert list(walk_pickle(pickle.dumps(os.system, protocol=protocol)).unsafe) == ["posix.system"]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_a_foreign_callable_is_flagged_in_every_protocol(protocol: int) -> None:
 def test_every_way_to_call_is_flagged(data: bytes, unsafe: str) -> None:
     try:
         walk = PickleWalk(data)
-        walk.run()
+        walk.run(HANDLERS)
     except MalformedPickleError:
         pass
     assert list(walk.unsafe) == [unsafe]
@@ -81,14 +82,14 @@ def test_every_way_to_call_is_flagged(data: bytes, unsafe: str) -> None:
 )
 def test_nonsense_is_refused_with_its_place(data: bytes, message: str) -> None:
     with pytest.raises(MalformedPickleError) as error:
-        PickleWalk(data).run()
+        walk_pickle(data)
     assert str(error.value) == message
 
 
 def test_a_pickle_of_millions_of_opcodes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MalformedPickleError, match="more than 2,000,000 opcodes"):
-        PickleWalk(b"(" * 2_000_001 + b".").run()
+        walk_pickle(b"(" * 2_000_001 + b".")
 
 
 def test_a_deep_nest_costs_no_recursion() -> None:
-    assert PickleWalk(b"N" + b"\x85" * 500_000 + b".").run().unsafe == {}
+    assert walk_pickle(b"N" + b"\x85" * 500_000 + b".").unsafe == {}

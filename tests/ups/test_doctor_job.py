@@ -124,9 +124,9 @@ def test_describe_imports_no_torch(config: Path) -> None:
 
 
 def test_a_mistyped_key_ends_with_two_and_one_sentence(config: Path) -> None:
-    config.write_text(config.read_text().replace("output:", "ouput:"))
+    config.write_text(config.read_text().replace("output:", "outputs:"))
     (answered,) = adapter("describe", config)
-    assert answered == (2, "", f"unknown key 'ouput' in {config}:14; did you mean 'output'?\n")
+    assert answered == (2, "", f"unknown key 'outputs' in {config}:14; did you mean 'output'?\n")
 
 
 def test_the_ranks_data_is_disjoint_complete_and_reshuffled(config: Path, tmp_path: Path) -> None:
