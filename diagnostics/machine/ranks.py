@@ -21,9 +21,10 @@ PORT_TRIES = 3
 class TorchRanks:
     """The Ranks provider. One warm child, started on first use and again where it has died."""
 
-    def __init__(self, python: str, *, grace_s: float = GRACE_S) -> None:
+    def __init__(self, python: str, *, grace_s: float = GRACE_S, tasks_dir: Path = CHILDREN / "tasks") -> None:
         self._python = python
         self._grace_s = grace_s
+        self._tasks_dir = tasks_dir
         self._host: TorchHost | None = None
         self._hello: dict[str, Any] | None = None
 
@@ -58,7 +59,7 @@ class TorchRanks:
         self.torch_facts()
         request = {
             "task": task,
-            "tasks_dir": str(CHILDREN / "tasks"),
+            "tasks_dir": str(self._tasks_dir),
             "nproc": nproc,
             "arguments": {"backend": backend, "timeout_s": max(1.0, deadline_s * GROUP_TIMEOUT_SHARE), **arguments},
             "deadline_s": deadline_s,
