@@ -81,7 +81,7 @@ def _steps(u: np.ndarray, interval: float, steps: int, nu: float) -> np.ndarray:
 
 
 def _multiplied(u: np.ndarray, symbol: np.ndarray) -> np.ndarray:
-    return np.fft.irfft(np.fft.rfft(u, axis=1) * symbol, n=u.shape[1], axis=1)
+    return np.asarray(np.fft.irfft(np.fft.rfft(u, axis=1) * symbol, n=u.shape[1], axis=1))
 
 
 def _transported(u: np.ndarray, ratio: float) -> np.ndarray:

@@ -101,7 +101,7 @@ def factorised(matrix: Any) -> Any:
 
 
 def _harmonic(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return 2 * a * b / (a + b)
+    return np.asarray(2 * a * b / (a + b))
 
 
 def _bumps(recipe: Recipe, sample: int) -> tuple[np.ndarray, np.ndarray]:

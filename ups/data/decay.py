@@ -61,4 +61,4 @@ def random_initial_field(stream: np.random.Generator, centres: np.ndarray) -> np
     if windowed:
         rises = [0.5 * (np.tanh((centres - a) / 0.01) - np.tanh((centres - b) / 0.01)) for a, b in edges]
         field = field * rises[0][:, None] * rises[1][None, :]
-    return field
+    return np.asarray(field)
