@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from diagnostics.record import AGENT_SITE
+
 HELLO = "print('hello')"
 
 
@@ -49,11 +51,14 @@ def test_a_shadowed_sitecustomize_still_runs_under_its_own_name(watch):
         watched=True,
     )
     assert run.returncode == 1  # PYTHONPATH was taken away: nobody ran
-    from diagnostics.record import AGENT_SITE
-
     run = watch(run.script.read_text(), env={"PYTHONPATH": f"{AGENT_SITE}:{run.script.parent / 'lib'}"})
     assert run.stdout == "sitecustomize ['lib', 'sitecustomize.py']\n"
     assert len(run.record.agents) == 1
+
+
+def test_a_search_path_that_names_the_agent_twice_starts_it_once(watch):
+    run = watch(HELLO, env={"PYTHONPATH": f"{AGENT_SITE}:{AGENT_SITE}/../site/"})
+    assert (run.returncode, run.stdout, run.stderr, len(run.record.agents)) == (0, "hello\n", "", 1)
 
 
 def test_a_folder_that_cannot_be_written_harms_nobody(watch, tmp_path):

@@ -26,8 +26,15 @@ def _start_agent():
         sys.modules.pop("_ups_doctor_agent", None)
 
 
+def _is_here(folder):
+    try:
+        return os.path.samefile(folder or ".", _HERE)
+    except OSError:
+        return False
+
+
 def _run_shadowed():
-    elsewhere = [folder for folder in sys.path if folder.rstrip(os.sep) != _HERE]
+    elsewhere = [folder for folder in sys.path if not _is_here(folder)]
     spec = PathFinder.find_spec("sitecustomize", elsewhere)
     if spec is None or spec.loader is None:
         return
