@@ -10,6 +10,7 @@ SLEEPER = "import sys, time; sys.stdout.write('up'); sys.stdout.flush(); time.sl
 
 
 def main():
+    """Returns the exit code of py-spy; its stack goes to stdout."""
     with subprocess.Popen([sys.executable, "-c", SLEEPER], stdout=subprocess.PIPE) as sleeper:
         try:
             sleeper.stdout.read(2)
