@@ -142,7 +142,7 @@ def test_an_import_that_crashes_is_told_by_its_signal_and_last_words(tmp_path: P
 
 def test_an_import_that_hangs_times_out_and_leaves_nothing(tmp_path: Path) -> None:
     ranks = TorchRanks(python_that(tmp_path, f"echo $$ >{tmp_path}/pid; sleep 600"))
-    with pytest.raises(ChildTimeout, match="gave no answer within 0.5 s"):
+    with pytest.raises(ChildTimeout, match=r"gave no answer within 0\.5 s"):
         ranks.torch_facts(deadline_s=0.5)
     assert gone([int((tmp_path / "pid").read_text())])
 
