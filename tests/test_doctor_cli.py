@@ -153,8 +153,8 @@ def timeless(text: str) -> list[str]:
             ["error: CONFIG and --script exclude each other: a CONFIG's trainer starts its own ranks"],
         ),
         (
-            ["preflight", "--script", "trian.py", "--epochs", "1"],
-            ["error: --script trian.py: no such file or program", "  check the spelling: ls -l *.py"],
+            ["preflight", "--script", "trein.py", "--epochs", "1"],
+            ["error: --script trein.py: no such file or program", "  check the spelling: ls -l *.py"],
         ),
         (
             ["preflight", "--thresholds", "absent.yaml"],

@@ -226,8 +226,8 @@ def test_an_unknown_stage_or_check_names_the_nearest(package: Package) -> None:
     probes, _ = load_probes(package(P101=HEALTHY, P204=HEALTHY))
     assert parse_stages(["rendezvous", "host"]) == (Stage.HOST, Stage.RENDEZVOUS)
     assert parse_skips(["launch", "probe-p101", "model"], probes) == {"P204", "P101"}
-    with pytest.raises(UsageError, match="unknown stage 'rendevous'; did you mean 'rendezvous'"):
-        parse_stages(["rendevous"])
+    with pytest.raises(UsageError, match="unknown stage 'rendezvus'; did you mean 'rendezvous'"):
+        parse_stages(["rendezvus"])
     with pytest.raises(UsageError, match="unknown check or stage 'P205'; did you mean 'P204'"):
         parse_skips(["P205"], probes)
 

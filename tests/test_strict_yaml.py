@@ -69,7 +69,7 @@ def test_whole_numbers_and_fractions_convert_where_nothing_is_lost(tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nam: a\n", "unknown key 'nam' in main.yaml:1; did you mean 'name'?"),
+        ("nme: a\n", "unknown key 'nme' in main.yaml:1; did you mean 'name'?"),
         ("name: a\ninner:\n  rl: 1\n", "unknown key 'inner.rl' in main.yaml:3; did you mean 'lr'?"),
         (
             "name: a\nzzzzzz: 1\n",
@@ -190,8 +190,8 @@ def test_the_named_file_comes_before_those_of_the_folder(tmp_path: Path, monkeyp
     (tmp_path / "configs").mkdir()
     (tmp_path / "configs" / "doctor.yaml").write_text("child_deadline_s: 6\n")
     assert read_thresholds() == Thresholds(child_deadline_s=6.0)
-    (tmp_path / "own.yaml").write_text("timout: 3\nchild_deadline: 7\n")
-    with pytest.raises(UsageError, match=r"unknown key 'timout' in own\.yaml:1"):
+    (tmp_path / "own.yaml").write_text("timeuot: 3\nchild_deadline: 7\n")
+    with pytest.raises(UsageError, match=r"unknown key 'timeuot' in own\.yaml:1"):
         read_thresholds(Path("own.yaml"))
     with pytest.raises(UsageError, match=r"absent\.yaml: no such file"):
         read_thresholds(Path("absent.yaml"))
