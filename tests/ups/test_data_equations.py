@@ -1,5 +1,7 @@
 """The generators against exact solutions, conservation laws and their own equations."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -47,7 +49,7 @@ def test_burgers_converges_in_second_order_to_the_cole_hopf_solution():
         u = burgers1d.solve(start[None], np.array([0.0, 1.0, 2.0]), nu)
         errors.append(np.abs(u[0, -1] - end).max() / np.abs(end).max())
     assert errors[-1] < 1e-4
-    assert all(coarse / fine > 3.5 for coarse, fine in zip(errors, errors[1:], strict=False))
+    assert all(coarse / fine > 3.5 for coarse, fine in pairwise(errors))
 
 
 def test_burgers_keeps_the_mean_loses_energy_and_makes_no_new_extremes():

@@ -91,7 +91,7 @@ def _transported(u: np.ndarray, ratio: float) -> np.ndarray:
 
 
 def _difference(flux: np.ndarray) -> np.ndarray:
-    return flux - _from_left(flux)
+    return np.asarray(flux - _from_left(flux))
 
 
 def _flux(u: np.ndarray) -> np.ndarray:
