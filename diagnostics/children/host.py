@@ -214,8 +214,7 @@ def variables(rank, request):
     """Returns what a launcher would set, overridden by what was asked for."""
     values = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": request["nproc"], "LOCAL_WORLD_SIZE": request["nproc"]}
     named = {name: str(value) for name, value in values.items()}
-    named.update(MASTER_ADDR="127.0.0.1", **request["env"])
-    return named
+    return {"MASTER_ADDR": "127.0.0.1", **named, **request["env"]}
 
 
 def load(task, tasks_dir):

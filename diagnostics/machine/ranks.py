@@ -13,7 +13,8 @@ from diagnostics.machine.torch_host import CHILDREN, TorchHost
 
 IMPORT_DEADLINE_S = Thresholds().import_deadline_s
 ANSWER_GRACE_S = 10.0  # past a task's deadline, for the host to collect stacks and output
-GROUP_TIMEOUT_SHARE = 0.7  # of the deadline: torch's own error says more than our kill
+# Of the deadline: torch's own error says more than our kill, and its store takes twice the timeout to give up.
+GROUP_TIMEOUT_SHARE = 0.4
 PORT_TAKEN = "EADDRINUSE"
 PORT_TRIES = 3
 
