@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 import tensorboard.summary.writer.event_file_writer
-import torch._dynamo  # noqa: F401 - what torch and we import at first use
+import torch._dynamo
+import torch.distributed.tensor  # noqa: F401 - what torch and we import at first use
 
 from ups import pipeline  # noqa: F401 - everything a rank will need, imported once
 from ups.config import load_config

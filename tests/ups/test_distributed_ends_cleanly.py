@@ -65,7 +65,7 @@ def test_thirty_trainings_on_two_ranks_exit_0_each(tmp_path: Path) -> None:
     program = Path(__file__).with_name("forked_trainings.py")
     done = subprocess.run(
         [sys.executable, str(program), str(write_config(tmp_path)), "30"],
-        capture_output=True, text=True, timeout=240, check=False, env=clean_environment(),
+        capture_output=True, text=True, timeout=400, check=False, env=clean_environment(),
     )  # fmt: skip
     assert json.loads(done.stdout.splitlines()[-1]) == [[0, 0]] * 30, done.stderr
 
