@@ -12,7 +12,7 @@ import socket
 import sys
 from pathlib import Path
 
-import tensorboard.summary.writer.event_file_writer
+import tensorboard.summary.writer.event_file_writer  # noqa: F401
 import torch._dynamo
 import torch.distributed.tensor  # noqa: F401 - what torch and we import at first use
 

@@ -51,7 +51,7 @@ def write_config(folder: Path, **changes: Any) -> Path:
     return path
 
 
-def ups(*arguments: str | Path, environ: Mapping[str, str] = {}, **options: Any) -> subprocess.CompletedProcess[str]:  # noqa: B006
+def ups(*arguments: str | Path, environ: Mapping[str, str] = {}, **options: Any) -> subprocess.CompletedProcess[str]:
     """Runs `ups ...` to its end and returns what it said."""
     return subprocess.run(
         [*UPS, *map(str, arguments)],
