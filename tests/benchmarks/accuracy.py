@@ -21,7 +21,10 @@ ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = {
     path.stem: path for path in [ROOT / "configs/quickstart.yaml", *sorted((ROOT / "configs/train").glob("*.yaml"))]
 }
-REAL = {"burgers1d_real": "burgers_train_16", "darcy2d_real": "darcy_train_16"}
+REAL = {
+    "burgers1d_real": ("burgers_train_16.pt", "burgers1d", "0.031416"),
+    "darcy2d_real": ("darcy_train_16.pt", "darcy2d", "1.0"),
+}  # file, task, parameter
 QUICK = ("data.generate.samples=24", "data.max_samples=24", "stages.autoencoder.epochs=2", "stages.operator.epochs=2")
 
 
@@ -51,16 +54,15 @@ def arguments() -> argparse.Namespace:
 
 def measure(name: str, options: argparse.Namespace) -> dict:
     """Returns seconds of training and the content of evaluation.json."""
-    data, run = options.out / "data", options.out / name
+    data, run = options.out / ("data-real" if name in REAL else "data"), options.out / name
     if run.exists():
         shutil.rmtree(run)  # an earlier run of this benchmark
     changes = [f"data.root={data}", f"output.dir={run}", *(QUICK if options.quick else ())]
     settings = [part for change in changes for part in ("--set", change)]
     if name in REAL:
-        source, target = options.real_data / f"{REAL[name]}.pt", data / f"{REAL[name]}.hdf5"
-        if not target.exists():
-            data.mkdir(parents=True, exist_ok=True)
-            ups("data", "convert", str(source), "--out", str(target))
+        file, task, parameter = REAL[name]
+        source, made = str(options.real_data / file), ("--root", str(data), "--parameter", parameter, "--overwrite")
+        ups("data", "convert", source, "--task", task, *made)
     else:
         ups("data", "generate", "--config", str(CONFIGS[name]), *settings)
     started = time.monotonic()
