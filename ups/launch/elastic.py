@@ -42,7 +42,7 @@ class Launched:
         if self.stopped_by:
             return 128 + self.stopped_by
         first = first_failure(self.ended)
-        return shell_code(first.exit_code) if first is not None else int(not self.completed)
+        return shell_code(first.code) if first is not None else int(not self.completed)
 
     @property
     def reports(self) -> tuple[RankReport, ...]:

@@ -17,6 +17,7 @@ import argparse
 import os
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 from diagnostics.errors import DoctorError, UsageError
@@ -42,11 +43,15 @@ def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool) -> int:
     rank = int(os.environ.get("RANK", "0"))
     write(RankReport(rank=rank, state="running"))
     report, code = _work(config, stages, resume=resume, rank=rank)
+    if code:
+        # Before the group ends: a peer that then loses its connection must not be the first to report.
+        write(replace(report, code=code))
     # Everything that _work made, its exception too, is gone now: nothing but the group holds its threads.
     from ups import distributed
 
     distributed.end(healthy=code == 0)
-    write(report)
+    if not code:
+        write(report)
     if report.error and not os.environ.get(FOLDER_VARIABLE):
         print(f"error: {report.error}" + (f"\n  {report.hint}" if report.hint else ""), file=sys.stderr)  # noqa: T201
     if code and distributed.group_threads():

@@ -28,6 +28,7 @@ class RankReport:
     time: float = field(default_factory=time.time)
     error: str = ""
     hint: str = ""
+    code: int = 0  # what this rank is about to exit with
     lost_peer: bool = False
     result: Mapping[str, Any] = field(default_factory=dict)
 
@@ -44,6 +45,14 @@ class Ended:
     rank: int
     exit_code: int
     report: RankReport | None
+
+    @property
+    def code(self) -> int:
+        """Its own code: the launcher may end a rank that has failed already, before it exits by itself."""
+        failed = self.report is not None and self.report.state == "failed"
+        if failed and self.exit_code == -signal.SIGTERM and self.report is not None:
+            return self.report.code
+        return self.exit_code
 
 
 def write(report: RankReport, environ: Mapping[str, str] = os.environ) -> None:
@@ -71,8 +80,8 @@ def first_failure(ended: Sequence[Ended]) -> Ended | None:
     def order(one: Ended) -> tuple[int, float, int]:
         report = one.report
         followed = report is not None and report.lost_peer
-        ended_by_launcher = one.exit_code == -signal.SIGTERM
-        rank_of_cause = 2 if followed else 3 if ended_by_launcher else 0 if one.exit_code < 0 else 1
+        ended_by_launcher = one.code == -signal.SIGTERM
+        rank_of_cause = 2 if followed else 3 if ended_by_launcher else 0 if one.code < 0 else 1
         return rank_of_cause, report.time if report is not None else 0.0, one.rank
 
     return min((one for one in ended if one.exit_code != 0), key=order, default=None)

@@ -115,13 +115,13 @@ def failure(launched: Launched, request: Request) -> UpsError:
         )
         return UpsError(f"{what}: the run is not complete", hint=again if kept else "", exit_code=1)
     report = first.report
-    if first.exit_code < 0:
-        meaning = " (the kernel's memory killer, or somebody's kill -9)" if first.exit_code == -9 else ""
-        message = f"rank {first.rank} was killed by signal {-first.exit_code}{meaning}, the other ranks were ended"
+    if first.code < 0:
+        meaning = " (the kernel's memory killer, or somebody's kill -9)" if first.code == -9 else ""
+        message = f"rank {first.rank} was killed by signal {-first.code}{meaning}, the other ranks were ended"
     elif report is not None and report.error:
         message = report.error
     else:
-        message = f"rank {first.rank} ended with exit code {first.exit_code} without a report"
+        message = f"rank {first.rank} ended with exit code {first.code} without a report"
     hint = (report.hint if report is not None else "") or (again if kept else "")
     return UpsError(message, hint=hint, exit_code=launched.exit_code)
 
