@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -55,14 +56,26 @@ def _windowed(
     for piece in pieces:
         if len(running) == width:
             yield running.popleft().result()
-        running.append(pool.submit(work, *piece))
+        with _interrupts_held():
+            running.append(pool.submit(work, *piece))
     while running:
         yield running.popleft().result()
 
 
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Holds SIGINT back for a moment; a process started meanwhile never sees one.
+
+    Ctrl-C reaches the whole process group, and an interpreter that is still starting would print a traceback.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _prepare_worker() -> None:
-    # Ctrl-C reaches the whole process group; the parent decides, workers print no tracebacks.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow_parent, name="follow-parent", daemon=True).start()
 
 
