@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+DEFAULT_PORT = "29500"  # torchrun's and accelerate's
 # torchrun's options without a value, in the spelling with dashes.
 SWITCHES = {"--standalone", "--module", "-m", "--no-python", "--run-path"}
 # They say how the program is to be read, and do not fit a program of ours in its place.
@@ -33,11 +34,34 @@ def read_launch_line(words: Sequence[str]) -> LaunchLine:
 
 def nodes(launcher: Sequence[str]) -> str:
     """Returns the value of --nnodes, "1" where there is none."""
+    return option(launcher, "--nnodes", "--num-machines") or "1"
+
+
+def port(launcher: Sequence[str]) -> str | None:
+    """Returns the port on which this launcher will listen; None where it takes a free one by itself.
+
+    torchrun without any option about it listens on 29500, and so does accelerate; MASTER_PORT in the
+    environment is not asked.
+    """
+    if not launcher or "--standalone" in launcher:
+        return None
+    named = option(launcher, "--master-port", "--main-process-port")
+    if named is not None:
+        return named if named != "0" else None
+    endpoint = option(launcher, "--rdzv-endpoint")
+    if endpoint is None:
+        return DEFAULT_PORT
+    own = endpoint.rpartition(":")[2] if ":" in endpoint else DEFAULT_PORT
+    return own if own != "0" else None
+
+
+def option(launcher: Sequence[str], *names: str) -> str | None:
+    """Returns the value of the first of these options, written with dashes or underscores; None without one."""
     for index, word in enumerate(launcher):
         name, _, value = word.partition("=")
-        if name in ("--nnodes", "--num_machines", "--num-machines"):
-            return value or (launcher[index + 1] if index + 1 < len(launcher) else "1")
-    return "1"
+        if name.startswith("--") and f"--{name[2:].replace('_', '-')}" in names:
+            return value or (launcher[index + 1] if index + 1 < len(launcher) else None)
+    return None
 
 
 def _launcher_words(words: Sequence[str]) -> int:

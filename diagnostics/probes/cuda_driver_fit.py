@@ -20,8 +20,9 @@ CODE = "P111"
 NAME = "cuda-driver-fit"
 STAGE = Stage.HOST
 REQUIRES = ("P110",)
-# Oldest Linux driver for minor-version compatibility: CUDA Toolkit release notes, "CUDA Driver".
-OLDEST_DRIVER = {11: (450, 80), 12: (525, 60), 13: (580, 65)}
+# Oldest Linux driver that runs every minor version of a major one. Source: NVIDIA, CUDA Toolkit Release Notes, table "CUDA
+# Toolkit and Minimum Required Driver Version for CUDA Minor Version Compatibility"; CUDA Compatibility, same title, table 1.
+OLDEST_DRIVER: dict[int, tuple[int, ...]] = {11: (450, 80, 2), 12: (525, 60, 13), 13: (580,)}
 
 
 def probe(machine: Machine, config: PreflightConfig) -> Result:
@@ -49,8 +50,8 @@ def _fits(driver: Driver, cuda: str) -> bool:
     wanted = tuple(int(part) for part in cuda.split(".")[:2])
     if driver.cuda >= wanted:
         return True
-    oldest = OLDEST_DRIVER.get(wanted[0], (10_000, 0))
-    return tuple(int(part) for part in driver.version.split(".")[:2]) >= oldest
+    oldest = OLDEST_DRIVER.get(wanted[0])
+    return oldest is not None and tuple(int(part) for part in driver.version.split(".")) >= oldest
 
 
 def _cpu_build(facts: TorchFacts, count: int, driver: Driver) -> Finding:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import getpass
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from fakes import FakeNetwork, fake_machine, preflight_config
 
+from diagnostics.checks import JobDescription, PreflightConfig
 from diagnostics.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.facts import PortHolder
 from diagnostics.machine.network import TcpNetwork
@@ -55,7 +58,7 @@ def test_the_real_holder_of_a_port_is_named() -> None:
         evidence=(Evidence(source=f"bind and listen on port {port}", observed="refused", expected="a free port"),),
         fix=Fix(
             text=f"end it, or take a free port such as {free}",
-            commands=(f"kill {holder.pid}", f"export MASTER_PORT={free}"),
+            commands=(f"kill {holder.pid}", f"--port {free}"),
             destructive=True,
         ),
     )
@@ -65,3 +68,52 @@ def test_a_holder_that_may_not_be_seen_is_named_by_its_user() -> None:
     network = FakeNetwork({29500: PortHolder(port=29500, address="0.0.0.0", user="bob")})  # noqa: S104 - an answer
     [finding] = port_free.probe(fake_machine(network=network), preflight_config(Path(), port=29500)).findings
     assert finding.title == "port 29500 is held by a process of user bob that may not be seen from here"
+
+
+def launched(*words: str) -> PreflightConfig:
+    return replace(preflight_config(Path()), script=words)
+
+
+TAKEN = FakeNetwork({port: PortHolder(port=port, address="0.0.0.0", user="bob") for port in (29500, 29533)})  # noqa: S104
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("torchrun", "--nproc-per-node", "2", "--master-port", "29533", "train.py"),
+        ("torchrun", "--master_port=29533", "train.py"),
+        ("torchrun", "--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:29533", "train.py"),
+        ("accelerate", "launch", "--main_process_port", "29533", "train.py"),
+    ],
+)
+def test_the_port_of_the_users_launch_line_is_the_one_that_is_tried(words: tuple[str, ...]) -> None:
+    [finding] = port_free.probe(fake_machine(network=TAKEN), launched(*words)).findings
+    launcher = " ".join(words[:-1])
+    assert finding == Finding(
+        code="P201",
+        name="port-in-use",
+        severity=Severity.ERROR,
+        title="port 29533 is held by a process of user bob that may not be seen from here",
+        where=launcher,
+        evidence=(Evidence(source="bind and listen on port 29533", observed="refused", expected="a free port"),),
+        fix=Fix(
+            text="end it, or take a free port such as 29400",
+            commands=("sudo ss -ltnp 'sport = :29533'", f"{launcher} --master-port 29400"),
+        ),
+    )
+
+
+def test_torchrun_without_a_port_listens_on_29500() -> None:
+    [finding] = port_free.probe(fake_machine(network=TAKEN), launched("torchrun", "train.py")).findings
+    assert finding.title == "port 29500 is held by a process of user bob that may not be seen from here"
+
+
+@pytest.mark.parametrize("option", [("--standalone",), ("--rdzv-endpoint", "localhost:0"), ("--master-port", "0")])
+def test_a_launcher_that_takes_a_free_port_is_left_alone(option: tuple[str, ...]) -> None:
+    assert port_free.probe(fake_machine(network=TAKEN), launched("torchrun", *option, "train.py")).findings == ()
+
+
+def test_a_job_that_takes_a_free_port_does_not_care_about_master_port() -> None:
+    machine = fake_machine(network=TAKEN, environ={"MASTER_PORT": "29500"})
+    job = JobDescription(module="ups.doctor_job", config=Path("/c.yaml"))
+    assert port_free.probe(machine, replace(preflight_config(Path()), job=job)).findings == ()
