@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,12 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--real-data", default=None, help="folder with NeuralOperator's darcy_test_16.pt and the like")
+
+
+def pytest_configure() -> None:
+    # A shell has what it starts in the background ignore Ctrl-C, and children inherit that: tests send it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ Fix: update the driver, or install the torch build that fits it.
 
 from __future__ import annotations
 
+import re
+
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine import Machine, MachineError
@@ -20,8 +22,8 @@ CODE = "P111"
 NAME = "cuda-driver-fit"
 STAGE = Stage.HOST
 REQUIRES = ("P110",)
-# Oldest Linux driver that runs every minor version of a major one. Source: NVIDIA, CUDA Toolkit Release Notes, table "CUDA
-# Toolkit and Minimum Required Driver Version for CUDA Minor Version Compatibility"; CUDA Compatibility, same title, table 1.
+# Oldest Linux driver that runs every minor version of a major one. Source: NVIDIA, "CUDA Toolkit Release Notes", table
+# "CUDA Toolkit and Minimum Required Driver Version for CUDA Minor Version Compatibility"; "CUDA Compatibility", table 1.
 OLDEST_DRIVER: dict[int, tuple[int, ...]] = {11: (450, 80, 2), 12: (525, 60, 13), 13: (580,)}
 
 
@@ -51,7 +53,7 @@ def _fits(driver: Driver, cuda: str) -> bool:
     if driver.cuda >= wanted:
         return True
     oldest = OLDEST_DRIVER.get(wanted[0])
-    return oldest is not None and tuple(int(part) for part in driver.version.split(".")) >= oldest
+    return oldest is not None and tuple(map(int, re.findall(r"\d+", driver.version))) >= oldest
 
 
 def _cpu_build(facts: TorchFacts, count: int, driver: Driver) -> Finding:
