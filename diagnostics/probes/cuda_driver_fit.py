@@ -23,7 +23,7 @@ NAME = "cuda-driver-fit"
 STAGE = Stage.HOST
 REQUIRES = ("P110",)
 # Oldest Linux driver that runs every minor version of a major one. Source: NVIDIA, "CUDA Toolkit Release Notes", table
-# "CUDA Toolkit and Minimum Required Driver Version for CUDA Minor Version Compatibility"; "CUDA Compatibility", table 1.
+# "CUDA Toolkit and Minimum Required Driver Version for CUDA Minor Version Compatibility"; "CUDA Compatibility".
 OLDEST_DRIVER: dict[int, tuple[int, ...]] = {11: (450, 80, 2), 12: (525, 60, 13), 13: (580,)}
 
 

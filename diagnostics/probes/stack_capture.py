@@ -57,17 +57,12 @@ def _missing() -> Finding:
 
 
 def _refused(machine: Machine, program: str, said: str) -> Finding:
-    try:
-        scope, capable = machine.limits.ptrace_scope(), machine.limits.can_trace_all()
-    except MachineError:
-        scope, capable = None, False
-    yama = "no Yama" if scope is None else f"kernel.yama.ptrace_scope is {scope}"
-    capability = "CAP_SYS_PTRACE is there" if capable else "CAP_SYS_PTRACE is missing"
+    said = said.partition("Stack backtrace")[0].strip()  # of py-spy itself
     return Finding(
         code=CODE,
         name="ptrace-refused",
         severity=Severity.WARNING,
-        title=f"py-spy may not read other processes: {yama}, {capability}",
+        title=f"py-spy may not read other processes: {_settings(machine)}",
         where="ptrace",
         evidence=(Evidence(source=f"{program} dump --pid PID", observed=said or "no output", expected="a stack"),),
         fix=Fix(
@@ -75,3 +70,13 @@ def _refused(machine: Machine, program: str, said: str) -> Finding:
             commands=("docker run --cap-add SYS_PTRACE ...", "sudo sysctl kernel.yama.ptrace_scope=0"),
         ),
     )
+
+
+def _settings(machine: Machine) -> str:
+    """Returns what the kernel says of ptrace: Yama's scope and this process's capability."""
+    try:
+        scope, capable = machine.limits.ptrace_scope(), machine.limits.can_trace_all()
+    except MachineError as error:
+        return f"the kernel does not say why ({error})"
+    yama = "no Yama" if scope is None else f"kernel.yama.ptrace_scope is {scope}"
+    return f"{yama}, CAP_SYS_PTRACE is {'there' if capable else 'missing'}"
