@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from diagnostics.cli import guarded
 
 if TYPE_CHECKING:
     import click
+
+EXTRA = ("h5py", "matplotlib", "scipy", "tensorboard", "torch")  # what the extra `train` of pyproject.toml brings
 
 
 def main() -> None:
@@ -22,8 +24,24 @@ def trainer() -> click.Group:
 
     from diagnostics.command_folder import CommandFolder
     from ups import commands
+    from ups.errors import UpsError
 
-    group = CommandFolder(
+    class Commands(CommandFolder):
+        """The trainer's commands; the doctor alone may be installed, without what they need."""
+
+        def invoke(self, ctx: click.Context) -> Any:
+            """Runs a command. Raises UpsError naming the package of the extra `train` that is not there."""
+            try:
+                return super().invoke(ctx)
+            except ModuleNotFoundError as error:
+                if error.name not in EXTRA:
+                    raise
+                raise UpsError(
+                    f"this command needs {error.name}, and {sys.executable} has none: the doctor alone is installed",
+                    hint=f"{sys.executable} -m pip install 'ups-doctor[train]'   # a torch that is there is kept",
+                ) from error
+
+    group = Commands(
         commands,
         name="ups",
         help="Trains neural surrogates of PDEs: data, training on many ranks, evaluation.",

@@ -54,7 +54,10 @@ def _no_torch(python: str, reason: str) -> Finding:
         where=python,
         evidence=(Evidence(source=command, observed=reason, expected="no output"),),
         fix=Fix(
-            text="install torch there, or name the job's own interpreter with --python",
-            commands=(command, f"{shlex.quote(python)} -m pip install torch"),
+            text="name the job's own interpreter, or install torch into this one",
+            commands=(
+                "ups-doctor preflight --python /path/to/environment/bin/python",
+                f"{shlex.quote(python)} -m pip install torch",
+            ),
         ),
     )

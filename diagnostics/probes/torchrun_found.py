@@ -75,7 +75,13 @@ def _missing(python: str, reason: str) -> Finding:
         title=f"{python} has no torch.distributed.run: no launcher can start ranks",
         where=python,
         evidence=(Evidence(source=f"{python} -m torch.distributed.run --help", observed=reason, expected="its help"),),
-        fix=Fix(text="install torch there", commands=(f"{shlex.quote(python)} -m pip install torch",)),
+        fix=Fix(
+            text="name the job's own interpreter, or install torch into this one",
+            commands=(
+                "ups-doctor preflight --python /path/to/environment/bin/python",
+                f"{shlex.quote(python)} -m pip install torch",
+            ),
+        ),
     )
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from ups.checkpoint import load_best
 from ups.errors import from_os_error
-from ups.evaluate import SPLITS, Evaluation, chosen_samples, evaluate, open_for
-from ups.plots import draw
 from ups.run_folder import write_atomically
-from ups.tracking.jsonl import read
+
+if TYPE_CHECKING:  # torch and matplotlib are imported when the command runs, not for --help
+    from ups.evaluate import Evaluation
 
 NAMES = {
     "model": "model",
@@ -30,7 +29,7 @@ NAMES = {
 @click.command(name="evaluate")
 @click.argument("checkpoint", type=click.Path(path_type=Path))
 @click.option("--data", type=click.Path(path_type=Path), help="Another file of the same problem and grid.")
-@click.option("--split", type=click.Choice(SPLITS), default="test", show_default=True)
+@click.option("--split", type=click.Choice(["train", "validation", "test", "all"]), default="test", show_default=True)
 @click.option("--samples", type=int, help="Take this many samples of the split; default: all of it.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where evaluation.json and plots/ go; default: the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
@@ -38,6 +37,11 @@ def command(
     checkpoint: Path, data: Path | None, split: Any, samples: int | None, out: Path | None, as_json: bool
 ) -> None:
     """Compare CHECKPOINT (a best.pt) with the truth: one step, rollout, and what needs no training."""
+    from ups.checkpoint import load_best
+    from ups.evaluate import chosen_samples, open_for
+    from ups.plots import draw
+    from ups.tracking.jsonl import read
+
     best = load_best(checkpoint)
     spec = open_for(best, data)
     evaluation = _evaluate(best, spec, chosen_samples(best, spec, split, samples), split)
@@ -59,6 +63,8 @@ def command(
 
 
 def _evaluate(best: Any, spec: Any, samples: Any, split: Any) -> Evaluation:
+    from ups.evaluate import evaluate
+
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("evaluating", total=len(samples))

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from ups.config import load_config
-from ups.launch import run
 from ups.stages import ORDER
 
 
@@ -32,6 +31,8 @@ def command(
     no_preflight: bool,
 ) -> None:
     """Train the surrogate that CONFIG describes: autoencoder, latent cache, operator."""
+    from ups.launch import run  # torch is imported when the command runs, not for --help
+
     if backend is not None:
         overrides = (*overrides, f"training.backend={backend}")
     request = run.Request(
