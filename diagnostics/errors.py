@@ -43,6 +43,7 @@ _MEANINGS = {
     errno.EEXIST: ("it exists already", "choose another name, or move it away"),
     errno.ENOTDIR: ("a part of the path is not a folder", "check the path: ls -ld {parent}"),
     errno.EISDIR: ("it is a folder, a file was expected", "name a file inside it"),
+    errno.ELOOP: ("its symbolic links lead in a circle", "follow them: namei -l {path}"),
     errno.EMFILE: ("too many open files", "raise the limit: ulimit -n 65536"),
 }
 

@@ -7,16 +7,21 @@ came from, so that a wrong type or a mistyped key names its file, its line and t
 from __future__ import annotations
 
 import difflib
+import math
+import os
 import types
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import yaml
 
 from diagnostics.errors import UsageError, from_os_error
+from diagnostics.value_range import Range
+
+__all__ = ["Located", "Range", "build", "load"]
 
 Config = TypeVar("Config")
 
@@ -45,7 +50,7 @@ def build(schema: type[Config], tree: Located, key: str = "") -> Config:
     """Returns `schema` filled from a located mapping; unknown and missing keys are refused."""
     if not isinstance(tree.value, dict):
         raise UsageError(f"{tree.place}: {key or 'the file'} must be a mapping of keys, got {_shown(tree.value)}")
-    hints = get_type_hints(schema)
+    hints = get_type_hints(schema, include_extras=True)
     known = {item.name: item for item in fields(schema)}  # type: ignore[arg-type]
     arguments: dict[str, Any] = {}
     for name, item in tree.value.items():
@@ -63,7 +68,8 @@ def build(schema: type[Config], tree: Located, key: str = "") -> Config:
 
 
 def _read(path: Path, including: tuple[Path, ...]) -> Located:
-    if path.resolve() in including:
+    real = Path(os.path.realpath(path))  # unlike resolve(), it does not raise for a loop of links: opening it does
+    if real in including:
         raise UsageError(f"{path} includes itself: {' -> '.join(str(item) for item in (*including, path))}")
     try:
         text = path.read_text(encoding="utf-8")
@@ -80,11 +86,13 @@ def _read(path: Path, including: tuple[Path, ...]) -> Located:
         line = mark.line + 1 if mark else 1
         problem = getattr(error, "problem", None) or "it cannot be read"
         raise UsageError(f"{path}:{line} is not valid YAML: {problem}") from error
+    except RecursionError as error:
+        raise UsageError(f"{path} is nested too deeply, or an alias in it stands for itself") from error
     if not isinstance(tree.value, dict):
         raise UsageError(f"{tree.place}: the file must be a mapping of keys, got {_shown(tree.value)}")
     included = tree.value.pop("include", None)
     for name in _names(included):
-        base = _read(path.parent / name, (*including, path.resolve()))
+        base = _read(path.parent / name, (*including, real))
         tree = _merge(base, tree)
     return tree
 
@@ -117,12 +125,15 @@ def _locate(node: yaml.Node, origin: Path | str) -> Located:
         return Located(mapping, place)
     if isinstance(node, yaml.SequenceNode):
         return Located([_locate(item, origin) for item in node.value], place)
-    return Located(_scalar(node), place)
+    return Located(_scalar(node, place), place)
 
 
-def _scalar(node: yaml.Node) -> Any:
+def _scalar(node: yaml.Node, place: str) -> Any:
     loader = yaml.SafeLoader("")
-    value = loader.construct_object(node, deep=True)
+    try:
+        value = loader.construct_object(node, deep=True)
+    except ValueError as error:  # 2026-13-45 looks like a date, and !!int promises a number
+        raise UsageError(f"{place}: {node.value!r} cannot be read: {error}; quotes make it text") from error
     return _number(value) if isinstance(value, str) and node.style is None else value  # type: ignore[attr-defined]
 
 
@@ -164,6 +175,8 @@ def _convert(hint: Any, item: Located, key: str) -> Any:
         if value is None and type(None) in get_args(hint):
             return None
         return _convert(next(arm for arm in get_args(hint) if arm is not type(None)), item, key)
+    if origin is Annotated:
+        return _within(get_args(hint), item, key)
     if origin is typing.Literal:
         if value in get_args(hint):
             return value
@@ -180,8 +193,21 @@ def _convert(hint: Any, item: Located, key: str) -> Any:
     return _plain(hint, item, key)
 
 
+def _within(annotated: tuple[Any, ...], item: Located, key: str) -> Any:
+    hint, *more = annotated
+    value = _convert(hint, item, key)
+    for bounds in more:
+        if isinstance(bounds, Range) and value not in bounds:
+            raise UsageError(f"{item.place}: {key} must be {bounds}, got {_shown(value)}")
+    return value
+
+
 def _plain(hint: Any, item: Located, key: str) -> Any:
     value = item.value
+    if hint is float and isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(f"{item.place}: {key} must be a finite number, got {_shown(value)}")
+    if isinstance(value, str) and "\0" in value:
+        raise UsageError(f"{item.place}: {key} holds a NUL character, got {_shown(value)}")
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if hint is int and isinstance(value, float) and value.is_integer():

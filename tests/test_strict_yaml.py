@@ -3,14 +3,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import pytest
 
 from diagnostics.checks import Thresholds
 from diagnostics.config import find, read_thresholds
 from diagnostics.errors import UsageError
-from diagnostics.strict_yaml import load
+from diagnostics.strict_yaml import Range, load
 
 PROJECT = Path(__file__).parent.parent
 
@@ -195,3 +195,66 @@ def test_the_named_file_comes_before_those_of_the_folder(tmp_path: Path, monkeyp
         read_thresholds(Path("own.yaml"))
     with pytest.raises(UsageError, match=r"absent\.yaml: no such file"):
         read_thresholds(Path("absent.yaml"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounded:
+    count: Annotated[int, Range(least=1)] = 1
+    port: Annotated[int, Range(least=1, most=65535)] | None = None
+    share: Annotated[float, Range(least=0, below=1)] = 0.0
+    rate: Annotated[float, Range(above=0)] = 1.0
+    sizes: tuple[Annotated[int, Range(least=1)], ...] = ()
+
+
+def bounded(tmp_path: Path, text: str) -> Bounded:
+    (tmp_path / "main.yaml").write_text(text)
+    return load(tmp_path / "main.yaml", Bounded)
+
+
+def test_a_range_takes_its_bounds_and_nothing_beyond_them(tmp_path: Path) -> None:
+    text = "count: 1\nport: 65535\nshare: 0\nrate: 1e-9\nsizes: [1, 2]\n"
+    assert bounded(tmp_path, text) == Bounded(count=1, port=65535, share=0.0, rate=1e-9, sizes=(1, 2))
+    assert bounded(tmp_path, "port: null\n") == Bounded()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("count: 0\n", "count must be at least 1, got 0"),
+        ("port: 65536\n", "port must be at least 1 and at most 65535, got 65536"),
+        ("share: 1.0\n", "share must be at least 0 and below 1, got 1.0"),
+        ("rate: 0\n", "rate must be above 0, got 0.0"),
+        ("rate: .nan\n", "rate must be a finite number, got nan"),
+        ("rate: -.inf\n", "rate must be a finite number, got -inf"),
+        ("sizes: [1, 0]\n", "sizes[1] must be at least 1, got 0"),
+    ],
+)
+def test_a_number_outside_its_range_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UsageError) as error:
+        bounded(tmp_path, text)
+    assert error.value.message == f"{tmp_path}/main.yaml:1: {message}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name: 2026-13-45\n", "main.yaml:1: '2026-13-45' cannot be read: month must be in 1..12; quotes make it text"),
+        ('name: "a\\0b"\n', "main.yaml:1: name holds a NUL character, got 'a\\x00b'"),
+        (
+            "name: a\ninner: &loop {lr: 1, more: *loop}\n",
+            "main.yaml is nested too deeply, or an alias in it stands for itself",
+        ),
+        ("[" * 3000, "main.yaml is nested too deeply, or an alias in it stands for itself"),
+    ],
+)
+def test_text_that_yaml_cannot_make_a_value_of_is_one_sentence(tmp_path: Path, text: str, message: str) -> None:
+    assert refusal(tmp_path, text) == message
+
+
+def test_a_circle_of_links_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "main.yaml").symlink_to(tmp_path / "main.yaml")
+    with pytest.raises(UsageError) as error:
+        load(tmp_path / "main.yaml", Outer)
+    assert error.value.message == (
+        f"cannot read the configuration {tmp_path}/main.yaml: its symbolic links lead in a circle"
+    )

@@ -9,23 +9,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from diagnostics.strict_yaml import Located, build, load
+from diagnostics.strict_yaml import Located, Range, build, load
 
 Task = Literal["advection1d", "burgers1d", "darcy2d"]
 Backend = Literal["auto", "nccl", "gloo"]
+Count = Annotated[int, Range(least=1)]
+NumberFromZero = Annotated[int, Range(least=0)]
+Positive = Annotated[float, Range(above=0)]
+NotNegative = Annotated[float, Range(least=0)]
+Share = Annotated[float, Range(least=0, most=1)]
+ShareBelowOne = Annotated[float, Range(least=0, below=1)]
+Seed = Annotated[int, Range(least=0, most=2**32 - 1)]
+Port = Annotated[int, Range(least=1, most=65535)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerateConfig:
     """What `ups data generate --config` makes where the data file is absent."""
 
-    samples: int = 128
-    resolution: int = 128  # cells along each axis
-    frames: int = 41  # saved frames, time series only
-    end_time: float = 2.0  # PDE time units; PDEBench runs to 2
-    seed: int = 2022  # PDEBench's own
+    samples: Count = 128
+    resolution: Count = 128  # cells along each axis
+    frames: Count = 41  # saved frames, time series only
+    end_time: Positive = 2.0  # PDE time units; PDEBench runs to 2
+    seed: Seed = 2022  # PDEBench's own
     mode: Literal["clean", "pdebench"] = "clean"  # Darcy: sparse solve, or PDEBench's time marching
 
 
@@ -37,30 +45,28 @@ class DataConfig:
     root: Path = Path("reports/data")
     file: str | None = None  # default: PDEBench's own file name for task and parameter
     parameter: float = 1.0  # advection speed beta, viscosity nu, Darcy forcing beta
-    time_stride: int = 1  # read every n-th frame
-    space_stride: int = 1  # read every n-th cell along each axis
-    max_samples: int | None = None
-    test_fraction: float = 0.1  # the FIRST samples of the file, as PDEBench takes them
-    validation_fraction: float = 0.1  # the samples after those
+    time_stride: Count = 1  # read every n-th frame
+    space_stride: Count = 1  # read every n-th cell along each axis
+    max_samples: Count | None = None
+    test_fraction: ShareBelowOne = 0.1  # the FIRST samples of the file, as PDEBench takes them
+    validation_fraction: ShareBelowOne = 0.1  # the samples after those
     generate: GenerateConfig = field(default_factory=GenerateConfig)
 
     def __post_init__(self) -> None:
         if not 0 < self.test_fraction + self.validation_fraction < 1:
             raise ValueError("test_fraction + validation_fraction must lie between 0 and 1")
-        if self.time_stride < 1 or self.space_stride < 1:
-            raise ValueError("time_stride and space_stride must be 1 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatentConfig:
     """The autoencoder: a grid of tokens, each standing for one patch of cells."""
 
-    dim: int = 32  # channels of one token
-    patch: int = 4  # cells along each axis that become one token
-    hidden_dim: int = 64
-    depth: int = 2  # residual blocks in the encoder, attention layers in the decoder
-    num_heads: int = 4
-    query_points: int = 0  # points decoded in one training step of the autoencoder; 0: every cell
+    dim: Count = 32  # channels of one token
+    patch: Count = 4  # cells along each axis that become one token
+    hidden_dim: Count = 64
+    depth: NumberFromZero = 2  # residual blocks in the encoder, attention layers in the decoder
+    num_heads: Count = 4
+    query_points: NumberFromZero = 0  # points decoded in one training step of the autoencoder; 0: every cell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +74,16 @@ class OperatorConfig:
     """The latent operator. `architecture` is a file of ups/models/ or your own `module:Class`."""
 
     architecture: str = "pdet_unet"
-    hidden_dim: int = 64
-    depths: tuple[int, ...] = (2, 2, 2)  # layers at each level of the token pyramid, the last is the bottom
-    group_size: int = 32  # channels of one attention group; divides hidden_dim
-    num_heads: int = 4  # heads inside one group; divides group_size
-    mlp_ratio: float = 2.0
-    window: int = 8  # tokens along each axis of one attention window
-    dropout: float = 0.0
-    input_noise: float = 0.0  # training only: noise on the latents, in their standard deviations; steadies rollouts
+    hidden_dim: Count = 64
+    depths: tuple[Count, ...] = (2, 2, 2)  # layers at each level of the token pyramid, the last is the bottom
+    group_size: Count = 32  # channels of one attention group; divides hidden_dim
+    num_heads: Count = 4  # heads inside one group; divides group_size
+    mlp_ratio: Positive = 2.0
+    window: Count = 8  # tokens along each axis of one attention window
+    dropout: ShareBelowOne = 0.0
+    input_noise: NotNegative = (
+        0.0  # training only: noise on the latents, in their standard deviations; steadies rollouts
+    )
 
     def __post_init__(self) -> None:
         if self.hidden_dim % self.group_size:
@@ -97,20 +105,16 @@ class CacheConfig:
 class StageConfig:
     """One training stage. `batch_size` is the GLOBAL batch of one optimizer step, over all ranks."""
 
-    epochs: int = 20
-    batch_size: int = 64  # samples
-    accumulate: int = 1  # micro-batches a step is cut into on each rank
-    lr: float = 1e-3
-    min_lr_ratio: float = 0.01  # end of the cosine, as a share of lr
-    warmup_fraction: float = 0.05  # of all steps
-    weight_decay: float = 1e-4
-    grad_clip: float = 1.0  # largest gradient norm; 0 switches clipping off
-    ema_decay: float = 0.99  # 0 switches the EMA off
-    max_steps: int | None = None  # stop early, for dry runs
-
-    def __post_init__(self) -> None:
-        if min(self.epochs, self.batch_size, self.accumulate) < 1:
-            raise ValueError("epochs, batch_size and accumulate must be 1 or more")
+    epochs: Count = 20
+    batch_size: Count = 64  # samples
+    accumulate: Count = 1  # micro-batches a step is cut into on each rank
+    lr: Positive = 1e-3
+    min_lr_ratio: Share = 0.01  # end of the cosine, as a share of lr
+    warmup_fraction: Share = 0.05  # of all steps
+    weight_decay: NotNegative = 1e-4
+    grad_clip: NotNegative = 1.0  # largest gradient norm; 0 switches clipping off
+    ema_decay: ShareBelowOne = 0.99  # 0 switches the EMA off
+    max_steps: Count | None = None  # stop early, for dry runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,18 +129,18 @@ class StagesConfig:
 class TrainingConfig:
     """Ranks, processes and precision, the same for every stage."""
 
-    nproc: int | None = None  # ranks; default: the GPUs, else 2
+    nproc: Count | None = None  # ranks; default: the GPUs, else 2
     backend: Backend = "auto"  # nccl where there are GPUs, gloo where not
-    threads_per_rank: int = 1  # CPU threads of one rank
-    timeout_s: float = 120.0  # a collective that takes longer ends the run
-    port: int | None = None  # default: a free one
-    workers: int = 0  # loader processes of one rank
-    prefetch: int = 2  # batches each loader process prepares ahead
+    threads_per_rank: Count = 1  # CPU threads of one rank
+    timeout_s: Positive = 120.0  # a collective that takes longer ends the run
+    port: Port | None = None  # default: a free one
+    workers: NumberFromZero = 0  # loader processes of one rank
+    prefetch: Count = 2  # batches each loader process prepares ahead
     precision: Literal["float32", "bfloat16"] = "float32"
     compile: bool = False
-    checkpoint_every_steps: int = 200
-    log_every_steps: int = 10
-    rollout_steps: int = 10  # steps of the rollout reported by validation at the end
+    checkpoint_every_steps: Count = 200
+    log_every_steps: Count = 10
+    rollout_steps: Count = 10  # steps of the rollout reported by validation at the end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +156,7 @@ class UpsConfig:
 
     data: DataConfig
     name: str = "run"
-    seed: int = 17
+    seed: Seed = 17
     latent: LatentConfig = field(default_factory=LatentConfig)
     operator: OperatorConfig = field(default_factory=OperatorConfig)
     cache: CacheConfig = field(default_factory=CacheConfig)
