@@ -7,13 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fakes import FailingProcesses, FakeProcesses, fake_machine, preflight_config
+from fakes import FailingProcesses, FakeGpus, FakeProcesses, fake_machine, preflight_config
+from whole_finding import told
 
 from diagnostics.checks import Skip
-from diagnostics.machine.facts import Process
+from diagnostics.findings import Severity
+from diagnostics.machine.facts import Gpu, GpuProcess, Process
 from diagnostics.machine.processes import SystemProcesses
 from diagnostics.probes import leftover_processes
 
@@ -35,6 +38,27 @@ def left_over(*alive: Process) -> list[str]:
 
 def test_a_rank_whose_launcher_died_is_named_with_its_workers() -> None:
     assert left_over(rank(71, 1), rank(72, 71)) == ["pid 71", "pid 72"]
+
+
+def test_a_left_over_rank_on_the_port_or_the_gpu_of_the_job_is_an_error() -> None:
+    orphan = rank(71, 1)
+    alive = FakeProcesses([INIT, replace(orphan, started=time.time() - 7260)])
+    here = preflight_config(Path(), port=29500)
+    assert told(leftover_processes.probe(fake_machine(processes=alive), preflight_config(Path())).findings) == (
+        """WARNING (likely) P107 left-over-rank at pid 71
+rank 1 of an earlier run is alive: pid 71 (python train.py), 2 h old
+saw parent 1, MASTER_PORT 29500 by ps -o pid,ppid,etime,args -p 71, not a launcher as parent
+fix: end it if you know it
+! kill 71"""
+    )
+    gpu = Gpu(
+        index=0, name="H200", uuid="G", memory_used_bytes=1, memory_total_bytes=2, processes=(GpuProcess(pid=71),)
+    )
+    [on_port] = leftover_processes.probe(fake_machine(processes=alive), here).findings
+    holder = fake_machine(processes=alive, gpus=FakeGpus([gpu]))
+    [on_gpu] = leftover_processes.probe(holder, preflight_config(Path())).findings
+    assert (on_port.severity, on_gpu.severity) == (Severity.ERROR, Severity.ERROR)
+    assert on_gpu.title == "rank 1 of an earlier run is alive: pid 71 (python train.py), 2 h old, holding a GPU"
 
 
 def test_a_running_job_is_left_alone() -> None:

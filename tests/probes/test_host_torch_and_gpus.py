@@ -45,8 +45,8 @@ CASES: list[tuple[ModuleType, Mapping[str, Any], str, str]] = [
         """ERROR P110 torch-does-not-import at /opt/job/bin/python
 torch does not import under /opt/job/bin/python
 saw import torch: ModuleNotFoundError: No module named 'torch' by /opt/job/bin/python -c 'import torch', not no output
-fix: install torch there, or name the job's own interpreter with --python
-$ /opt/job/bin/python -c 'import torch'
+fix: name the job's own interpreter, or install torch into this one
+$ ups-doctor preflight --python /path/to/environment/bin/python
 $ /opt/job/bin/python -m pip install torch""",
     ),
     (

@@ -59,7 +59,8 @@ def test_a_python_without_torch_has_no_launcher(tmp_path: Path) -> None:
         f"""ERROR P109 launcher-missing at {python}
 {python} has no torch.distributed.run: no launcher can start ranks
 saw no torch by {python} -m torch.distributed.run --help, not its help
-fix: install torch there
+fix: name the job's own interpreter, or install torch into this one
+$ ups-doctor preflight --python /path/to/environment/bin/python
 $ {python} -m pip install torch"""
     )
 
