@@ -110,8 +110,14 @@ def _failed(child: ChildResult) -> Finding:
         title=f"the launcher ended with {child.returncode}: {last_lines(child.stderr, 1) or 'it said nothing'}",
         where=" ".join(child.argv[:3]),
         evidence=(Evidence(source=" ".join(child.argv), observed=last_lines(child.stderr, 8), expected="exit code 0"),),
-        fix=Fix(text="correct the launcher's options", commands=(" ".join((*child.argv[:1], "--help")),)),
+        fix=Fix(text="correct the launcher's options", commands=(_help(child.argv),)),
     )
+
+
+def _help(argv: Sequence[str]) -> str:
+    """Returns what prints the launcher's options: torchrun, accelerate launch, python -m torch.distributed.run."""
+    words = {"-m": 3, "launch": 2}.get(argv[1], 1)
+    return " ".join((*argv[:words], "--help"))
 
 
 def _not_started(argv: Sequence[str], reason: str) -> Finding:

@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fakes import FakeNetwork, fake_machine, preflight_config
+from fakes import FailingNetwork, FakeNetwork, fake_machine, preflight_config
+from whole_finding import told
 
-from diagnostics.checks import JobDescription, PreflightConfig
+from diagnostics.checks import JobDescription, PreflightConfig, Skip
 from diagnostics.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.facts import PortHolder
 from diagnostics.machine.network import TcpNetwork
@@ -33,8 +34,13 @@ def test_without_a_port_a_free_one_is_named() -> None:
 
 def test_a_port_that_is_no_number_is_refused() -> None:
     machine = fake_machine(environ={"MASTER_PORT": "http"})
-    [finding] = port_free.probe(machine, preflight_config(Path())).findings
-    assert finding.title == "the port is 'http'; a port is a number from 1 to 65535"
+    assert told(port_free.probe(machine, preflight_config(Path())).findings) == (
+        """ERROR P201 not-a-port at MASTER_PORT
+the port is 'http'; a port is a number from 1 to 65535
+saw http by MASTER_PORT, not 1 to 65535
+fix: leave it out and a free one is taken
+$ unset MASTER_PORT"""
+    )
 
 
 def test_the_real_holder_of_a_port_is_named() -> None:
@@ -66,8 +72,19 @@ def test_the_real_holder_of_a_port_is_named() -> None:
 
 def test_a_holder_that_may_not_be_seen_is_named_by_its_user() -> None:
     network = FakeNetwork({29500: PortHolder(port=29500, address="0.0.0.0", user="bob")})  # noqa: S104 - an answer
-    [finding] = port_free.probe(fake_machine(network=network), preflight_config(Path(), port=29500)).findings
-    assert finding.title == "port 29500 is held by a process of user bob that may not be seen from here"
+    assert told(port_free.probe(fake_machine(network=network), preflight_config(Path(), port=29500)).findings) == (
+        """ERROR P201 port-in-use at --port
+port 29500 is held by a process of user bob that may not be seen from here
+saw refused by bind and listen on port 29500, not a free port
+fix: end it, or take a free port such as 29400
+$ sudo ss -ltnp 'sport = :29500'
+$ --port 29400"""
+    )
+
+
+def test_a_machine_that_gives_no_port_skips_the_probe() -> None:
+    with pytest.raises(Skip, match=r"^sockets are not permitted$"):
+        port_free.probe(fake_machine(network=FailingNetwork()), preflight_config(Path(), port=29500))
 
 
 def launched(*words: str) -> PreflightConfig:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fakes import FailingChild, fake_machine, preflight_config
+from whole_finding import told
 
 from diagnostics.analysis.launch_line import read_launch_line
 from diagnostics.machine.child import GroupChild
@@ -27,14 +28,44 @@ def test_two_ranks_start_and_their_variables_arrive(tmp_path: Path) -> None:
 def test_a_mistyped_option_of_the_launcher_is_told_in_its_own_words(tmp_path: Path) -> None:
     config = preflight_config(tmp_path, script=(*RUN, "--nproc-per-nod=2", "--no-such=1", "train.py"))
     [finding] = torchrun_spawns_ranks.probe(fake_machine(**REAL), config).findings
-    assert finding.name == "launcher-failed"
-    assert "unrecognized arguments: --no-such=1" in finding.title
+    said = finding.evidence[0].observed  # argparse's own words, all options first
+    last = said.split(" | ")[-1]
+    assert last.endswith("error: unrecognized arguments: --no-such=1")
+    line = " ".join(finding.evidence[0].source.split()[:5])
+    assert line == f"{' '.join(RUN)} --nproc-per-nod=2 --no-such=1"
+    assert told([finding]) == (
+        f"""ERROR P202 launcher-failed at {" ".join(RUN)}
+the launcher ended with 2: {last}
+saw {said} by {finding.evidence[0].source}, not exit code 0
+fix: correct the launcher's options
+$ {" ".join(RUN)} --help"""
+    )
 
 
 def test_a_launcher_that_cannot_be_started_is_named(tmp_path: Path) -> None:
     config = preflight_config(tmp_path, script=("torchrun", "train.py"))
     [finding] = torchrun_spawns_ranks.probe(fake_machine(child=FailingChild()), config).findings
-    assert finding.title == "the launcher does not start: cannot start torchrun: Permission denied"
+    assert told([finding]) == (
+        f"""ERROR P202 launcher-missing at torchrun
+the launcher does not start: cannot start torchrun: Permission denied
+saw cannot start torchrun: Permission denied by {finding.evidence[0].source}, not ranks
+fix: check its spelling and PATH
+$ command -v torchrun"""
+    )
+
+
+def test_a_launch_inside_a_launch_is_named_and_the_ranks_start_all_the_same(tmp_path: Path) -> None:
+    around = {"RANK": "3", "WORLD_SIZE": "8", "LOCAL_RANK": "3"}
+    config = preflight_config(tmp_path, python=sys.executable)
+    result = torchrun_spawns_ranks.probe(fake_machine(**REAL, environ=around), config)
+    assert result.measured["ranks"] == 2
+    assert told(result.findings) == (
+        """WARNING P202 nested-launch at RANK
+preflight runs inside a launcher: RANK is 3 already; it was taken out for the probes
+saw 3 by echo $RANK, not not set
+fix: start preflight before the launcher
+$ unset RANK LOCAL_RANK WORLD_SIZE"""
+    )
 
 
 @pytest.mark.parametrize(
