@@ -1,7 +1,7 @@
 """The job trains slower than it did the last time all was well.
 
-What it does: compares the dry run's samples per second with those of the last dry run that passed on this
-machine. The first run has nothing to compare with and only writes its number down.
+What it does: compares the dry run's samples per second with those of the last dry run of the very same CONFIG, ranks
+and backend that passed on this machine. The first run has nothing to compare with and only writes its number down.
 
 Why it matters: a machine that got slower (another job on its cores, a hot GPU, a network disk) still trains,
 at several times the price.
@@ -13,8 +13,11 @@ Fix: look at what else runs (`top`, `nvidia-smi`), and at the data-wait share be
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 from diagnostics.analysis.job_answers import answer_file, number, read_json
-from diagnostics.checks import PreflightConfig, Result, Skip, Stage
+from diagnostics.checks import JobDescription, PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.machine import Machine
 
@@ -30,13 +33,23 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     speed = number(read_json(path) or {}, "samples_per_s")
     if not speed:
         raise Skip("the dry run measured no throughput")
-    what = f"{config.job.config} {' '.join(config.job.overrides)}".strip() if config.job else ""
+    what = _identity(config.job) if config.job else None
     last = config.last_good.get(CODE, {})
-    before = number(last, "samples_per_s") if last.get("job") == what else None  # another job is no measure
+    before = number(last, "samples_per_s") if what and last.get("job") == what else None  # another job is no measure
     title = f"{speed:.0f} samples/s" + (f", the last good run had {before:.0f}" if before else "")
     limit = config.thresholds.slower_than_last_good
     findings = (_slower(title, speed, before, limit),) if before and before > limit * speed else ()
     return Result(title=title, findings=findings, measured={"samples_per_s": speed, "job": what})
+
+
+def _identity(job: JobDescription) -> str | None:
+    """Returns a digest of what two comparable jobs share: place and bytes of CONFIG, overrides; None without CONFIG."""
+    try:
+        content = job.config.read_bytes()
+    except OSError:
+        return None
+    asked = json.dumps([job.module, str(job.config), *job.overrides])
+    return hashlib.sha256(asked.encode() + content).hexdigest()
 
 
 def _slower(title: str, speed: float, before: float, limit: float) -> Finding:

@@ -92,17 +92,38 @@ def test_ranks_that_need_more_memory_than_there_is_are_a_warning(machine: Machin
 
 
 def test_a_throughput_far_below_the_last_good_run_is_a_warning(machine: Machine, tmp_path: Path) -> None:
-    job = str(tmp_path / "job.txt")
-    config = config_of("healthy", tmp_path, last_good={"P802": {"samples_per_s": 1300.0, "job": job}})
+    config = config_of("healthy", tmp_path)
     dry_run.probe(machine, config)
-    (finding,) = throughput.probe(machine, config).findings
+    job = throughput.probe(machine, config).measured["job"]
+    far = replace(config, last_good={"P802": {"samples_per_s": 1300.0, "job": job}})
+    (finding,) = throughput.probe(machine, far).findings
     assert (finding.name, finding.title) == ("slower-than-before", "400 samples/s, the last good run had 1300")
-    near = config_of("healthy", tmp_path, last_good={"P802": {"samples_per_s": 1100.0, "job": job}})
+    near = replace(config, last_good={"P802": {"samples_per_s": 1100.0, "job": job}})
     assert throughput.probe(machine, near) == Result(
         title="400 samples/s, the last good run had 1100", measured={"samples_per_s": 400.0, "job": job}
     )
-    other = config_of("healthy", tmp_path, last_good={"P802": {"samples_per_s": 9000.0, "job": "another.yaml"}})
-    assert throughput.probe(machine, other).title == "400 samples/s"
+
+
+@pytest.mark.parametrize("change", ["overrides", "place", "content", "module", "gone"])
+def test_the_throughput_of_another_job_is_no_measure(change: str, machine: Machine, tmp_path: Path) -> None:
+    config = config_of("healthy", tmp_path)
+    dry_run.probe(machine, config)
+    job = throughput.probe(machine, config).measured["job"]
+    before = replace(config, last_good={"P802": {"samples_per_s": 9000.0, "job": job}})
+    assert before.job is not None
+    copied = tmp_path / "other.txt"
+    copied.write_text("healthy")
+    if change == "content":
+        before.job.config.write_text("healthy\n# and another model\n")
+    if change == "gone":
+        before.job.config.unlink()
+    changed = {
+        "overrides": replace(before.job, overrides=("model=large",)),
+        "place": replace(before.job, config=copied),
+        "module": replace(before.job, module="another_job"),
+    }
+    other = replace(before, job=changed.get(change, before.job))
+    assert (throughput.probe(machine, other).title, throughput.probe(machine, other).findings) == ("400 samples/s", ())
 
 
 def test_the_ranks_asked_of_preflight_are_those_of_the_dry_run(machine: Machine, tmp_path: Path) -> None:
