@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# host:pid:tid [device] NCCL WARN text        older ones put file:line before NCCL WARN
+# [date time] host:pid:tid [device] file:line NCCL WARN text        the time since NCCL 2.26, the file before some texts
 WARN = re.compile(
-    r"^(?P<where>\S+:\d+:\d+)\s+\[(?P<device>-?\d+)\]\s+(?:\S+:\d+\s+)?NCCL WARN (?P<text>.*)$", re.MULTILINE
+    r"^(?:\[[^\]\n]*\]\s+)?(?P<where>\S+:\d+:\d+)\s+\[(?P<device>-?\d+)\]\s+(?:\S+:\d+\s+)?NCCL WARN (?P<text>.*)$",
+    re.MULTILINE,
 )
 TRANSPORT = re.compile(r"NCCL INFO Channel \S+(?: \S+)? ?: .* via (?P<how>\S+)")
 

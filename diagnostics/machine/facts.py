@@ -59,6 +59,7 @@ class Gpu:
     throttle_reasons: tuple[str, ...] = ()
     temperature_c: int | None = None
     processes: tuple[GpuProcess, ...] = ()
+    fault: str = ""  # why it does not answer, as NVML says it: "GPU is lost"; then nothing else is known of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

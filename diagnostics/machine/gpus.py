@@ -54,6 +54,16 @@ def _nvml() -> Iterator[Any]:
 
 
 def _gpu(nvml: Any, index: int) -> Gpu:
+    try:
+        return _healthy(nvml, index)
+    except nvml.NVMLError as error:
+        if error.value not in (nvml.NVML_ERROR_GPU_IS_LOST, nvml.NVML_ERROR_UNKNOWN, nvml.NVML_ERROR_IRQ_ISSUE):
+            raise
+        # One GPU that fell off the bus hides neither itself nor the others.
+        return Gpu(index=index, name="?", uuid="", memory_used_bytes=0, memory_total_bytes=0, fault=str(error))
+
+
+def _healthy(nvml: Any, index: int) -> Gpu:
     handle = nvml.nvmlDeviceGetHandleByIndex(index)
     memory = nvml.nvmlDeviceGetMemoryInfo(handle)
     uncorrected = nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED
@@ -73,16 +83,22 @@ def _gpu(nvml: Any, index: int) -> Gpu:
 
 
 def _processes(nvml: Any, handle: Any) -> Iterator[GpuProcess]:
-    for found in _optional(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, handle) or ():
+    # The third version came with driver 510; asking an older one for it is no NVMLError.
+    try:
+        running = _optional(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, handle)
+    except nvml.NVMLLibraryMismatchError:
+        running = _optional(nvml, nvml.nvmlDeviceGetComputeRunningProcesses_v2, handle)
+    for found in running or ():
         yield GpuProcess(pid=int(found.pid), memory_bytes=found.usedGpuMemory)
 
 
 def _optional(nvml: Any, ask: Callable[..., Any], *arguments: Any) -> Any:
-    """Returns the answer, None where this model or this user's rights do not give one."""
+    """Returns the answer, None where this model, this driver or this user's rights do not give one."""
     try:
         return ask(*arguments)
     except nvml.NVMLError as error:
-        if error.value in (nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_NO_PERMISSION):
+        unknown = (nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_NO_PERMISSION, nvml.NVML_ERROR_FUNCTION_NOT_FOUND)
+        if error.value in unknown:
             return None
         raise
 

@@ -27,7 +27,7 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 def probe(machine: Machine, config: PreflightConfig) -> Result:
     """Returns findings for missing GPUs and for busy ones; skipped without GPUs and without need of any."""
     try:
-        gpus = machine.gpus.devices()
+        gpus = tuple(gpu for gpu in machine.gpus.devices() if not gpu.fault)
     except MachineError as error:
         if config.backend != "nccl":
             raise Skip(f"no GPU: {error}") from error

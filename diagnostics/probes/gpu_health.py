@@ -1,6 +1,7 @@
 """ECC errors, throttling and temperature of the GPUs.
 
-What it does: asks NVML of each GPU for uncorrected ECC errors, reasons for lowered clocks, and the temperature.
+What it does: asks NVML of each GPU whether it answers, for uncorrected ECC errors, reasons for lowered clocks, and the
+temperature.
 
 Why it matters: one throttled GPU slows all ranks to its pace; uncorrected memory errors end jobs or change values.
 
@@ -31,8 +32,17 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     if not gpus:
         raise Skip("no NVIDIA GPU")
     limit_c = config.thresholds.max_temperature_c
-    findings = [finding for gpu in gpus for finding in (*_ecc(gpu), *_throttled(gpu), *_hot(gpu, limit_c))]
+    findings = [finding for gpu in gpus for finding in _of(gpu, limit_c)]
     return Result(title=f"{len(gpus)} GPUs without ECC errors, throttling or heat", findings=tuple(findings))
+
+
+def _of(gpu: Gpu, limit_c: int) -> list[Finding]:
+    if gpu.fault:
+        remedy = (
+            "restart the machine; a GPU that is lost again, or overheats, needs its hardware looked at (dmesg: Xid)"
+        )
+        return [_finding(gpu, "gpu-does-not-answer", Severity.ERROR, gpu.fault, "an answer", remedy)]
+    return [*_ecc(gpu), *_throttled(gpu), *_hot(gpu, limit_c)]
 
 
 def _ecc(gpu: Gpu) -> list[Finding]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from diagnostics.analysis.nccl_log import reason, transports
 from diagnostics.analysis.rank_values import hello_finding
-from diagnostics.checks import ChildTimeout, PreflightConfig, Result, Skip, Stage
+from diagnostics.checks import ChildTimeout, NotApplicable, PreflightConfig, Result, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine import Machine
 from diagnostics.machine.facts import RankResult
@@ -26,24 +26,26 @@ NAME = "nccl-hello"
 STAGE = Stage.RENDEZVOUS
 REQUIRES: tuple[str, ...] = ()
 
-LOGGED = {"NCCL_DEBUG": "INFO"}
+# To stdout, also where the user's own settings send it to a file or ask for other parts.
+LOGGED = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_FILE": "", "NCCL_DEBUG_SUBSYS": "INIT,ENV"}
 REMEDIES: tuple[Mapping[str, str], ...] = (
     {"NCCL_P2P_DISABLE": "1"},
     {"NCCL_SHM_DISABLE": "1"},
     {"NCCL_SOCKET_IFNAME": "lo"},
     {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"},
 )
+REMEDY_DEADLINE_S = 12.0  # each; a healthy NCCL group of one machine is there within a few seconds
 
 
 def probe(machine: Machine, config: PreflightConfig) -> Result:
     """Returns how NCCL's channels go, or why there are none and what makes them work."""
     torch = rank_tasks.torch_of(machine)
     if config.backend == "gloo":
-        raise Skip("the backend asked for is gloo")
+        raise NotApplicable("the backend asked for is gloo")
     if not torch.device_count:
-        raise Skip("no GPU that torch can use")
+        raise NotApplicable("no GPU that torch can use")
     if not torch.nccl_available:
-        raise Skip("this torch was built without NCCL")
+        raise NotApplicable("this torch was built without NCCL")
     nproc = min(config.nproc, torch.device_count)
     ranks, late = _attempt(machine, config, nproc, {})
     logs = [rank.stdout + rank.stderr for rank in ranks]
@@ -61,9 +63,10 @@ def _attempt(
     machine: Machine, config: PreflightConfig, nproc: int, remedy: Mapping[str, str]
 ) -> tuple[Sequence[RankResult], str]:
     """Returns how the ranks ended; after a deadline none, and where they stood."""
+    deadline_s = min(REMEDY_DEADLINE_S, config.thresholds.rendezvous_deadline_s) if remedy else None
+    env = {**LOGGED, **remedy}
     try:
-        env = {**LOGGED, **remedy}
-        return rank_tasks.run(machine, config, "hello", backend="nccl", nproc=nproc, env=env), ""
+        return rank_tasks.run(machine, config, "hello", backend="nccl", nproc=nproc, env=env, deadline_s=deadline_s), ""
     except ChildTimeout as late:
         return (), str(late)
 
@@ -81,8 +84,8 @@ def _broken(machine: Machine, config: PreflightConfig, nproc: int, logs: Sequenc
     return Finding(
         code=CODE,
         name="backend-unavailable",
-        severity=Severity.WARNING if config.backend == "auto" and gloo else Severity.ERROR,
-        title=f"NCCL broken ({said}), gloo {'fine' if gloo else 'broken too'}{_with(works)}{_fallback(config, gloo)}",
+        severity=Severity.ERROR,  # also for backend auto: that takes NCCL where there are GPUs
+        title=f"NCCL broken ({said}), gloo {'fine' if gloo else 'broken too'}{_with(works)}",
         where=f"{nproc} ranks, one a GPU",
         evidence=_evidence(logs, why.text if why else late),
         fix=_fix(works, why.remedy if why else ""),
@@ -101,14 +104,6 @@ def _with(works: Mapping[str, str] | None) -> str:
     return f", works with {_exports(works)}" if works else ", none of the usual variables helps"
 
 
-def _fallback(config: PreflightConfig, gloo: bool) -> str:
-    return (
-        "; a job with backend auto falls back to gloo, which is much slower"
-        if config.backend == "auto" and gloo
-        else ""
-    )
-
-
 def _exports(variables: Mapping[str, str]) -> str:
     return " ".join(f"{name}={value}" for name, value in variables.items())
 
@@ -123,4 +118,7 @@ def _evidence(logs: Sequence[str], said: str) -> tuple[Evidence, ...]:
 def _fix(works: Mapping[str, str] | None, remedy: str) -> Fix:
     if works:
         return Fix(text=remedy or "set what made it work", commands=(f"export {_exports(works)}",))
-    return Fix(text=remedy or "train on gloo meanwhile", commands=("NCCL_DEBUG=INFO <your command>",))
+    return Fix(
+        text=remedy or "train on gloo meanwhile, which is much slower, and read NCCL's own log",
+        commands=("ups-doctor preflight --backend gloo", "NCCL_DEBUG=INFO <your command>"),
+    )

@@ -25,10 +25,11 @@ from whole_finding import told
 
 from diagnostics.checks import Skip
 from diagnostics.machine.facts import Driver, Gpu, GpuProcess, Process
-from diagnostics.probes import cuda_driver_fit, gpu_count, python_and_torch
+from diagnostics.probes import cuda_driver_fit, gpu_count, gpu_health, python_and_torch
 
 GPU = Gpu(index=0, name="H200", uuid="GPU-1", memory_used_bytes=0, memory_total_bytes=140 * GIB)
 TWO = (GPU, replace(GPU, index=1, uuid="GPU-2"))
+LOST = Gpu(index=1, name="?", uuid="", memory_used_bytes=0, memory_total_bytes=0, fault="GPU is lost")
 BUSY = replace(GPU, memory_used_bytes=70 * GIB, processes=(GpuProcess(pid=77),))
 ADAS = Process(pid=77, ppid=1, user="ada", argv=("python", "train.py"))
 
@@ -128,16 +129,39 @@ saw 1 GPUs by nvidia-smi -L, not 2
 fix: start one rank a GPU, or use gloo
 $ ups-doctor preflight --nproc 1""",
     ),
+    (
+        gpu_count,
+        {"gpus": FakeGpus([GPU, LOST])},
+        "nccl",
+        """ERROR P112 fewer-gpus-than-ranks at GPUs
+2 ranks were asked for; 1 GPUs are visible
+saw 1 GPUs by nvidia-smi -L, not 2
+fix: start one rank a GPU, or use gloo
+$ ups-doctor preflight --nproc 1""",
+    ),
+    (
+        gpu_health,
+        {"gpus": FakeGpus([GPU, LOST])},
+        "nccl",
+        """ERROR P504 gpu-does-not-answer at GPU 1
+GPU 1 (?): GPU is lost
+saw GPU is lost by nvidia-smi -q -i 1, not an answer
+fix: restart the machine; a GPU that is lost again, or overheats, needs its hardware looked at (dmesg: Xid)
+$ nvidia-smi -q -d ECC,PERFORMANCE,TEMPERATURE -i 1""",
+    ),
 ]
 HEALTHY: dict[ModuleType, Mapping[str, Any]] = {
     python_and_torch: {},
     cuda_driver_fit: {"gpus": FakeGpus([GPU], Driver(version="580.65.06", cuda=(13, 0))), "ranks": torch_of("13.0")},
     gpu_count: {"gpus": FakeGpus(TWO)},
+    gpu_health: {"gpus": FakeGpus(TWO)},
 }
 
 
 @pytest.mark.parametrize(
-    ("module", "providers", "backend", "expected"), CASES, ids=[case[3].splitlines()[1] for case in CASES]
+    ("module", "providers", "backend", "expected"),
+    CASES,
+    ids=[f"{case[0].NAME}: {case[3].splitlines()[1]}" for case in CASES],
 )
 def test_a_sick_machine_is_named(module: ModuleType, providers: Mapping[str, Any], backend: str, expected: str) -> None:
     assert told(module.probe(fake_machine(**providers), preflight_config(Path(), backend=backend)).findings) == expected

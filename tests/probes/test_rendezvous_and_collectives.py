@@ -186,7 +186,7 @@ node1:4121:4150 [0] misc/shmutils.cc:113 NCCL WARN Error while creating shared m
 node1:4121:4150 [0] NCCL INFO transport/shm.cc:114 -> 2
 """
 P2P_LOG = (
-    "[2025-11-02 03:11:09] n:1:2 [1] NCCL INFO x\nn:1:2 [1] transport/p2p.cc:271 NCCL WARN Cuda failure 217 "
+    "n:1:2 [1] NCCL INFO x\n\n[2025-11-02 03:11:09] n:1:2 [1] transport/p2p.cc:271 NCCL WARN Cuda failure 217 "
     "'peer access is not supported between these two devices'\n"
 )
 HEALTHY_LOG = """n:1:7 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM
@@ -202,6 +202,11 @@ def test_the_reason_is_read_out_of_nccls_log() -> None:
     assert peer is not None
     assert peer.meaning == "the GPUs cannot reach each other's memory"
     assert reason(["n:1:2 [0] NCCL WARN something new"]) == Warned("something new")
+    twice = reason(
+        ["n:7:7 [0] init.cc:943 NCCL WARN Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 53000"]
+    )
+    assert twice is not None
+    assert twice.meaning == "two ranks use the same GPU"
     assert (reason([HEALTHY_LOG]), transports([HEALTHY_LOG])) == (None, ("P2P/CUMEM", "SHM/direct/direct"))
 
 
