@@ -38,6 +38,10 @@ class Skip(Exception):  # noqa: N818 - a way to end a probe, not an error
     """This probe does not apply here; the argument is the reason shown."""
 
 
+class NotApplicable(Skip):
+    """There is nothing here for this probe to look at, and so nothing that could hold up another one."""
+
+
 class ChildTimeout(Exception):  # noqa: N818 - becomes the outcome of that name
     """A child did not answer within its deadline; the argument says what was seen of it."""
 

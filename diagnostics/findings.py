@@ -107,6 +107,7 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     reason: str = ""
     detail: str = ""
+    applies: bool = True  # False where a skipped check has nothing to look at here, and holds no other one up
     measured: Mapping[str, Any] = field(default_factory=dict)
 
     @property

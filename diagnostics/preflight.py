@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 from diagnostics import probes as built_in
-from diagnostics.checks import ChildTimeout, PreflightConfig, Result, Skip, Stage
+from diagnostics.checks import ChildTimeout, NotApplicable, PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Outcome, Status, Verdict
 from diagnostics.probe_plan import STAGE_ORDER, STAGES_OF_A_JOB, Probe, in_order, load_probes
 
@@ -75,7 +76,8 @@ def run_preflight(
             if outcome.stage in stages and outcome.code not in skip:
                 run.take(outcome)
         if chosen:
-            machine.ranks.warm()  # `import torch` takes a second: it runs while the first probes do
+            # `import torch` takes a second: it runs while the first probes do.
+            machine.ranks.warm(for_modules=any(probe.stage is Stage.MODEL for probe in chosen))
         for probe in chosen:
             run.one(probe, skip)
     except KeyboardInterrupt as stop:
@@ -117,7 +119,7 @@ class _Run:
 
     def _missing(self, probe: Probe, skip: Collection[str]) -> str:
         known = {code: self.outcomes[code] for code in probe.requires if code in self.outcomes and code not in skip}
-        missing = [outcome for outcome in known.values() if not outcome.passed]
+        missing = [outcome for outcome in known.values() if outcome.applies and not outcome.passed]
         return "needs " + ", ".join(f"{outcome.code}, {_how(outcome)}" for outcome in missing) if missing else ""
 
     def interrupted(self, chosen: Sequence[Probe]) -> None:
@@ -143,7 +145,8 @@ def examine(probe: Probe, machine: Machine, config: PreflightConfig) -> Outcome:
         if not isinstance(result, Result):
             raise TypeError(f"probe() of {probe.code} returned {type(result).__name__}, not a Result")
     except Skip as skip:
-        return _ended(probe, Status.SKIPPED, reason=str(skip), seconds=time.monotonic() - began)
+        outcome = _ended(probe, Status.SKIPPED, reason=str(skip), seconds=time.monotonic() - began)
+        return replace(outcome, applies=not isinstance(skip, NotApplicable))
     except ChildTimeout as late:
         return _ended(probe, Status.TIMED_OUT, reason=str(late), seconds=time.monotonic() - began)
     except (Exception, SystemExit) as error:

@@ -74,6 +74,7 @@ def test_json_holds_plain_values_only() -> None:
                 "findings": [],
                 "reason": "no",
                 "detail": "",
+                "applies": True,
                 "measured": {"sizes": [1, 2]},
             }
         ],

@@ -44,7 +44,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
             stage = (stages or {}).get(code, list(Stage)[int(code[1]) - 1].value)
             (folder / f"probe_{code.lower()}.py").write_text(
                 "import time, sys\n"
-                "from diagnostics.checks import ChildTimeout, Result, Skip, Stage\n"
+                "from diagnostics.checks import ChildTimeout, NotApplicable, Result, Skip, Stage\n"
                 "from diagnostics.findings import Evidence, Finding, Severity\n"
                 f"CODE = {code!r}\nNAME = 'probe-{code.lower()}'\nSTAGE = Stage({stage!r})\n{requires}\n"
                 f"def probe(machine, config):\n    {body}\n"
@@ -142,6 +142,11 @@ def test_what_requires_a_probe_that_did_not_pass_is_skipped_with_its_name(packag
         ("P203", "skipped", "needs P104, which crashed"),
         ("P204", "skipped", "needs P203, which was skipped"),
     ]
+
+
+def test_a_check_with_nothing_to_look_at_holds_up_nobody(package: Package, tmp_path: Path) -> None:
+    made = package(P101="raise NotApplicable('no GPU')", P201=f"after P101: {HEALTHY}")
+    assert told(run(made, tmp_path)) == [("P101", "skipped", "no GPU"), ("P201", "done", "")]
 
 
 def test_a_warning_holds_up_nobody(package: Package, tmp_path: Path) -> None:

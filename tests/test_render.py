@@ -138,6 +138,7 @@ def test_json_is_the_whole_verdict_without_secrets() -> None:
         ],
         "reason": "",
         "detail": "",
+        "applies": True,
         "measured": {},
     }
 

@@ -16,7 +16,7 @@ from diagnostics.probes import rank_tasks
 CODE = "P403"
 NAME = "all-gather"
 STAGE = Stage.COLLECTIVES
-REQUIRES = ("P302",)
+REQUIRES = ("P302", "P303")
 
 
 def probe(machine: Machine, config: PreflightConfig) -> Result:

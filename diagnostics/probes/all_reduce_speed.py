@@ -21,7 +21,7 @@ from diagnostics.probes import rank_tasks
 CODE = "P407"
 NAME = "all-reduce-speed"
 STAGE = Stage.COLLECTIVES
-REQUIRES = ("P302",)
+REQUIRES = ("P302", "P303")
 
 SMALL_BYTES = 4
 LARGE_BYTES = 4 << 20

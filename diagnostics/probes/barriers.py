@@ -11,6 +11,8 @@ Fix: where a barrier fails after the rendezvous went well, look at the network b
 
 from __future__ import annotations
 
+import re
+
 from diagnostics.checks import PreflightConfig, Result, Stage
 from diagnostics.findings import Evidence, Finding, Severity
 from diagnostics.machine import Machine
@@ -27,11 +29,17 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     ranks = rank_tasks.run(machine, config, "barriers", backend="gloo", nproc=config.nproc)
     findings = rank_tasks.failures(CODE, ranks, "a gloo barrier")
     absent, said = config.nproc - 1, ranks[0].answer.get("said", "")
-    if not findings and config.nproc > 1 and str(absent) not in said.partition("]:")[2]:
+    if not findings and config.nproc > 1 and absent not in _named(said):
         findings = (_unnamed(absent, said),)
     seconds = max(rank.answer.get("barrier_seconds", 0.0) for rank in ranks)
     named = f"; monitored_barrier names rank {absent} when it is absent" if config.nproc > 1 else ""
     return Result(title=f"gloo barrier passed{named}", findings=findings, measured={"barrier_us": seconds * 1e6})
+
+
+def _named(said: str) -> set[int]:
+    """Returns the ranks that the monitored barrier says are absent: `Ranks 1, 3 failed to pass ...`."""
+    listed = re.search(r"Ranks? ([\d, ]+?) failed", said)
+    return {int(rank) for rank in re.findall(r"\d+", listed[1])} if listed else set()
 
 
 def _unnamed(absent: int, said: str) -> Finding:

@@ -18,7 +18,7 @@ from diagnostics.probes import rank_tasks
 CODE = "P406"
 NAME = "object-collectives"
 STAGE = Stage.COLLECTIVES
-REQUIRES = ("P302",)
+REQUIRES = ("P302", "P303")
 
 
 def probe(machine: Machine, config: PreflightConfig) -> Result:

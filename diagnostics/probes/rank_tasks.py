@@ -16,7 +16,7 @@ DTYPES_ALWAYS = ("float32", "float64", "int64")
 
 
 def torch_of(machine: Machine) -> TorchFacts:
-    """Returns what torch said of itself. Raises Skip where it does not import: P101 reports that."""
+    """Returns what torch said of itself. Raises Skip where it does not import: P110 reports that."""
     try:
         return machine.ranks.torch_facts()
     except MachineError as error:
@@ -46,13 +46,15 @@ def run(
     nproc: int,
     arguments: Mapping[str, Any] = NOTHING,
     env: Mapping[str, str] = NOTHING,
+    deadline_s: float | None = None,
 ) -> list[RankResult]:
     """Returns how each rank of a task ended, in the environment that the job would have.
 
-    Raises ChildTimeout naming where ranks stood where none of them said why, and Skip without torch.
+    The deadline is that of a rendezvous unless another one is given. Raises ChildTimeout naming where
+    ranks stood where none of them said why, and Skip without torch.
     """
     torch_of(machine)
-    deadline_s = config.thresholds.rendezvous_deadline_s
+    deadline_s = deadline_s or config.thresholds.rendezvous_deadline_s
     of_the_job = dict(config.job.env) if config.job is not None else {}
     results = machine.ranks.run_task(
         task, nproc, backend=backend, deadline_s=deadline_s, arguments=arguments, env={**of_the_job, **env}

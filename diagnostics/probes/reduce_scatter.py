@@ -17,7 +17,7 @@ from diagnostics.probes import rank_tasks
 CODE = "P404"
 NAME = "reduce-scatter"
 STAGE = Stage.COLLECTIVES
-REQUIRES = ("P302",)
+REQUIRES = ("P302", "P303")
 
 
 def probe(machine: Machine, config: PreflightConfig) -> Result:
