@@ -32,6 +32,10 @@ run: install ## data, preflight, latent cache, training on 2 ranks, evaluation w
 	$(BIN)/ups-doctor preflight $(CONFIG) --set output.dir=$(RUN_DIR)
 	$(BIN)/ups train $(CONFIG) --set output.dir=$(RUN_DIR) --no-preflight
 	$(BIN)/ups evaluate $(RUN_DIR)/checkpoints/best.pt
+	@echo
+	@echo "report      $$(ls -td reports/*-preflight | head -1)/report.md"
+	@echo "plots       $(RUN_DIR)/plots"
+	@echo "checkpoint  $(RUN_DIR)/checkpoints/best.pt"
 
 test: install-test ## every test; TESTS=tests/agent for some of them
 	$(BIN)/python -m pytest $(TESTS)
