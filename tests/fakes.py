@@ -328,7 +328,7 @@ class FakeRanks:
     facts: TorchFacts = TORCH
     asked: list[str] = field(default_factory=list)
 
-    def warm(self) -> None:
+    def warm(self, *, for_modules: bool = False) -> None:
         self.asked.append("warm")
 
     def torch_facts(self) -> TorchFacts:

@@ -1,10 +1,11 @@
 """Imports torch once and forks ranks from itself; run by file path under the job's own Python.
 
-    python host.py CONTROL_FD DOCTOR_PID
+    python host.py CONTROL_FD DOCTOR_PID [LATE_MODULE...]
 
 Standard library and torch only, syntax of Python 3.8. It speaks JSON lines over the socket CONTROL_FD, since
-torch prints on stdout: first a hello, then one answer a request `{task, tasks_dir, nproc, arguments, env,
-deadline_s, grace_s}`. CUDA is never initialised here: a fork of a process that did so cannot use it.
+torch prints on stdout: first a hello, then (LATE_MODULEs, which torch itself puts off, are imported) one
+answer a request `{task, tasks_dir, nproc, arguments, env, deadline_s, grace_s}`. CUDA is never initialised
+here: a fork of a process that did so cannot use it.
 No rank outlives this process and this process does not outlive the doctor, also where the doctor is killed.
 """
 
@@ -65,13 +66,16 @@ class Rank:
         }
 
 
-def main(control_fd, doctor_pid):
+def main(control_fd, doctor_pid, late):
     """Says hello, then serves requests until the doctor closes the socket."""
     die_with(doctor_pid)
     faulthandler.enable()
     sys.path.pop(0)  # this folder: its file names are no business of the job's imports
     control = socket.socket(fileno=control_fd)
-    say(control, hello())
+    about = hello()
+    say(control, about)
+    if about.get("device_count") == 0:
+        import_late(late)
     with control.makefile("rb") as requests:
         for line in requests:
             say(control, {"ranks": serve(json.loads(line.decode()), control)})
@@ -113,6 +117,15 @@ def hello():
     if torch.version.cuda or getattr(torch.version, "hip", None):
         about.update(ask_a_fork(gpu_facts))
     return about
+
+
+def import_late(names):
+    """Imports what a first optimizer or wrap would, once for all ranks; where it fails, each rank says so itself."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception:
+            traceback.print_exc()
 
 
 def gpu_facts():
@@ -320,4 +333,4 @@ def parse(answer):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])

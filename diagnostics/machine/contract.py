@@ -141,8 +141,11 @@ class Child(Protocol):
 class Ranks(Protocol):
     """Two ways to run N ranks, and the warm child that has imported torch once."""
 
-    def warm(self) -> None:
-        """Starts the warm child in the background; returns at once."""
+    def warm(self, *, for_modules: bool = False) -> None:
+        """Starts the warm child in the background; returns at once.
+
+        `for_modules`: ranks will wrap and optimise modules, and what torch imports for that is imported, too.
+        """
 
     def torch_facts(self) -> TorchFacts:
         """Waits for the warm child's hello; MachineError carries the import's last lines."""

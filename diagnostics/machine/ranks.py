@@ -17,6 +17,7 @@ ANSWER_GRACE_S = 10.0  # past a task's deadline, for the host to collect stacks 
 GROUP_TIMEOUT_SHARE = 0.4
 PORT_TAKEN = "EADDRINUSE"
 PORT_TRIES = 3
+IMPORTED_LATE = ("torch._dynamo",)  # by the first optimizer that is made, 1.3 s
 
 
 class TorchRanks:
@@ -29,10 +30,10 @@ class TorchRanks:
         self._host: TorchHost | None = None
         self._hello: dict[str, Any] | None = None
 
-    def warm(self) -> None:
-        """Starts the warm child where there is none; returns at once."""
+    def warm(self, *, for_modules: bool = False) -> None:
+        """Starts the warm child where there is none; see contract.Ranks."""
         if self._host is None:
-            self._host = TorchHost(self._python)
+            self._host = TorchHost(self._python, IMPORTED_LATE if for_modules else ())
             self._hello = None
 
     def torch_facts(self, deadline_s: float = IMPORT_DEADLINE_S) -> TorchFacts:

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ class TorchHost:
     Raises MachineError where `python` cannot be started.
     """
 
-    def __init__(self, python: str) -> None:
+    def __init__(self, python: str, late: Sequence[str] = ()) -> None:
+        """`late` are modules to import after the hello."""
         self.python = python
         self._mark = new_mark()
         self._buffer = b""
@@ -36,7 +38,7 @@ class TorchHost:
         self._socket, theirs = socket.socketpair()
         try:
             self.process = subprocess.Popen(
-                [python, str(CHILDREN / "host.py"), str(theirs.fileno()), str(os.getpid())],
+                [python, str(CHILDREN / "host.py"), str(theirs.fileno()), str(os.getpid()), *late],
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=self._output,

@@ -35,6 +35,7 @@ from diagnostics.checks import ChildTimeout, JobDescription, PreflightConfig, Re
 from diagnostics.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine import Machine
 from diagnostics.machine.facts import RankResult
+from diagnostics.probes import adapter_ranks
 
 CODE = "P602"
 NAME = "data-files-readable"
@@ -48,7 +49,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         raise Skip("needs a CONFIG")
     argv = adapter_argv(config.python, config.job, "data", "--result", str(answer_file(config.record_dir, "data")))
     deadline_s = config.thresholds.data_deadline_s
-    ranks = machine.ranks.run_command(argv, config.nproc, deadline_s=deadline_s, env=dict(config.job.env))
+    ranks = adapter_ranks.run(machine, config, argv, deadline_s=deadline_s, env=config.job.env)
     answers = [answer for answer in data_answers(config.record_dir, config.nproc) if answer is not None]
     troubles = _by_trouble(answers)
     if not troubles:

@@ -27,6 +27,7 @@ from diagnostics.analysis.rank_findings import alike, rank_finding
 from diagnostics.checks import JobDescription, PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Evidence, Finding, Role, Severity
 from diagnostics.machine import Machine
+from diagnostics.probes import adapter_ranks
 from diagnostics.record import RunRecord, agent_environment, make_record_folder
 
 CODE = "P701"
@@ -49,7 +50,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         stacks_after_s=deadline_s * STACKS_BEFORE_DEADLINE,
         pythonpath=config.job.env.get("PYTHONPATH", machine.environ.get("PYTHONPATH", "")),
     )
-    results = machine.ranks.run_command(argv, config.nproc, deadline_s=deadline_s, env={**config.job.env, **agent})
+    results = adapter_ranks.run(machine, config, argv, deadline_s=deadline_s, env=config.job.env, agent=agent)
     record = RunRecord.load(folder)
     ends = []
     for result in results:
