@@ -62,7 +62,7 @@ def begin(*, backend: Backend = "auto", timeout_s: float = 120.0, environ: Mappi
     The device is chosen by LOCAL_RANK, never by RANK: on a second node rank 2 owns device 0. Raises
     ConfigError where the backend or a device is not there, UpsError where the ranks do not meet.
     """
-    rank, local_rank, size = (_number(environ, name) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"))
+    rank, local_rank, size = (place_number(environ, name) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE"))
     chosen, fallback = choose_backend(backend, cuda=torch.cuda.is_available(), nccl=dist.is_nccl_available())
     device = _device(chosen, local_rank)
     try:
@@ -192,7 +192,7 @@ def set_random_state(state: Mapping[str, Any], device: torch.device) -> None:
     kind, keys, position, has_gauss, cached = state["numpy"]
     np.random.set_state((kind, keys.numpy().astype(np.uint32), position, has_gauss, cached))
     torch.set_rng_state(state["torch"])
-    if device.type == "cuda":
+    if device.type == "cuda" and "cuda" in state:  # a run that began on the CPU has none
         torch.cuda.set_rng_state(state["cuda"], device)
 
 
@@ -216,7 +216,8 @@ def _device(backend: str, local_rank: int) -> torch.device:
     return torch.device("cuda", local_rank)
 
 
-def _number(environ: Mapping[str, str], name: str) -> int:
+def place_number(environ: Mapping[str, str], name: str) -> int:
+    """Returns RANK, LOCAL_RANK or WORLD_SIZE. Raises ConfigError where it is not set, or is no number."""
     try:
         return int(environ[name])
     except (KeyError, ValueError):

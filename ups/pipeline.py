@@ -15,6 +15,7 @@ from ups.config import UpsConfig
 from ups.data.normalisation import Normalisation
 from ups.distributed import World, from_first
 from ups.errors import ConfigError
+from ups.models.fit import try_own_operator
 from ups.progress import Display
 from ups.run_folder import RunFolder
 from ups.stages import ORDER, autoencoder, operator
@@ -38,6 +39,8 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
     folder = RunFolder(config.output.dir)
     last = _last(folder, world) if plan.resume else None
     material = gather(config, lambda compute: _agreed_normalisation(folder, world, compute))
+    if "operator" in plan.stages:
+        try_own_operator(config, material.spec)
     trackers = _trackers(folder, last) if world.is_first else ()
     around = Surroundings(
         folder, trackers, display, checkpoint.header("", config, material.spec, material.normalisation)
@@ -72,7 +75,7 @@ def trained_autoencoder(folder: RunFolder) -> dict[str, torch.Tensor]:
     if not folder.autoencoder.exists():
         raise ConfigError(
             f"stage operator needs the trained autoencoder, and {folder.autoencoder} is not there",
-            hint="run both: --stage all",
+            hint="train it first: ups train CONFIG (or ups train CONFIG --stage autoencoder)",
         )
     state: dict[str, torch.Tensor] = checkpoint.load(folder.autoencoder, "autoencoder")["autoencoder"]
     return state

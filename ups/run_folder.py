@@ -97,6 +97,18 @@ class RunFolder:
         except OSError as error:
             raise from_os_error(error, action="cannot make the output folder", path=self.root) from error
 
+    def release(self) -> None:
+        """Takes back what a run left that was refused before its first step; the folder can then be claimed again."""
+        if any(path.exists() for path in (self.last, self.autoencoder, self.best)):
+            return
+        if self.metrics.exists() and self.metrics.stat().st_size:
+            return
+        for path in (self.config, self.normalisation, self.metrics, *self.tensorboard.glob("events.*")):
+            path.unlink(missing_ok=True)
+        for folder in (self.tensorboard, self.last.parent):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+
     def read_config(self) -> UpsConfig:
         """Returns the configuration this run was started with."""
         try:

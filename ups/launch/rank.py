@@ -86,7 +86,8 @@ def _work(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, rank: int
             ), INTERNAL
         if not lost:
             traceback.print_exc()
-        said = f"rank {rank} {'lost another rank' if lost else 'stopped'}: {distributed.first_line(error)}"
+        told = f"{type(error).__name__}: {distributed.first_line(error)}"
+        said = f"rank {rank} {'lost another rank' if lost else 'stopped'}: {told}"
         return RankReport(rank=rank, state=FAILED, error=said, lost_peer=lost), INTERNAL
     return RankReport(rank=rank, state="finished", result=result), 0
 

@@ -8,13 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from diagnostics.errors import USAGE_EXIT
 from ups.config import UpsConfig
 from ups.data.fields import open_data
 from ups.data.sampler import check_enough
 from ups.data.splits import split_samples
 from ups.errors import UpsError
 from ups.launch.elastic import Launched, launch
+from ups.launch.port import check_port
 from ups.launch.reports import first_failure
+from ups.models.fit import check_model
 from ups.run_folder import RunFolder
 
 
@@ -32,12 +35,13 @@ class Request:
 
 def as_rank(request: Request, environ: Mapping[str, str] = os.environ) -> int:
     """Takes part in a job that torchrun started; returns this rank's exit code."""
+    from ups.distributed import place_number
     from ups.launch import rank
 
-    if environ["RANK"] == "0":
-        size = environ.get("WORLD_SIZE", "?")
+    place, size = place_number(environ, "RANK"), place_number(environ, "WORLD_SIZE")
+    if place == 0:
         print(f"RANK is set: started by a launcher, taking part as one of its {size} ranks", file=sys.stderr)  # noqa: T201
-        prepare(request, int(size))
+        prepare(request, size)
     return rank.run(request.config, request.stages, resume=request.resume)
 
 
@@ -54,6 +58,8 @@ def train(request: Request, say: Callable[[str], None], before_start: Callable[[
     prepare(request, nproc)
     launched = launch(rank_argv(request), nproc, port=config.training.port, threads=config.training.threads_per_rank)
     if not launched.completed:
+        if launched.exit_code == USAGE_EXIT and not request.resume:
+            RunFolder(config.output.dir).release()
         raise failure(launched, request)
     say(summary(launched, request))
 
@@ -72,6 +78,9 @@ def check(request: Request, nproc: int) -> None:
     spec = open_data(config.data)
     train_samples = len(split_samples(spec.samples, config.data).train)
     check_enough(train_samples * max(1, spec.frames - 1), min(settings_batches(config)), nproc)
+    check_model(config, spec)
+    if config.training.port is not None and not os.environ.get("TORCHELASTIC_RUN_ID"):
+        check_port(config.training.port)
     if request.resume:
         folder.check_unchanged(config)
     else:

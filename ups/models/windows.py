@@ -33,7 +33,8 @@ class Windows:
         self.padding = tuple(
             count * cut - size for count, cut, size in zip(self.counts, self.window, self.grid, strict=True)
         )
-        self.mask_nWW = self._mask()
+        with torch.device("cpu"):  # its values are looked at, on whatever device the module is built
+            self.mask_nWW = self._mask()
 
     def partition(self, x_BXH: Tensor) -> Tensor:
         """Returns the windows, (B, n, W, H)."""
