@@ -104,7 +104,7 @@ def profiles(examples: Sequence[Example], spec: FieldSpec) -> Figure:
                 spec.coordinates[0], example.prediction[frame], color=COLOURS["model"], linewidth=1.1, label="model"
             )
         row[0].xaxis.set_major_locator(MaxNLocator(4, prune="upper"))  # the last label would run into the next picture
-    row[0].set_ylabel(f"sample {example.sample}\nu")
+        row[0].set_ylabel(f"sample {example.sample}\nu")
     for axis, frame in zip(axes[0], frames, strict=True):
         axis.set_title(f"t = {spec.times[frame]:.2f}")
     for axis in axes[-1]:

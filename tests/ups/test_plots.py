@@ -11,7 +11,7 @@ from evaluated_run import make_run
 from ups.checkpoint import load_best
 from ups.errors import DoctorError
 from ups.evaluate import Example, chosen_samples, evaluate, finite, open_for
-from ups.plots import draw, fields
+from ups.plots import draw, fields, profiles
 
 RECORDS = [{"kind": "epoch", "stage": "operator", "epoch": 0, "train_loss": 0.5, "validation_nrmse": 0.1}]
 
@@ -36,6 +36,15 @@ def test_truth_and_prediction_share_their_colours_and_the_error_is_symmetric(eva
     truth, prediction, error = images[-3:]
     assert truth.get_clim() == prediction.get_clim()
     assert error.get_clim()[0] == -error.get_clim()[1]
+
+
+def test_every_row_names_its_sample(evaluation):
+    drawn = [fields(evaluation)]
+    if evaluation.spec.kind == "trajectory":
+        drawn.append(profiles(evaluation.examples, evaluation.spec))
+    for figure in drawn:
+        labels = [axis.get_ylabel().split("\n")[0] for axis in figure.axes if axis.get_ylabel().startswith("sample")]
+        assert labels == [f"sample {example.sample}" for example in evaluation.examples]
 
 
 def test_a_rollout_that_diverged_is_still_drawn(evaluation, tmp_path):
