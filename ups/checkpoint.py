@@ -1,6 +1,6 @@
 """Checkpoints: written whole or not at all, and read without running anything in them.
 
-All are `torch.save` files of plain containers and tensors, for `weights_only=True`. Keys of each:
+All are `torch.save` files of plain containers and CPU tensors, for `weights_only=True`. Keys of each:
 
     format 1, kind "last" | "autoencoder" | "best", torch (version), config (plain), spec (FieldSpec.to_dict),
     normalisation (Normalisation.to_dict)
@@ -92,7 +92,7 @@ def save(path: Path, content: dict[str, Any]) -> int:
         with temporary.open("wb") as file:
             sink = _Sink(file)
             try:
-                torch.save(content, cast("IO[bytes]", sink))
+                torch.save(_on_cpu(content), cast("IO[bytes]", sink))
             except RuntimeError as error:  # torch says "unexpected pos" where the disk said that it is full
                 raise sink.refused or error from error
             file.flush()
@@ -143,6 +143,17 @@ def load_best(path: Path) -> Best:
         )
     except (KeyError, TypeError) as error:
         raise DataError(f"{path} lacks a part of a checkpoint: {error}") from error
+
+
+def _on_cpu(value: Any) -> Any:
+    """Returns the same content with every tensor on the CPU: a file that names a GPU opens only where there is one."""
+    if isinstance(value, torch.Tensor):
+        return value.cpu()
+    if isinstance(value, dict):
+        return {name: _on_cpu(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_on_cpu(item) for item in value)
+    return value
 
 
 class _Sink:

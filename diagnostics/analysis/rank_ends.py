@@ -63,9 +63,13 @@ class RankEnd:
 
     @property
     def lost_peer(self) -> bool:
-        """Ended by an exception about a peer that went away."""
+        """Ended by an exception about a peer that went away.
+
+        Such a rank may still abort: its interpreter shuts down while threads of the process group live.
+        """
         said = self.exception.text if self.exception is not None else last_lines(self.stderr, SEARCHED_LINES)
-        return self.signal is None and not self.timed_out and bool(LOST_PEER.search(said))
+        by_itself = self.signal in (None, signal.SIGABRT)
+        return by_itself and not self.timed_out and bool(LOST_PEER.search(said))
 
     @property
     def waits_for_peers(self) -> bool:

@@ -45,10 +45,7 @@ def main() -> int:
     """Starts the ranks, waits for them; returns the first exit code that is not 0."""
     fault = os.environ["FAULT"]
     words = [word for word in sys.argv[1:] if not word.startswith("--")]
-    ranks = [
-        subprocess.Popen(command(rank, fault, words), env=environment(rank, fault))
-        for rank in range(RANKS)
-    ]
+    ranks = [subprocess.Popen(command(rank, fault, words), env=environment(rank, fault)) for rank in range(RANKS)]
     return next((code for code in [rank.wait() for rank in ranks] if code), 0)
 
 
