@@ -30,7 +30,7 @@ def run(
     """
     _, _, module, *arguments = argv
     whole = {**env, **agent}
-    if not _may_fork(machine, env):
+    if not may_fork(machine, env):
         return machine.ranks.run_command(argv, config.nproc, deadline_s=deadline_s, env=whole)
     asked = {"module": module, "argv": arguments, "agent": str(AGENT)}
     return machine.ranks.run_task(
@@ -38,7 +38,8 @@ def run(
     )
 
 
-def _may_fork(machine: Machine, env: Mapping[str, str]) -> bool:
+def may_fork(machine: Machine, env: Mapping[str, str]) -> bool:
+    """Returns whether ranks forked from the warm child are what programs of their own would be."""
     known = all(name in SET_IN_TIME or machine.environ.get(name) == value for name, value in env.items())
     try:
         return known and machine.ranks.torch_facts().device_count == 0
