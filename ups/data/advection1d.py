@@ -13,7 +13,7 @@ from ups.data.initial_conditions import InitialConditions, draw
 
 if TYPE_CHECKING:
     from ups.data.equations import Kind
-    from ups.data.recipe import Recipe
+    from ups.data.recipe_record import Recipe
 
 TASK = "advection1d"
 KIND: Kind = "trajectory"

@@ -16,7 +16,7 @@ from ups.data.initial_conditions import draw
 
 if TYPE_CHECKING:
     from ups.data.equations import Kind
-    from ups.data.recipe import Recipe
+    from ups.data.recipe_record import Recipe
 
 TASK = "burgers1d"
 KIND: Kind = "trajectory"

@@ -20,7 +20,7 @@ from ups.errors import DataError
 
 if TYPE_CHECKING:
     from ups.data.equations import Kind
-    from ups.data.recipe import Recipe
+    from ups.data.recipe_record import Recipe
 
 TASK = "darcy2d"
 KIND: Kind = "steady"

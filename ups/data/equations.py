@@ -11,7 +11,7 @@ from ups.errors import ConfigError
 if TYPE_CHECKING:
     import numpy as np
 
-    from ups.data.recipe import Recipe
+    from ups.data.recipe_record import Recipe
 
 Kind = Literal["trajectory", "steady"]
 TASKS: tuple[str, ...] = get_args(Task)

@@ -13,10 +13,14 @@ from ups.data import hdf5
 from ups.data.equations import equation
 from ups.data.pdebench_file import new_file
 from ups.data.pieces import in_order
-from ups.data.recipe import Recipe
+from ups.data.recipe_record import Recipe
 from ups.errors import ConfigError
 
 RECIPE_ATTRIBUTE = "ups_recipe"
+
+# float64 values one piece of work holds; pieces depend on the recipe alone, never on the processes.
+PIECE_VALUES = 1 << 20
+PIECE_SAMPLES = 16
 
 Progress = Callable[[int], None]
 
@@ -36,8 +40,8 @@ def generate(
     if found.KIND == "trajectory":
         coordinates["t"] = recipe.times
     attributes = {RECIPE_ATTRIBUTE: recipe.to_json()}
-    starts = range(0, recipe.samples, recipe.piece)
-    pieces = [(recipe, first, min(first + recipe.piece, recipe.samples)) for first in starts]
+    size = samples_of_a_piece(recipe)
+    pieces = [(recipe, first, min(first + size, recipe.samples)) for first in range(0, recipe.samples, size)]
     with new_file(
         path,
         found,
@@ -51,6 +55,12 @@ def generate(
             if progress is not None:
                 progress(piece[2])
     return True
+
+
+def samples_of_a_piece(recipe: Recipe) -> int:
+    """Returns how many samples one piece of work makes."""
+    values = recipe.frames * recipe.resolution ** len(equation(recipe.task).AXES)
+    return int(np.clip(PIECE_VALUES // values, 1, PIECE_SAMPLES))
 
 
 def solve_piece(recipe: Recipe, first: int, last: int) -> dict[str, np.ndarray]:

@@ -7,15 +7,13 @@ pickling nor a fork.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ups.data import hdf5
+from ups.data.field_spec import FieldSpec
 from ups.errors import DataError
-
-if TYPE_CHECKING:
-    from ups.data.fields import FieldSpec
 
 
 class FieldReader:
