@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,16 @@ def test_the_trainer_uses_the_public_part_of_the_doctor_only() -> None:
         return module.startswith("diagnostics.") and part(module) not in TRAINER_MAY
 
     assert offences(TRAINER, wrong) == []
+
+
+@pytest.mark.parametrize("package", ["diagnostics", "ups"])
+def test_imports_run_in_no_circle(package: str) -> None:
+    modules = {name_of(path): path for path in files(package)}
+    graph = {
+        name: {other for other in imported(path) if other in modules and not f"{name}.".startswith(f"{other}.")}
+        for name, path in modules.items()
+    }
+    TopologicalSorter(graph).prepare()  # raises CycleError with the modules of the circle
 
 
 def test_only_the_guard_catches_doctor_errors() -> None:
