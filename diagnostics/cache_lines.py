@@ -9,6 +9,7 @@ from diagnostics.caches.file_scan import Tally
 from diagnostics.findings import Finding, Severity
 
 INDENT = " " * 12
+UNKNOWN = "that nobody could look into"
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -42,7 +43,7 @@ def _summary(scan: CacheScan) -> Iterator[str]:
     if scan.devices:
         yield f"devices: {_by_name(scan.devices, scan.device_files)}"
         yield f"types:   {_by_name(scan.dtypes, {})}"
-    formats = ", ".join(f"{count} {name}" for name, count in sorted(scan.formats.items()))
+    formats = ", ".join(f"{count} {name or UNKNOWN}" for name, count in sorted(scan.formats.items()))
     yield f"formats: {formats}{_skipped(scan)}"
     if scan.findings:
         yield f"explain: ups-doctor explain {scan.findings[0].code}"

@@ -49,6 +49,7 @@ def guarded(load: Callable[[], click.Command], program_name: str, arguments: Seq
     `load` does the imports. SIGINT, SIGTERM and SIGHUP unwind the command as KeyboardInterrupt, so that its
     children are ended, and give 128 + signal. Other exceptions are faults of the program and pass through.
     """
+    _fill_closed_streams()
     stop = _Stop()
     try:
         stop.listen()
@@ -63,7 +64,7 @@ def guarded(load: Callable[[], click.Command], program_name: str, arguments: Seq
     except BrokenPipeError:
         return _reader_has_gone()
     except OSError as error:
-        _say(from_os_error(error, action="cannot use"))
+        _say(from_os_error(error, action="cannot use" if error.filename else "cannot go on"))
         return FAILED_EXIT
 
 
@@ -87,6 +88,17 @@ def _say(error: DoctorError) -> None:
     sys.stderr.write(f"error: {error.message}\n")
     for line in error.hint.splitlines():
         sys.stderr.write(f"  {line}\n")
+
+
+def _fill_closed_streams() -> None:
+    """Opens /dev/null as each standard stream that the caller closed: the next file opened would take its number."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            if descriptor != number:
+                os.dup2(descriptor, number)
+                os.close(descriptor)
+            setattr(sys, name, open(number, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - a number, for good
 
 
 def _reader_has_gone() -> int:

@@ -50,9 +50,8 @@ _MEANINGS = {
 
 def from_os_error(error: OSError, *, action: str, path: str | os.PathLike[str] | None = None) -> DoctorError:
     """Returns the one-sentence form of an OSError; `action` reads like 'cannot write the report'."""
-    shown = os.fspath(path) if path is not None else error.filename or "."
-    if isinstance(shown, bytes):
-        shown = os.fsdecode(shown)
+    named = os.fspath(path) if path is not None else error.filename or ""
+    shown = os.fsdecode(named) if isinstance(named, bytes) else str(named)
     meaning, hint = _MEANINGS.get(error.errno or 0, (error.strerror or str(error), ""))
-    parent = Path(shown).parent
-    return DoctorError(f"{action} {shown}: {meaning}", hint=hint.format(path=shown, parent=parent))
+    told = hint.format(path=shown or ".", parent=Path(shown or ".").parent)
+    return DoctorError(f"{action} {shown}: {meaning}" if shown else f"{action}: {meaning}", hint=told)

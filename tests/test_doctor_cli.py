@@ -237,7 +237,7 @@ def failing(error: BaseException) -> click.Command:
         (
             OSError(28, "x"),
             1,
-            "error: cannot use .: the disk is full\n  free some space (df -h .) and run the command again\n",
+            "error: cannot go on: the disk is full\n  free some space (df -h .) and run the command again\n",
         ),
         (KeyboardInterrupt(), 130, "\ninterrupted by Ctrl-C\n"),
         (click.ClickException("wrong"), 1, "Error: wrong\n"),
@@ -248,6 +248,15 @@ def test_every_known_error_is_a_sentence_and_a_code(
 ) -> None:
     assert guarded(lambda: failing(error), "failing", []) == code
     assert capsys.readouterr().err == shown
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_standard_stream_that_is_closed_costs_nothing_but_what_would_stand_there(tmp_path: Path, closed: str) -> None:
+    (tmp_path / "cache.npy").write_bytes(b"")
+    command = f'"{sys.executable}" -c "from diagnostics.cli import main; main()" scan-cache cache.npy {closed}'
+    done = subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert ("FAIL" in done.stdout) is (" >&-" not in f" {closed}")
 
 
 def test_a_fault_of_the_program_is_not_hidden() -> None:

@@ -44,4 +44,4 @@ def test_the_path_is_taken_from_the_error_where_none_is_given() -> None:
     assert from_os_error(OSError(2, "x", b"here.txt"), action="cannot read").message == (
         "cannot read here.txt: no such file or folder"
     )
-    assert from_os_error(OSError("odd"), action="cannot use").message == "cannot use .: odd"
+    assert from_os_error(OSError("odd"), action="cannot use").message == "cannot use: odd"

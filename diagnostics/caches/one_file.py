@@ -15,6 +15,8 @@ from diagnostics.caches.file_scan import FileScan, Problem
 from diagnostics.findings import Severity
 from diagnostics.registry import discover
 
+ZIP_END = b"PK\x05\x06"
+
 
 class CacheFormat(Protocol):
     """The contract of a plugin of `diagnostics/caches/`."""
@@ -56,18 +58,20 @@ def _scan_open(file: FileBytes) -> FileScan:
     for plugin in formats():
         if plugin.recognise(head, tail):
             return plugin.scan(file)
-    return _unrecognised(file, head)
+    return _unrecognised(file, head, tail)
 
 
-def _unrecognised(file: FileBytes, head: bytes) -> FileScan:
-    begins = f"begins with {head[:8]!r}" if head else "is empty"
+def _unrecognised(file: FileBytes, head: bytes, tail: bytes) -> FileScan:
+    whole_zip = head.startswith(b"PK") and ZIP_END in tail
+    begins = "is a whole zip archive of something else" if whole_zip else f"begins with {head[:8]!r}"
+    begins = begins if head else "is empty"
     promised = next((plugin for plugin in formats() if _ending(file.path) in plugin.ENDINGS), None)
     if promised is None:
         return FileScan(
             path=file.path, size=file.size, skipped="empty" if not head else "not a cache format known here"
         )
     # A few bytes of a zip archive, or none at all, are what a full disk or a kill leaves behind.
-    cut = not head.strip(b"\0") or head.startswith((b"PK"[: len(head)], b"\x93NUMPY"[: len(head)]))
+    cut = not whole_zip and (not head.strip(b"\0") or head.startswith((b"PK"[: len(head)], b"\x93NUMPY"[: len(head)])))
     problem = Problem(
         name="truncated-file" if cut else "corrupt-file",
         observed=f"{file.size} bytes; it {begins}",

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,20 @@ def test_a_named_pipe_in_the_folder_is_passed_over(torch_files: Path, tmp_path: 
     os.mkfifo(tmp_path / "pipe.pt")
     shutil.copy(torch_files / "clean.pt", tmp_path)
     assert scan([tmp_path]).skipped == {"not a regular file": 1}
+
+
+def test_a_whole_zip_of_something_else_is_not_called_cut_off(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "report.pt", "w") as archive:
+        archive.writestr("a.txt", "x")
+    (problem,) = scan_file(str(tmp_path / "report.pt")).problems
+    assert problem.name == "corrupt-file"
+    assert problem.observed == "109 bytes; it is a whole zip archive of something else"
+    (tmp_path / "cut.pt").write_bytes((tmp_path / "report.pt").read_bytes()[:-30])
+    (problem,) = scan_file(str(tmp_path / "cut.pt")).problems
+    assert problem.name == "truncated-file"
+
+
+def test_a_file_that_cannot_be_read_has_a_place_in_the_summary(tmp_path: Path) -> None:
+    (tmp_path / "loop.pt").symlink_to("loop.pt")
+    code, lines = printed(str(tmp_path))
+    assert (code, lines[-2]) == (1, "formats: 1 that nobody could look into")
