@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,32 +41,37 @@ class LatentPairDataset(Dataset[dict[str, Any]]):
         self.folder, self.split, self.spec = folder, split, spec
         self.samples = manifest["splits"][split]
         self._each = max(1, spec.frames - 1)
-        self._log_parameter = float(np.log10(max(abs(spec.parameter), 1e-30)))
+        self._sample_numbers = np.asarray(self.samples, dtype=np.int64)
+        self._conditions = _conditions(spec, self._each)
         self._arrays: dict[str, np.ndarray] = {}
 
     def __len__(self) -> int:
         return len(self.samples) * self._each
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        if not 0 <= index < len(self):
-            raise IndexError(f"item {index} of {len(self)}")
-        position, frame = divmod(index, self._each)
+        one = self.batch([index])
+        return {name: values[0] if values.ndim > 1 else int(values) for name, values in one.items()}
+
+    def batch(self, indices: Sequence[int]) -> dict[str, torch.Tensor]:
+        """Returns the items stacked: one copy out of the page cache for each array, whatever the batch size."""
+        index_B = np.asarray(indices)
+        if index_B.min() < 0 or index_B.max() >= len(self):
+            raise IndexError(f"item {index_B.min()} to {index_B.max()} of {len(self)}")
+        position_B, frame_B = np.divmod(index_B, self._each)
         first, last = self.spec.fields[0], self.spec.fields[-1]
         steady = self.spec.kind == "steady"
-        times = self.spec.times[frame : frame + 2]
-        cond = (0.0, 0.0) if steady else (float(times[1] - times[0]), float(times[0]))
         return {
-            "z_in": self._latent(first, position, frame),
-            "z_out": self._latent(last, position, frame if steady else frame + 1),
-            "cond": torch.tensor((*cond, self._log_parameter), dtype=torch.float32),
-            "sample": self.samples[position],
-            "frame": frame,
+            "z_in": self._latents(first, position_B, frame_B),
+            "z_out": self._latents(last, position_B, frame_B if steady else frame_B + 1),
+            "cond": torch.from_numpy(self._conditions[frame_B]),
+            "sample": torch.from_numpy(self._sample_numbers[position_B]),
+            "frame": torch.from_numpy(frame_B),
         }
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_arrays": {}}
 
-    def _latent(self, field: str, position: int, frame: int) -> torch.Tensor:
+    def _latents(self, field: str, position_B: np.ndarray, frame_B: np.ndarray) -> torch.Tensor:
         if field not in self._arrays:
             path = array_path(self.folder, self.split, field)
             try:
@@ -75,7 +80,17 @@ class LatentPairDataset(Dataset[dict[str, Any]]):
                 raise DataError(
                     f"the latent cache is damaged: {path}: {error}", hint="ups cache build CONFIG --rebuild"
                 ) from error
-        return torch.from_numpy(np.array(self._arrays[field][position, frame]))
+        return torch.from_numpy(np.asarray(self._arrays[field][position_B, frame_B]))
+
+
+def _conditions(spec: FieldSpec, each: int) -> np.ndarray:
+    """Returns (lead time, time of the input frame, log10 of the parameter's size) by input frame, (T, 3)."""
+    log_parameter = np.full(each, np.log10(max(abs(spec.parameter), 1e-30)))
+    if spec.kind == "steady":
+        times = lead = np.zeros(each)
+    else:
+        times, lead = np.asarray(spec.times)[:each], np.diff(np.asarray(spec.times))[:each]
+    return np.stack([lead, times, log_parameter], axis=1).astype(np.float32)
 
 
 def array_path(folder: Path, split: str, field: str) -> Path:

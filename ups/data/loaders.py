@@ -31,7 +31,10 @@ class Refused:
 
 
 class Weighted(Dataset[Any]):
-    """A dataset asked by (index, weight), whose items carry the weight."""
+    """A dataset asked by (index, weight), whose items carry the weight.
+
+    A dataset with a method `batch(indices)` is asked for whole batches.
+    """
 
     def __init__(self, dataset: Dataset[dict[str, Any]]) -> None:
         self.dataset = dataset
@@ -45,9 +48,24 @@ class Weighted(Dataset[Any]):
                 raise
             return Refused(error.message, error.hint)
 
+    def __getitems__(self, entries: list[Entry]) -> list[Any] | Batch | Refused:
+        """Returns the items of one batch, or the batch itself: torch's loader asks here first."""
+        whole = getattr(self.dataset, "batch", None)
+        if whole is None:
+            return [self[entry] for entry in entries]
+        try:
+            batch: Batch = whole([index for index, _ in entries])
+        except DoctorError as error:
+            if get_worker_info() is None:
+                raise
+            return Refused(error.message, error.hint)
+        return {**batch, "weight": torch.tensor([weight for _, weight in entries])}
 
-def collate(items: list[Any]) -> Any:
-    """Returns the items stacked, or the first of them that was refused."""
+
+def collate(items: list[Any] | Batch | Refused) -> Any:
+    """Returns the items stacked, or the first of them that was refused; a batch stays as it is."""
+    if not isinstance(items, list):
+        return items
     return next((item for item in items if isinstance(item, Refused)), None) or default_collate(items)
 
 

@@ -6,6 +6,7 @@ each step. Shapes: B batch, X grid axes, C channels, S tokens, D latent channels
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -123,3 +124,8 @@ class WithTruth(Dataset[dict[str, Any]]):
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         return {**self.latents[index], "u_out": self.fields[index]["u_out"]}
+
+    def batch(self, indices: Sequence[int]) -> Batch:
+        """Returns the items stacked."""
+        u_out = torch.stack([self.fields[index]["u_out"] for index in indices])
+        return {**self.latents.batch(indices), "u_out": u_out}
