@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import traceback
 from collections.abc import Collection, Sequence
@@ -77,13 +78,22 @@ def run_preflight(
                 run.take(outcome)
         if chosen:
             # `import torch` takes a second: it runs while the first probes do.
-            machine.ranks.warm(for_modules=any(probe.stage is Stage.MODEL for probe in chosen))
+            _warm(machine, for_modules=any(probe.stage is Stage.MODEL for probe in chosen))
         for probe in chosen:
             run.one(probe, skip)
     except KeyboardInterrupt as stop:
         run.interrupted(chosen)
         raise Interrupted(run.verdict(time.monotonic() - began)) from stop
     return run.verdict(time.monotonic() - began)
+
+
+def _warm(machine: Machine, *, for_modules: bool) -> None:
+    """Starts `import torch` in the background."""
+    from diagnostics.machine import MachineError
+
+    # A Python that cannot be started is a finding of the probes that need it, with its name and its remedy.
+    with contextlib.suppress(MachineError):
+        machine.ranks.warm(for_modules=for_modules)
 
 
 def default_stages(*, has_job: bool, has_script: bool) -> tuple[Stage, ...]:

@@ -10,10 +10,11 @@ from types import ModuleType
 import pytest
 from fakes import FakeRanks, fake_machine, preflight_config
 
-from diagnostics.checks import Stage
+from diagnostics.checks import Stage, Thresholds
 from diagnostics.errors import DoctorError, UsageError
 from diagnostics.findings import Outcome, Status, Verdict
 from diagnostics.preflight import Interrupted, default_stages, run_preflight
+from diagnostics.preflight_setup import open_machine, settle
 from diagnostics.probe_plan import Probe, in_order, load_probes, parse_skips, parse_stages
 
 Package = Callable[..., ModuleType]
@@ -242,3 +243,12 @@ def test_a_check_that_did_not_run_to_its_end_is_no_pass(package: Package, tmp_pa
     assert [outcome.passed for outcome in verdict.outcomes] == [False, False]
     assert verdict.exit_code() == 3
     assert verdict.outcomes[0].status is Status.TIMED_OUT
+
+
+def test_a_python_that_cannot_be_started_is_a_finding_and_no_crash(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text("no program")
+    with open_machine(str(python)) as machine:
+        settled = settle(machine, python=str(python), record_dir=tmp_path, thresholds=Thresholds(), nproc=2)
+        verdict = run_preflight(settled, machine, stages=(Stage.HOST,))
+    assert "P110" in {finding.code for finding in verdict.errors}

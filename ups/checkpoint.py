@@ -26,6 +26,7 @@ import torch
 from ups.config import UpsConfig, from_plain, to_plain
 from ups.data.fields import FieldSpec
 from ups.data.normalisation import Normalisation
+from ups.data.torch_reason import torch_reason
 from ups.errors import DataError, from_os_error
 from ups.models import build_operator
 from ups.models.autoencoder import FieldAutoencoder
@@ -116,7 +117,7 @@ def load(path: Path, kind: str) -> dict[str, Any]:
             raise DataError(f"{path} is damaged: it is cut off", hint=f"ups-doctor scan-cache {path}") from error
         raise from_os_error(error, action="cannot read the checkpoint", path=path) from error
     except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        reason = torch_reason(error)
         raise DataError(
             f"{path} is damaged or no checkpoint: {reason}", hint=f"ups-doctor scan-cache {path}"
         ) from error

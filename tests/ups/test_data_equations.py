@@ -136,6 +136,8 @@ def test_time_marched_darcy_keeps_more_of_its_initial_data_the_smaller_the_forci
             {"mode": "pdebench"},
             "mode 'pdebench' exists for darcy2d, advection1d has one mode: clean",
         ),
+        ("advection1d", float("nan"), {}, "beta and the end time must be finite numbers, got nan and 2"),
+        ("burgers1d", 0.1, {"end_time": float("inf")}, "Nu and the end time must be finite numbers, got 0.1 and inf"),
         ("heat1d", 1.0, {}, "unknown task 'heat1d'"),
     ],
 )

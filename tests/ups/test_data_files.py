@@ -1,6 +1,8 @@
 """Data files, written and read: real HDF5 files, good ones and every kind of bad one."""
 
+import gzip
 import multiprocessing
+import os
 import pickle
 import tracemalloc
 
@@ -202,6 +204,26 @@ def test_reading_a_frame_of_a_large_file_takes_the_memory_of_the_frame(tmp_path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 200_000 < path.stat().st_size / 50
+
+
+@pytest.mark.parametrize("content", [b"no file of torch", pickle.dumps(print, protocol=2), gzip.compress(b"x")])
+def test_what_is_no_tensor_file_is_refused_without_torchs_unsafe_advice(tmp_path, content):
+    (tmp_path / "odd.pt").write_bytes(content)
+    message = refusal(convert, [tmp_path / "odd.pt"], "darcy2d", tmp_path, ConvertOptions())
+    assert message == (
+        f"{tmp_path}/odd.pt cannot be read as tensors saved by torch: "
+        "it holds something else than tensors in plain containers, or torch.save did not write it"
+    )
+
+
+def test_a_pipe_in_place_of_a_file_makes_nobody_wait(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert refusal(convert, [tmp_path / "pipe"], "darcy2d", tmp_path, ConvertOptions()) == (
+        f"{tmp_path}/pipe is no regular file"
+    )
+    assert refusal(open_spec, tmp_path / "pipe", task="darcy2d") == (
+        f"{tmp_path}/pipe is no regular file, and cannot be read as HDF5"
+    )
 
 
 def test_converted_darcy_keeps_the_order_of_its_sources(tmp_path):

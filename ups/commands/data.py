@@ -114,7 +114,9 @@ def _from_options(task: str | None, overrides: tuple[str, ...], given: dict[str,
 
     if not task or overrides:
         raise ConfigError("name a TASK or a --config; --set needs --config", hint="ups data generate --help")
-    equation(task)
+    timed = [f"--{name.replace('_', '-')}" for name in ("frames", "end_time") if name in given]
+    if equation(task).KIND == "steady" and timed:
+        raise ConfigError(f"{task} has no time: leave out {', '.join(timed)}")
     outer = {name: given.pop(name) for name in ("parameter", "root") if name in given}
     return DataConfig(task=task, generate=GenerateConfig(**given), **outer)  # type: ignore[arg-type]  # checked above
 

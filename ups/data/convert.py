@@ -19,6 +19,7 @@ import numpy as np
 
 from ups.data.equations import Equation, equation
 from ups.data.pdebench_file import new_file
+from ups.data.torch_reason import torch_reason
 from ups.errors import ConfigError, DataError
 
 
@@ -70,13 +71,16 @@ def convert(
 def _loaded(path: Path) -> dict[str, Any]:
     import torch  # here and not above: only this command needs it
 
-    if not path.exists():
-        raise DataError(f"there is no file {path}")
+    if not path.is_file():
+        what = "is no regular file" if path.exists() else "is not there"
+        raise DataError(f"{path} {what}", hint=f"check the spelling: ls -l {path.parent}")
     try:
         table = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises a dozen types for a damaged or hostile file
-        reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
-        raise DataError(f"{path} cannot be read as tensors saved by torch: {reason}") from error
+        raise DataError(
+            f"{path} cannot be read as tensors saved by torch: {torch_reason(error)}",
+            hint=f"ups-doctor scan-cache {path}",
+        ) from error
     if not isinstance(table, dict) or not all(torch.is_tensor(table.get(name)) for name in ("x", "y")):
         there = sorted(map(str, table)) if isinstance(table, dict) else type(table).__name__
         raise DataError(f"{path} must hold a dictionary with tensors 'x' and 'y', it holds {there}")

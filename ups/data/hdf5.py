@@ -22,6 +22,8 @@ def open_for_reading(path: Path) -> Any:
             f"there is no data file {path}",
             hint=f"make it: ups data generate --config CONFIG, or put PDEBench's file of that name there ({PDEBENCH})",
         )
+    if not path.is_file() and not path.is_dir():
+        raise DataError(f"{path} is no regular file, and cannot be read as HDF5", hint=f"see what it is: ls -l {path}")
     try:
         # Files of ours appear by a rename and are never changed in place, so no lock is needed;
         # a lock is refused on many network and read-only file systems.

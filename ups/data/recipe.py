@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from ups.config import DataConfig, GenerateConfig
@@ -30,6 +31,10 @@ def build_recipe(task: str, parameter: float, config: GenerateConfig) -> Recipe:
         seed=config.seed,
         mode=config.mode,
     )
+    if not math.isfinite(parameter) or not math.isfinite(config.end_time):
+        raise ConfigError(
+            f"{found.PARAMETER} and the end time must be finite numbers, got {parameter:g} and {config.end_time:g}"
+        )
     if found.POSITIVE_PARAMETER and not parameter > 0:
         raise ConfigError(f"{task} needs {found.PARAMETER} above 0, got {parameter:g}")
     for name, least in (("samples", 1), ("resolution", 4), ("seed", 0)):
