@@ -26,11 +26,11 @@ def run(
 
     Without a GPU the ranks are forked from the warm child, which saves each the 3 s of torch's imports. They
     are programs of their own where that could change what is found: CUDA does not survive a fork,
-    and a variable of the job may act on the start of Python.
+    and a variable of the job, or a script in place of Python, may act on its start.
     """
-    _, _, module, *arguments = argv
+    python, _, module, *arguments = argv
     whole = {**env, **agent}
-    if not may_fork(machine, env):
+    if not may_fork(machine, python, env):
         return machine.ranks.run_command(argv, config.nproc, deadline_s=deadline_s, env=whole)
     asked = {"module": module, "argv": arguments, "agent": str(AGENT)}
     return machine.ranks.run_task(
@@ -38,10 +38,11 @@ def run(
     )
 
 
-def may_fork(machine: Machine, env: Mapping[str, str]) -> bool:
+def may_fork(machine: Machine, python: str, env: Mapping[str, str]) -> bool:
     """Returns whether ranks forked from the warm child are what programs of their own would be."""
     known = all(name in SET_IN_TIME or machine.environ.get(name) == value for name, value in env.items())
     try:
-        return known and machine.ranks.torch_facts().device_count == 0
+        torch = machine.ranks.torch_facts()
     except MachineError:  # torch does not import: the adapter's own words say more
         return False
+    return known and torch.device_count == 0 and torch.executable == python

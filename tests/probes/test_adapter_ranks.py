@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fakes import FakeRanks, fake_machine
+from fakes import TORCH, FakeRanks, fake_machine
 
 from diagnostics.checks import JobDescription, PreflightConfig, Thresholds
 from diagnostics.machine import Machine
@@ -65,7 +65,7 @@ def ended(results: list[RankResult]) -> list[tuple[int, int | None, str, str]]:
 def test_a_forked_rank_ends_as_a_program_does(machine, folder, tmp_path, statement, code, last_line):
     config = config_of(tmp_path, "ends", tmp_path, folder)
     argv, env = [sys.executable, "-m", "ends", statement], config.job.env
-    assert adapter_ranks.may_fork(machine, env)
+    assert adapter_ranks.may_fork(machine, sys.executable, env)
     forked = ended(adapter_ranks.run(machine, config, argv, deadline_s=60, env=env))
     assert [one[0] for one in forked] == [code, code]
     assert {one[3] for one in forked} == {last_line}
@@ -89,13 +89,14 @@ def test_a_native_crash_of_a_forked_rank_is_named_as_that_of_a_program(machine, 
 
 
 @pytest.mark.parametrize(
-    ("gpus", "env", "forks"),
+    ("gpus", "python", "env", "forks"),
     [
-        (0, {"OMP_NUM_THREADS": "1"}, True),
-        (0, {"OMP_NUM_THREADS": "1", "LD_PRELOAD": "libjemalloc.so"}, False),
-        (1, {"OMP_NUM_THREADS": "1"}, False),
+        (0, TORCH.executable, {"OMP_NUM_THREADS": "1"}, True),
+        (0, TORCH.executable, {"OMP_NUM_THREADS": "1", "LD_PRELOAD": "libjemalloc.so"}, False),
+        (0, "./in-container.sh", {"OMP_NUM_THREADS": "1"}, False),
+        (1, TORCH.executable, {"OMP_NUM_THREADS": "1"}, False),
     ],
 )
-def test_ranks_are_programs_where_a_fork_could_change_what_is_found(gpus, env, forks):
-    ranks = FakeRanks(facts=replace(FakeRanks().facts, device_count=gpus))
-    assert adapter_ranks.may_fork(fake_machine(ranks=ranks), env) is forks
+def test_ranks_are_programs_where_a_fork_could_change_what_is_found(gpus, python, env, forks):
+    ranks = FakeRanks(facts=replace(TORCH, device_count=gpus))
+    assert adapter_ranks.may_fork(fake_machine(ranks=ranks), python, env) is forks
