@@ -168,9 +168,9 @@ def test_an_unwatched_rank_is_still_reported_and_says_what_is_missing(machine, p
     isolated.write_text(f'#!/bin/sh\nunset UPS_DOCTOR_DIR\nexec {sys.executable} "$@"\n')
     isolated.chmod(0o755)
     config = preflight(fault="forward")
-    (finding,) = model_step.probe(machine, replace_python(config, str(isolated))).findings
-    assert finding.title == "rank 1 died of SIGSEGV"
-    assert finding.evidence[0].observed.startswith("SIGSEGV; no agent's file: python -I or -E")
+    findings = model_step.probe(machine, replace_python(config, str(isolated))).findings
+    assert [finding.title for finding in findings] == ["rank 1 died of SIGSEGV"]
+    assert findings[0].evidence[0].observed.startswith("SIGSEGV; no agent's file: python -I or -E")
 
 
 def replace_python(config: PreflightConfig, python: str) -> PreflightConfig:
