@@ -106,3 +106,15 @@ def test_under_torchrun_the_command_takes_part_as_a_rank_and_starts_none(tmp_pat
     assert done.returncode == 0, done.stderr
     assert "RANK is set: started by a launcher, taking part as one of its 2 ranks" in done.stderr.splitlines()
     assert (tmp_path / "run/checkpoints/best.pt").exists()
+
+
+def test_a_launcher_killed_outright_takes_its_ranks_with_it(tmp_path: Path) -> None:
+    """Ranks that lived on would write into the run that --resume goes on with."""
+    write_data(tmp_path)
+    config = write_config(tmp_path, stages={"autoencoder": ENDLESS})
+    log, mark = tmp_path / "log", f"killed-{os.getpid()}"
+    process = start(["train", config, "--no-preflight"], mark, log)
+    wait_until(lambda: log_says(log, "autoencoder 1/"))
+    process.kill()
+    assert process.wait(timeout=20) == -signal.SIGKILL
+    wait_until(lambda: not processes_marked(mark), deadline_s=10)
