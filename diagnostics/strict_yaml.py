@@ -71,6 +71,8 @@ def _read(path: Path, including: tuple[Path, ...]) -> Located:
     real = Path(os.path.realpath(path))  # unlike resolve(), it does not raise for a loop of links: opening it does
     if real in including:
         raise UsageError(f"{path} includes itself: {' -> '.join(str(item) for item in (*including, path))}")
+    if path.is_fifo() or path.is_socket():
+        raise UsageError(f"{path} is a pipe, a file was expected")  # reading it would wait for a writer for ever
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -258,3 +259,10 @@ def test_a_circle_of_links_is_one_sentence(tmp_path: Path) -> None:
     assert error.value.message == (
         f"cannot read the configuration {tmp_path}/main.yaml: its symbolic links lead in a circle"
     )
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "main.yaml")
+    with pytest.raises(UsageError) as refused:
+        load(tmp_path / "main.yaml", Outer)
+    assert refused.value.message == f"{tmp_path}/main.yaml is a pipe, a file was expected"
