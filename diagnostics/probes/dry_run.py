@@ -34,7 +34,7 @@ from diagnostics.machine.facts import ChildResult
 CODE = "P801"
 NAME = "dry-run"
 STAGE = Stage.DRY_RUN
-REQUIRES = ("P602",)
+REQUIRES = ("P602", "P701")
 STEPS = 6  # the first is slow everywhere; five more give a median
 
 

@@ -3,7 +3,8 @@
     python tests/benchmarks/preflight_seconds.py [CONFIG] [--set K=V]... [--repeats 3] [--output FILE.json]
 
 Makes CONFIG's data in a folder of its own. Starts the real command each time; for the first answer with stage
-host alone, which comes first. A run in which a check found an error ends the benchmark: its seconds mean nothing. Goals: all CPU stages under 15 s, a first line in under 2 s.
+host alone, which comes first. A run in which a check found an error ends the benchmark: its seconds mean
+nothing. Goals: all CPU stages under 15 s, a first line in under 2 s.
 """
 
 from __future__ import annotations
