@@ -36,8 +36,8 @@ class UsageError(DoctorError):
 _MEANINGS = {
     errno.ENOSPC: ("the disk is full", "free some space (df -h {path}) and run the command again"),
     errno.EDQUOT: ("the disk quota is used up", "free some space and run the command again"),
-    errno.EACCES: ("permission denied", "check who owns it: ls -ld {path}"),
-    errno.EPERM: ("permission denied", "check who owns it: ls -ld {path}"),
+    errno.EACCES: ("permission denied", "check who owns it: namei -l {path}"),
+    errno.EPERM: ("permission denied", "check who owns it: namei -l {path}"),
     errno.EROFS: ("the file system is read-only", "choose a folder on another disk"),
     errno.ENOENT: ("no such file or folder", "check the spelling: ls -l {parent}"),
     errno.EEXIST: ("it exists already", "choose another name, or move it away"),

@@ -21,8 +21,8 @@ def test_an_error_carries_message_hint_and_exit_code() -> None:
     [
         (errno.ENOSPC, "the disk is full", "free some space (df -h /data/run) and run the command again"),
         (errno.EDQUOT, "the disk quota is used up", "free some space and run the command again"),
-        (errno.EACCES, "permission denied", "check who owns it: ls -ld /data/run"),
-        (errno.EPERM, "permission denied", "check who owns it: ls -ld /data/run"),
+        (errno.EACCES, "permission denied", "check who owns it: namei -l /data/run"),
+        (errno.EPERM, "permission denied", "check who owns it: namei -l /data/run"),
         (errno.EROFS, "the file system is read-only", "choose a folder on another disk"),
         (errno.ENOENT, "no such file or folder", "check the spelling: ls -l /data"),
         (errno.EEXIST, "it exists already", "choose another name, or move it away"),
