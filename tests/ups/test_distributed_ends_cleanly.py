@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from small_run import clean_environment, write_config, write_data
+from small_run import clean_environment, ups, write_config, write_data
 
 from ups.distributed import choose_backend
 from ups.errors import ConfigError
@@ -61,13 +60,13 @@ def test_threads_that_stay_are_seen() -> None:
 
 @pytest.mark.slow
 def test_thirty_trainings_on_two_ranks_exit_0_each(tmp_path: Path) -> None:
+    # The real command each time: what a rank imports late, and when, is part of how its interpreter ends.
     write_data(tmp_path, samples=6, frames=2)
-    program = Path(__file__).with_name("forked_trainings.py")
-    done = subprocess.run(
-        [sys.executable, str(program), str(write_config(tmp_path)), "30"],
-        capture_output=True, text=True, timeout=400, check=False, env=clean_environment(),
-    )  # fmt: skip
-    assert json.loads(done.stdout.splitlines()[-1]) == [[0, 0]] * 30, done.stderr
+    config = write_config(tmp_path)
+    for number in range(30):
+        done = ups("train", config, "--no-preflight", "--set", f"output.dir={tmp_path}/run-{number}")
+        assert (number, done.returncode) == (number, 0), done.stderr
+        assert "completed: 2 ranks" in done.stdout
 
 
 @pytest.mark.parametrize(
