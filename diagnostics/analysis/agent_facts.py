@@ -75,6 +75,42 @@ class OpenModules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CollectiveCall:
+    """One call of torch.distributed from Python, in the order in which this process made them."""
+
+    sequence: int
+    number: int  # the group's own counter on entry, which also counts DDP's and FSDP's C++ calls; -1 unknown
+    op: str  # all_reduce, broadcast, send, barrier, new_group...
+    group: str
+    shape: str  # "8x3", of the first tensor; "" where there is none
+    dtype: str
+    root: int | None  # src or dst
+    path: tuple[Frame, ...]  # innermost first
+    entered_s: float
+    left_s: float | None  # None: still inside when the file was last written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupProgress:
+    """How far this process got in one process group."""
+
+    group: str
+    ranks: tuple[int, ...]
+    calls: int
+    rolling_hash: int  # over op, shape, dtype and root of each call, in order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """Optimizer steps of this process; `durations_s` are the times between the latest ones, oldest first."""
+
+    count: int = 0
+    first_s: float | None = None
+    last_s: float | None = None
+    durations_s: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentFile:
     """All that one process recorded. `problems` says what could not be read."""
 
@@ -95,6 +131,9 @@ class AgentFile:
     entered: tuple[ModuleEntry, ...]  # oldest first
     constructions: tuple[Construction, ...]  # oldest first
     problems: tuple[str, ...]
+    collectives: tuple[CollectiveCall, ...] = ()  # the latest, oldest first
+    groups: tuple[GroupProgress, ...] = ()
+    steps: Steps = Steps()
 
     @property
     def rank(self) -> int | None:

@@ -1,0 +1,87 @@
+"""The contract between the diagnosis engine and its signatures: what a known failure is given and gives back.
+
+A signature is one file in `signatures/` with
+    CODE = "D201"             one letter, three digits: D1xx launch and environment, D2xx crash, D3xx hang, D4xx lie,
+                              D5xx silent-wrong, D6xx wrapper, D7xx data at rest, D8xx slow
+    NAME = "module-segfaults" kebab-case, unique
+    CLASS = "native-crash"    one of FAILURE_CLASSES
+    EXAMINES = Examines.FAILED
+    def match(case: Case) -> Match | None
+It reads the Case and nothing else. Where nothing supports it, it returns None: unknown is an answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from diagnostics.findings import Confidence, Finding, Role
+
+
+class JobOutcome(StrEnum):
+    """How a job went, whatever it claimed."""
+
+    OK = "ok"
+    CRASH = "crash"
+    HANG = "hang"
+    SILENT_WRONG = "silent-wrong"
+    SLOW = "slow"
+
+
+class Examines(StrEnum):
+    """Which jobs a signature is asked about; a job that ended well is only shown to those that look for lies."""
+
+    FAILED = "failed"  # a code other than 0, a signal, or ended by the doctor after a stall
+    SUCCEEDED = "succeeded"  # the job itself said 0
+    ANY = "any"
+
+
+FAILURE_CLASSES = {
+    "launcher-missing", "env-not-propagated", "port-in-use", "rendezvous-timeout", "master-unreachable",
+    "nested-launch", "backend-unavailable", "device-misassigned", "version-skew", "fd-exhaustion", "shm-exhausted",
+    "disk-full", "permission",
+    "python-exception", "native-crash", "killed-by-oom-killer", "killed-externally", "host-oom", "cuda-oom",
+    "data-worker-crash", "thread-exception", "import-failure", "pickling-failure", "teardown-abort",
+    "collective-missing", "collective-mismatch", "p2p-deadlock", "rank-stalled", "collective-timeout",
+    "rendezvous-hang", "shutdown-hang", "fork-deadlock",
+    "masked-exit", "zero-progress", "tracker-not-finalised",
+    "duplicate-data", "missing-set-epoch", "rank-divergence", "gradients-not-synchronised", "nan-on-rank",
+    "rng-collision",
+    "unused-parameters", "parameter-mismatch", "inplace-under-ddp", "static-graph-violation", "shared-view",
+    "cuda-in-cache", "truncated-file", "stale-cache", "corrupt-checkpoint",
+    "straggler", "data-starved", "cpu-oversubscribed", "memory-leak",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A known failure that the case supports.
+
+    `finding` carries CODE, NAME, the cause in one sentence with the values seen (title), proof, fix, confidence,
+    and role. `explains` are the pids whose failure this accounts for: a specific match takes the place of a
+    generic one about the same process. `began_s` is when the initiating event happened, for ordering.
+    """
+
+    finding: Finding
+    failure_class: str
+    outcome: JobOutcome
+    culprit_ranks: tuple[int, ...] = ()
+    locations: tuple[str, ...] = ()  # "train.py:31", best first, relative to the job's folder; [0] is the one to change
+    module: str = ""  # dotted path of the nn.Module, "" where none was involved
+    explains: tuple[int, ...] = ()
+    began_s: float | None = None
+    generic: bool = False  # "some exception", "some signal": yields to a specific match about the same process
+
+    def __post_init__(self) -> None:
+        if self.failure_class not in FAILURE_CLASSES:
+            raise ValueError(f"{self.finding.code}: {self.failure_class!r} is no failure class")
+
+    @property
+    def is_root(self) -> bool:
+        """Whether this started the trouble."""
+        return self.finding.role is Role.ROOT
+
+    @property
+    def certainty(self) -> int:
+        """2 confirmed, 1 likely, 0 possible."""
+        return {Confidence.CONFIRMED: 2, Confidence.LIKELY: 1, Confidence.POSSIBLE: 0}[self.finding.confidence]
