@@ -6,7 +6,7 @@ No key is ever removed within a schema number; readers ignore unknown ones.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from diagnostics.findings import Confidence, Finding
 from diagnostics.matches import JobOutcome
