@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from diagnostics.findings import Outcome, Severity, Status
+from diagnostics.markdown import inline, table
 from diagnostics.report_data import Report
-from diagnostics.sections.markdown import inline, table
 
 ORDER = 20
 TITLE = "Checks"

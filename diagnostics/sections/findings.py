@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.markdown import block, code, inline
 from diagnostics.report_data import Report
-from diagnostics.sections.markdown import block, code, inline
 
 ORDER = 10
 TITLE = "Findings"

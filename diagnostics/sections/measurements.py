@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from diagnostics.findings import to_json
+from diagnostics.markdown import inline, table
 from diagnostics.report_data import Report
-from diagnostics.sections.markdown import inline, table
 
 ORDER = 50
 TITLE = "Measurements"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from diagnostics.findings import Outcome, Status
+from diagnostics.markdown import block, inline
 from diagnostics.report_data import Report
-from diagnostics.sections.markdown import block, inline
 
 ORDER = 30
 TITLE = "Not decided"

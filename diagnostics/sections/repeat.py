@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from diagnostics.markdown import block
 from diagnostics.report_data import Report
-from diagnostics.sections.markdown import block
 
 ORDER = 70
 TITLE = "Run it again"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from diagnostics.markdown import table
 from diagnostics.report_data import Report
-from diagnostics.sections.markdown import table
 
 ORDER = 40
 TITLE = "Seconds by stage"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from diagnostics.findings import Severity, Status, Verdict
+from diagnostics.markdown import code, inline
 from diagnostics.report_data import Report
-from diagnostics.sections.markdown import code, inline
 
 ORDER = 0
 TITLE = "Preflight report"

@@ -1,4 +1,4 @@
-"""Pieces of Markdown that read well in a terminal too; no section by itself."""
+"""Pieces of Markdown that read well in a terminal too."""
 
 from __future__ import annotations
 

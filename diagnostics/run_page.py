@@ -1,0 +1,32 @@
+"""report.md and report.json of a watched job."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from diagnostics import redact, run_sections
+from diagnostics.findings import to_json
+from diagnostics.registry import discover
+from diagnostics.run_report import RunReport
+
+SCHEMA = 1
+
+
+def markdown(report: RunReport) -> str:
+    """Returns the page: Markdown that also reads well in a terminal; every section that has lines."""
+    lines = [line for section in _sections(report) for line in section]
+    return "\n".join(redact.text(line) for line in lines).rstrip() + "\n"
+
+
+def _sections(report: RunReport) -> Iterator[list[str]]:
+    for module in discover(run_sections, key="ORDER").values():
+        body: list[str] = module.render(report)
+        if body:
+            yield [f"{'#' if module.ORDER == 0 else '##'} {module.TITLE}", "", *body, ""]
+
+
+def json_text(report: RunReport) -> str:
+    """Returns report.json, secrets hidden."""
+    body = {"schema": SCHEMA, "kind": "run", **to_json(report)}
+    return json.dumps(redact.json_value(body), indent=1) + "\n"

@@ -1,0 +1,56 @@
+"""The last lines on the terminal after a watched job: ten at most."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+
+from diagnostics import redact
+from diagnostics.findings import Confidence
+from diagnostics.matches import JobOutcome
+from diagnostics.run_report import NO_CLASS, RunReport
+from diagnostics.verdict_words import headline, ranks_in_words
+
+MAX_LINES = 10
+COLOURS = {JobOutcome.OK: "32", JobOutcome.SLOW: "33"}
+RED = "1;31"
+_NUMBER = re.compile(r"^> *\d+ ")
+
+
+def summary_lines(report: RunReport, place: str, *, colour: bool = False, width: int = 120) -> list[str]:
+    """Returns the summary; `place` says where the report is, or why there is none."""
+    first = f"ups-doctor: {headline(report)}"
+    if colour:
+        first = f"\033[{COLOURS.get(report.outcome, RED)}m{first}\033[0m"
+    body = [redact.line(line) for line in _body(report, width)]
+    return [first, *body[: MAX_LINES - 2], f"  {redact.line(place)}"]
+
+
+def _body(report: RunReport, width: int) -> Iterator[str]:
+    if report.failure_class != NO_CLASS:
+        if report.culprit_ranks and report.victim_ranks:
+            victims = ranks_in_words(report.victim_ranks)
+            yield f"  who    {ranks_in_words(report.culprit_ranks)}; {victims} only suffered"
+        yield from _source(report)
+        if report.root_cause:
+            guess = "" if report.confidence is Confidence.CONFIRMED else f" ({report.confidence}, not proven)"
+            yield from _wrapped("  why    ", report.root_cause + guess, width, lines=2)
+        if report.fix and report.outcome is not JobOutcome.OK:
+            yield from _wrapped("  fix    ", report.fix, width, lines=2)
+    for note in report.notes[:2]:
+        yield from _wrapped("  note   ", note, width, lines=1)
+
+
+def _source(report: RunReport) -> Iterator[str]:
+    marked = [line for excerpt in report.sources[:1] for line in excerpt.lines if line.startswith(">")]
+    if report.location is not None and marked:
+        yield f"  line   {report.location}:  {_NUMBER.sub('', marked[0]).strip()}"
+
+
+def _wrapped(label: str, text: str, width: int, *, lines: int) -> Iterator[str]:
+    wrapped = textwrap.wrap(
+        " ".join(text.split()), max(width - len(label), 40), max_lines=lines, placeholder=" ...", break_on_hyphens=False
+    )
+    for number, line in enumerate(wrapped):
+        yield (label if number == 0 else " " * len(label)) + line

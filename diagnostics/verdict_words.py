@@ -1,0 +1,48 @@
+"""A verdict in words: the same sentence on the terminal and at the top of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diagnostics.matches import JobOutcome
+from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport
+
+OUTCOMES = {
+    JobOutcome.OK: "The job ended well",
+    JobOutcome.CRASH: "The job crashed",
+    JobOutcome.HANG: "The job hung",
+    JobOutcome.SILENT_WRONG: "The job claims success, but trained wrongly",
+    JobOutcome.SLOW: "The job is slow",
+}
+SHOWN_RANKS = 8
+
+
+def headline(report: RunReport) -> str:
+    """Returns the verdict in one sentence: outcome, class, culprit, module, line."""
+    began = "Provisional: " if report.provisional else ""
+    outcome = "The job makes no progress" if _is_provisional_hang(report) else OUTCOMES[report.outcome]
+    if report.failure_class == NO_CLASS:
+        return f"{began}{outcome}."
+    if report.failure_class == UNKNOWN_CLASS:
+        return f"{began}{outcome}; why is unknown, here is what was seen."
+    parts = [report.failure_class]
+    if report.culprit_ranks:
+        parts.append(f"on {ranks_in_words(report.culprit_ranks)}")
+    if report.module:
+        parts.append(f"in {report.module}")
+    if report.location is not None:
+        parts.append(f"at {report.location}")
+    return f"{began}{outcome}: {' '.join(parts)}."
+
+
+def _is_provisional_hang(report: RunReport) -> bool:
+    return report.provisional and report.outcome is JobOutcome.HANG
+
+
+def ranks_in_words(ranks: Sequence[int]) -> str:
+    """Returns "rank 1", "ranks 0, 2" or "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 56 more"."""
+    if len(ranks) == 1:
+        return f"rank {ranks[0]}"
+    shown = ", ".join(map(str, ranks[:SHOWN_RANKS]))
+    more = len(ranks) - SHOWN_RANKS
+    return f"ranks {shown} and {more} more" if more > 0 else f"ranks {shown}"
