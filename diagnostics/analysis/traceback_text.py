@@ -1,0 +1,93 @@
+"""Tracebacks as Python prints them, read from what a process wrote: type, message, frames, and what they followed from.
+
+torchrun puts `[rank0]: ` before each line, srun `0: `; both are taken off.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from diagnostics.analysis.agent_facts import Frame
+
+_PREFIX = re.compile(r"^(?:\[(?:rank|default)\d+\]: ?|\d{1,5}: (?=Traceback|  File|[A-Z]\w*(?:Error|Exception)))")
+_HEAD = re.compile(r"^\s*(?:Original )?Traceback \(most recent call last\):$")
+_FRAME = re.compile(r'^\s*File "(.{1,1000})", line (\d{1,9})(?:, in (.{1,300}))?$')
+_LAST = re.compile(r"^\s{0,8}([A-Za-z_][\w.]{0,200})(?:: (.*))?$")
+_CAUSE = "The above exception was the direct cause of the following exception:"
+_CONTEXT = "During handling of the above exception, another exception occurred:"
+MAX_TRACEBACKS = 200
+MAX_MESSAGE_LINES = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracebackText:
+    """One exception, frames innermost first. `earlier` is what it followed from, `raised_from` if by `raise from`."""
+
+    type: str
+    message: str
+    frames: tuple[Frame, ...]
+    earlier: TracebackText | None = None
+    raised_from: bool = False
+
+    @property
+    def first(self) -> TracebackText:
+        """The exception at the start of the chain."""
+        return self.earlier.first if self.earlier is not None else self
+
+
+def plain_lines(text: str) -> list[str]:
+    """Returns the lines without what launchers put before them."""
+    return [_PREFIX.sub("", line.rstrip("\r")) for line in text.split("\n")]
+
+
+def tracebacks(text: str) -> tuple[TracebackText, ...]:
+    """Returns the exceptions in `text` in printed order; of a chain only its last one, which leads to the others."""
+    lines = plain_lines(text)
+    found: list[TracebackText] = []
+    index, link = 0, ""
+    while index < len(lines) and len(found) < MAX_TRACEBACKS:
+        stripped = lines[index].strip()
+        if stripped in (_CAUSE, _CONTEXT):
+            link = stripped
+        elif _HEAD.match(lines[index]):
+            one, index = _read(lines, index + 1)
+            if one is not None:
+                earlier = found.pop() if link and found else None
+                found.append(_linked(one, earlier, link == _CAUSE))
+            link = ""
+            continue
+        index += 1
+    return tuple(found)
+
+
+def _linked(one: TracebackText, earlier: TracebackText | None, raised_from: bool) -> TracebackText:
+    return TracebackText(
+        type=one.type, message=one.message, frames=one.frames, earlier=earlier, raised_from=raised_from
+    )
+
+
+def _read(lines: list[str], index: int) -> tuple[TracebackText | None, int]:
+    """Returns the exception whose frames start at `index`, and the first line after it; None for a torn one."""
+    frames: list[Frame] = []
+    indent: int | None = None  # of the frames' lines
+    while index < len(lines):
+        line = lines[index]
+        if frame := _FRAME.match(line):
+            indent = len(line) - len(line.lstrip())
+            frames.append(Frame(file=frame[1], line=int(frame[2]), function=frame[3] or ""))
+        elif indent is not None and line.strip() and len(line) - len(line.lstrip()) < indent:
+            break
+        elif indent is None or _HEAD.match(line):
+            return None, index
+        index += 1
+    last = _LAST.match(lines[index]) if index < len(lines) else None
+    if last is None:
+        return None, index
+    more = []
+    for line in lines[index + 1 : index + MAX_MESSAGE_LINES]:
+        if not line.startswith(("\t", "    ", "  ")) or _HEAD.match(line) or _FRAME.match(line):
+            break
+        more.append(line)
+    message = "\n".join([last[2] or "", *more])
+    return TracebackText(type=last[1], message=message, frames=tuple(reversed(frames))), index + 1 + len(more)

@@ -1,0 +1,59 @@
+"""Builds the Match of a signature about processes that failed: ranks, pids, outcome and time from their stories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diagnostics.analysis.blame import ended_s, rank_numbers
+from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.matches import JobOutcome, Match
+
+
+def natural_outcome(case: Case) -> JobOutcome:
+    """HANG where the doctor had to end the job after a stall, else CRASH."""
+    return JobOutcome.HANG if case.job.ended_by == "stall-timeout" else JobOutcome.CRASH
+
+
+def blamed(
+    case: Case,
+    stories: Sequence[ProcessStory],
+    *,
+    code: str,
+    name: str,
+    failure_class: str,
+    title: str,
+    evidence: Sequence[Evidence],
+    fix: Fix,
+    locations: Sequence[str] = (),
+    module: str = "",
+    confidence: Confidence = Confidence.CONFIRMED,
+    outcome: JobOutcome | None = None,
+    severity: Severity = Severity.ERROR,
+    explains: Sequence[int] = (),
+    began_s: float | None = None,
+    generic: bool = False,
+) -> Match:
+    """Returns a Match that blames `stories`; their pids, and `explains`, are what it accounts for."""
+    ranks = rank_numbers(stories)
+    where = [", ".join(f"rank {rank}" for rank in ranks), module, *locations[:1]]
+    return Match(
+        finding=Finding(
+            code=code,
+            name=name,
+            severity=severity,
+            title=title,
+            where=", ".join(filter(None, where)),
+            evidence=tuple(evidence),
+            fix=fix,
+            confidence=confidence,
+        ),
+        failure_class=failure_class,
+        outcome=outcome if outcome is not None else natural_outcome(case),
+        culprit_ranks=ranks,
+        locations=tuple(locations),
+        module=module,
+        explains=tuple(dict.fromkeys([*(story.pid for story in stories), *explains])),
+        began_s=began_s if began_s is not None else min(map(ended_s, stories), default=None),
+        generic=generic,
+    )
