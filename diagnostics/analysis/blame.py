@@ -25,16 +25,28 @@ def to_blame(case: Case) -> tuple[ProcessStory, ...]:
     The culprits among the ranks where there are some; else any process that nobody ended and that did not only
     pass on the failure of a child. Shells only repeat what they ran, so they are never among them.
     """
+    stopped_s = interrupted_s(case)
     if case.culprits:
-        return tuple(sorted(case.culprits, key=ended_s))
+        return tuple(sorted((one for one in case.culprits if ended_s(one) < stopped_s), key=ended_s))
     own = [
         one
         for one in case.processes
-        if one.failed and one.part is not Part.SHELL and one.ended_by in ("", "unknown") and not _passes_on(one)
+        if one.failed
+        and ended_s(one) < stopped_s
+        and one.part is not Part.SHELL
+        and one.ended_by in ("", "unknown")
+        and not _passes_on(one)
     ]
     rank_like = [one for one in own if one.part is Part.RANK]
     rest = [one for one in own if one.part is not Part.DATA_WORKER and one not in rank_like]
     return tuple(sorted(rank_like or _those_that_count(case, rest), key=ended_s))
+
+
+def interrupted_s(case: Case) -> float:
+    """Returns when the user ended the job through the doctor: what fails from then on is nobody's fault."""
+    if case.job.ended_by != "interrupt":
+        return float("inf")
+    return min((sent.at_s for sent in case.job.sent if sent.why == "interrupt"), default=float("-inf"))
 
 
 def _passes_on(story: ProcessStory) -> bool:
