@@ -1,8 +1,10 @@
 """What is perishable of a job that dies or stands still, taken from outside, in parallel, each with a deadline.
 
-`snapshot` asks every living process of the job; `cores` reads what the kernel left of the dead ones. Nothing here
-raises: what could not be captured is returned as Missing, with the reason. All of it is redacted and private to its
-owner. It works as an ordinary user without ptrace; then /proc and the agents' own files have to do.
+`snapshot` asks every living process of the job. What the kernel left of dead ones is in capture_cores.py, the machine
+around the job in surroundings.py, its source files in capture_sources.py. Nothing here raises: what could not be
+captured is returned as Missing, with the reason. All of it is redacted and private to its owner. It works as an
+ordinary user without ptrace; then /proc and the agents' own files have to do. py-spy and gdb are children of the
+caller and not of the job: `machine.tools.running_tools()` has their pids.
 """
 
 from __future__ import annotations
