@@ -9,7 +9,7 @@ RUN_DIR ?= reports/quickstart-$(shell date +%Y%m%d-%H%M%S)
 RUN_DIR := $(RUN_DIR)
 TESTS ?= tests
 
-.PHONY: help run test lint check install install-test
+.PHONY: help run test zoo lint check install install-test
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -39,6 +39,9 @@ run: install ## data, preflight, latent cache, training on 2 ranks, evaluation w
 
 test: install-test ## every test; TESTS=tests/agent for some of them
 	$(BIN)/python -m pytest $(TESTS)
+
+zoo: install-test ## the doctor's score over the fault zoo; ONLY='NAME ...' for some programs
+	$(BIN)/python tests/zoo/score.py $(if $(ONLY),--only $(ONLY))
 
 lint: install-test ## ruff, mypy, codespell
 	$(BIN)/ruff check diagnostics ups tests

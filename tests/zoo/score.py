@@ -1,0 +1,73 @@
+"""The score of the doctor over the zoo.   python tests/zoo/score.py [--only NAME...] [--jobs N] [--json FILE]
+
+Each program is run by itself and under `ups-doctor run`, in a copy of its folder; the report is held against the
+program's truth.json. Ends with 1 where a goal is missed or a healthy program is accused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import zoo_table
+import zoo_truth
+from zoo_judgement import Judgement, judge
+from zoo_runs import run_bare, run_watched
+
+GOAL = 0.95
+GOAL_SECONDS = 3.0
+
+
+def main() -> int:
+    """Runs the zoo, prints the score; returns the exit code."""
+    options = _options()
+    truths = [zoo_truth.load(name) for name in options.only or zoo_truth.names()]
+    skipped = {truth.name: lacking for truth in truths if (lacking := zoo_truth.lacking(truth))}
+    chosen = [truth for truth in truths if truth.name not in skipped]
+
+    def one(truth: zoo_truth.Truth) -> Judgement:
+        bare = None if options.no_bare else run_bare(truth)
+        verdict = judge(truth, run_watched(truth, options.keep), bare)
+        print(zoo_table.row(verdict), flush=True)
+        return verdict
+
+    print(zoo_table.HEAD)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        verdicts = list(pool.map(one, chosen))
+    print("\n".join(["", *zoo_table.totals(verdicts), *zoo_table.misses(verdicts)]))
+    for name, lacking in skipped.items():
+        print(f"skipped {name}: this machine lacks {lacking}")
+    if options.json:
+        options.json.write_text(json.dumps(zoo_table.as_json(verdicts, skipped), indent=1) + "\n")
+    return 1 if _missed(verdicts) else 0
+
+
+def _missed(verdicts: list[Judgement]) -> list[str]:
+    """Returns the goals that were not reached."""
+    shares = zoo_table.shares(verdicts)
+    missed = [f"{what} {share:.0%}" for what, share in shares.items() if share is not None and share < GOAL]
+    missed += [f"false alarm on {verdict.truth.name}" for verdict in verdicts if verdict.false_alarm]
+    seconds = zoo_table.seconds_to_report(verdicts)
+    if seconds and statistics.median(seconds) > GOAL_SECONDS:
+        missed.append(f"{statistics.median(seconds):.1f} s to the report")
+    for goal in missed:
+        print(f"goal missed: {goal}")
+    return missed
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these programs")
+    parser.add_argument("--jobs", type=int, default=1, help="so many at a time (1)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the marks to FILE as well")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep each report and all output below DIR")
+    parser.add_argument("--no-bare", action="store_true", help="do not run them without the doctor as well")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""What was right and what was wrong in one answer of the doctor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from zoo_runs import Bare, Watched
+from zoo_truth import Truth
+
+EXIT_OF_HIDDEN_CRASH = 70
+EXIT_OF_HANG = 124
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """Marks for one program; None where the question does not arise."""
+
+    truth: Truth
+    bare: Bare | None
+    watched: Watched
+    outcome: bool
+    failure_class: bool | None
+    ranks: bool | None
+    line: bool | None
+    line_listed: bool | None  # among all the lines that the report names
+    exit_code: bool
+    false_alarm: str  # what was said about a healthy program, "" where nothing was
+    wrong: tuple[str, ...]  # in words
+
+    @property
+    def all_right(self) -> bool:
+        """Whether nothing is to be said against the answer."""
+        return not self.wrong
+
+
+def judge(truth: Truth, watched: Watched, bare: Bare | None) -> Judgement:
+    """Returns the marks of one answer."""
+    report = watched.report
+    wrong = list(watched.trouble)
+
+    def mark(what: str, right: bool, found: Any, wanted: Any) -> bool:
+        if not right:
+            wrong.append(f"{what}: {found!r}, should be {wanted!r}")
+        return right
+
+    outcome = mark("outcome", report.get("outcome") == truth.outcome, report.get("outcome"), truth.outcome)
+    failure_class = ranks = line = listed = None
+    alarm = ""
+    if truth.healthy:
+        alarm = _alarm(report) if report else ""
+        if alarm:
+            wrong.append(f"false alarm: {alarm}")
+    else:
+        found = report.get("failure_class")
+        failure_class = mark("class", found == truth.failure_class, found, truth.failure_class)
+        blamed = tuple(sorted(report.get("culprit_ranks") or ()))
+        ranks = mark("ranks", blamed in (truth.culprit_ranks, *truth.culprits_also), blamed, truth.culprit_ranks)
+        if truth.lines:
+            location = report.get("location")
+            line = mark("line", location in truth.lines, location, " or ".join(truth.lines))
+            listed = any(place in truth.lines for place in report.get("locations") or ())
+    codes = _right_codes(truth, report, bare)
+    code = mark("exit code", watched.exit_code in codes, watched.exit_code, " or ".join(map(str, sorted(codes))))
+    return Judgement(
+        truth=truth, bare=bare, watched=watched, outcome=outcome, failure_class=failure_class, ranks=ranks, line=line,
+        line_listed=listed, exit_code=code, false_alarm=alarm, wrong=tuple(wrong),
+    )  # fmt: skip
+
+
+def _alarm(report: Mapping[str, Any]) -> str:
+    if report.get("outcome") != "ok":
+        return f"outcome {report.get('outcome')}: {report.get('root_cause')}"
+    errors = [
+        finding for finding in report.get("findings", ()) if (finding["severity"], finding["role"]) == ("error", "root")
+    ]
+    return "; ".join(f"{finding['code']} {finding['title']}" for finding in errors)
+
+
+def _right_codes(truth: Truth, report: Mapping[str, Any], bare: Bare | None) -> set[int]:
+    """Returns the codes the doctor may end with, by the rule of the product."""
+    own = set(truth.exit_codes)
+    if not own and bare is not None and bare.exit_code is not None:
+        own = {bare.exit_code}
+    if not own and isinstance(report.get("job_exit_code"), int):
+        own = {report["job_exit_code"]}
+    if truth.outcome == "hang":
+        return {EXIT_OF_HANG}
+    if truth.outcome == "crash":
+        return {128 + truth.signal} if truth.signal else {code or EXIT_OF_HIDDEN_CRASH for code in own}
+    return own

@@ -1,0 +1,170 @@
+"""One program of the zoo, run without the doctor and under it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from zoo_truth import Truth
+
+DOCTOR = Path(sys.executable).with_name("ups-doctor")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bare:
+    """What the program and its launcher say by themselves."""
+
+    exit_code: int | None  # None: it had to be ended
+    blamed_rank: int | None  # torchrun's "Root Cause"
+    line_in_summary: bool  # an acceptable line in torchrun's last words
+    line_in_output: bool  # anywhere
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """What the doctor made of it. `report` is empty where it wrote none."""
+
+    exit_code: int | None
+    report: Mapping[str, Any]
+    seconds: float
+    to_report_s: float | None  # from the end of the first process that failed to the written report
+    output: str
+    kept: Path | None = None  # the report's folder
+    trouble: tuple[str, ...] = field(default=())
+
+
+@contextlib.contextmanager
+def copied(truth: Truth) -> Iterator[Path]:
+    """Yields a fresh copy of the program, set up; removed afterwards. Raises RuntimeError where the setup fails."""
+    above = Path(tempfile.mkdtemp(prefix="job-"))
+    # An ordinary user must be able to reach it: some programs leave root behind.
+    above.chmod(0o755)
+    try:
+        folder = above / truth.name
+        shutil.copytree(truth.folder, folder, ignore=shutil.ignore_patterns("truth.json", "__pycache__"))
+        if truth.setup:
+            done = subprocess.run(
+                truth.setup,
+                cwd=folder,
+                env=environment(truth),
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            if done.returncode:
+                raise RuntimeError(f"{truth.name}: the setup failed\n{done.stdout}{done.stderr}")
+        yield folder
+    finally:
+        shutil.rmtree(above, ignore_errors=True)
+
+
+def environment(truth: Truth) -> dict[str, str]:
+    """Returns the variables a program is started with: this Python's commands come first."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("UPS_DOCTOR", "PYTEST"))}
+    path = f"{Path(sys.executable).parent}:{kept.get('PATH', '/usr/bin:/bin')}"
+    return {**kept, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1", **truth.env}
+
+
+def run_bare(truth: Truth) -> Bare:
+    """Runs the program as it is."""
+    with copied(truth) as folder:
+        code, output, seconds = _run(truth.command, folder, truth, truth.timeout_s)
+    summary = output[output.rfind("Root Cause") :] if "Root Cause" in output else ""
+    blamed = re.search(r"rank\s*:\s*(\d+)", summary)
+    return Bare(
+        exit_code=code,
+        blamed_rank=int(blamed[1]) if blamed else None,
+        line_in_summary=names_line(summary, truth.lines),
+        line_in_output=names_line(output, truth.lines),
+        seconds=seconds,
+    )
+
+
+def run_watched(truth: Truth, keep: Path | None = None) -> Watched:
+    """Runs the program under `ups-doctor run`; the report is copied to `keep` where that is given."""
+    with copied(truth) as folder, tempfile.TemporaryDirectory(prefix="reports-") as above:
+        reports = Path(above) / "report"
+        argv = [str(DOCTOR), "run", "--report-dir", str(reports), "--", *truth.command]
+        # Beyond what the doctor may take to end a stalled job.
+        code, output, seconds = _run(argv, folder, truth, truth.timeout_s + 60)
+        report, trouble = _report(reports)
+        took_s = _to_report_s(reports)
+        kept = None
+        if keep is not None:
+            kept = keep / truth.name
+            shutil.rmtree(kept, ignore_errors=True)
+            kept.mkdir(parents=True)
+            (kept / "output.txt").write_text(output)
+            if reports.is_dir():
+                shutil.copytree(reports, kept / "report", ignore_dangling_symlinks=True)
+    return Watched(
+        exit_code=code, report=report, seconds=seconds, to_report_s=took_s, output=output, kept=kept, trouble=trouble
+    )
+
+
+def names_line(text: str, lines: Sequence[str]) -> bool:
+    """Whether a text names one of the lines, as `file:7` or as a traceback does."""
+    for line in lines:
+        file, _, number = line.rpartition(":")
+        shown = rf'{re.escape(file)}(:{number}\b|", line {number}\b|: line {number}\b)'
+        if re.search(shown, text):
+            return True
+    return False
+
+
+def _run(argv: Sequence[str], cwd: Path, truth: Truth, limit_s: float) -> tuple[int | None, str, float]:
+    """Returns exit code as a shell would say it, all output, seconds; nothing of its process group is left behind."""
+    began_s = time.monotonic()
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(
+            argv, cwd=cwd, env=environment(truth), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            code: int | None = process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            code = None
+        seconds = time.monotonic() - began_s
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    if code is not None and code < 0:
+        code = 128 - code
+    return code, text, seconds
+
+
+def _report(folder: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
+    try:
+        return json.loads((folder / "report.json").read_text()), ()
+    except (OSError, ValueError) as error:
+        return {}, (f"no report.json: {error}",)
+
+
+def _to_report_s(folder: Path) -> float | None:
+    try:
+        job = json.loads((folder / "record" / "job.json").read_text())
+        written_ns = (folder / "report.json").stat().st_mtime_ns
+    except (OSError, ValueError):
+        return None
+    ends = [process["end"] for process in job.get("processes", []) if process.get("end")]
+    failed = [
+        end["at_s"] for end in ends if (end.get("exit_code") or end.get("signal")) and end.get("at_s") is not None
+    ]
+    first_s = min(failed, default=job.get("ended_s"))
+    return None if first_s is None else (written_ns - job["started_ns"]) / 1e9 - first_s

@@ -1,0 +1,100 @@
+"""The programs of the zoo and what is true about them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+JOBS = Path(__file__).parent / "jobs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truth:
+    """One program: how it is started and what a good engineer would say about it.
+
+    `lines` and `also_lines` are acceptable as "file:line"; the second are further from the cause, but still right.
+    `signal` is what a culprit rank dies of. `culprits_also` are other answers that are as right as `culprit_ranks`.
+    """
+
+    name: str
+    form: str
+    command: tuple[str, ...]
+    outcome: str
+    failure_class: str
+    culprit_ranks: tuple[int, ...]
+    culprits_also: tuple[tuple[int, ...], ...]
+    lines: tuple[str, ...]
+    signal: int | None
+    exit_codes: tuple[int, ...]  # what the job itself may end with; () = whatever it ends with without the doctor
+    env: dict[str, str]
+    setup: tuple[str, ...]
+    needs: tuple[str, ...]
+    timeout_s: float
+
+    @property
+    def healthy(self) -> bool:
+        """Whether there is nothing to find."""
+        return self.outcome == "ok"
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return JOBS / self.name
+
+
+def names() -> list[str]:
+    """Returns the names of all programs, sorted."""
+    return sorted(path.parent.name for path in JOBS.glob("*/truth.json"))
+
+
+def load(name: str) -> Truth:
+    """Returns what is true about one program. Raises ValueError where one of its lines is in no file of it."""
+    told = json.loads((JOBS / name / "truth.json").read_text())
+    lines = [place for line in told["lines"] + told.get("also_lines", []) for place in _places(JOBS / name, line)]
+    return Truth(
+        name=name,
+        form=told["form"],
+        command=tuple(told["command"]),
+        outcome=told["outcome"],
+        failure_class=told["class"],
+        culprit_ranks=tuple(told["culprit_ranks"]),
+        culprits_also=tuple(tuple(ranks) for ranks in told.get("culprits_also", [])),
+        lines=tuple(lines),
+        signal=told.get("signal"),
+        exit_codes=tuple(told.get("exit_codes", [])),
+        env=told.get("env", {}),
+        setup=tuple(told.get("setup", [])),
+        needs=tuple(told.get("needs", [])),
+        timeout_s=told.get("timeout_s", 90),
+    )
+
+
+def _places(folder: Path, line: dict[str, str]) -> list[str]:
+    rows = (folder / line["file"]).read_text().splitlines()
+    numbers = [number for number, row in enumerate(rows, 1) if row.strip() == line["text"]]
+    if not numbers:
+        raise ValueError(f"{folder.name}: {line['file']} has no line {line['text']!r}")
+    return [f"{line['file']}:{number}" for number in numbers]
+
+
+def lacking(truth: Truth) -> str:
+    """Returns what this machine lacks for the program, "" where it can run."""
+    able: dict[str, Callable[[], bool]] = {
+        "root": lambda: os.geteuid() == 0,
+        "cgroup-v1": lambda: os.access("/sys/fs/cgroup/memory/cgroup.procs", os.W_OK),
+        "mount": _may_mount,
+        "gcc": lambda: shutil.which("gcc") is not None,
+    }
+    return ", ".join(need for need in truth.needs if not able[need]())
+
+
+def _may_mount() -> bool:
+    argv = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt"]
+    return (
+        shutil.which("unshare") is not None and subprocess.run(argv, capture_output=True, check=False).returncode == 0
+    )
