@@ -1,0 +1,85 @@
+"""Cases put together by hand: small stories in place of a watched job."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from diagnostics.analysis.agent_facts import AgentFile, Event, Frame, Steps
+from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
+from diagnostics.analysis.job_facts import End, JobFacts
+from diagnostics.analysis.source_files import Sources
+
+AGENT_FOLDER = "/doctor/agent"
+
+
+def frame(place: str, function: str = "main") -> Frame:
+    """Returns the frame of "train.py:31"."""
+    file, _, line = place.rpartition(":")
+    return Frame(file=file, line=int(line), function=function)
+
+
+def frames(*places: str) -> tuple[Frame, ...]:
+    """Returns a call path, innermost first."""
+    return tuple(frame(place) for place in places)
+
+
+def event(kind: str, text: str = "", *places: str, value: int = 0, seconds: float = 1.0, sequence: int = 0) -> Event:
+    """Returns a lifecycle event."""
+    return Event(sequence=sequence, seconds=seconds, kind=kind, text=text, value=value, thread=1, path=frames(*places))
+
+
+def agent(*events: Event, pid: int = 100, steps: int = 0, **fields: Any) -> AgentFile:
+    """Returns an agent's file with these events, numbered in the order given."""
+    numbered = tuple(replace(one, sequence=one.sequence or index) for index, one in enumerate(events, 1))
+    known = {
+        "name": f"agent-{pid}-1.bin", "pid": pid, "parent_pid": 1, "start_ticks": 1, "forked_from": 0, "started_ns": 0,
+        "variables": {}, "argv": (), "cwd": "", "python": "3.11.7", "agent_folder": AGENT_FOLDER, "events": numbered,
+        "dropped_events": 0, "open_modules": (), "entered": (), "constructions": (), "problems": (),
+        "steps": Steps(count=steps),
+    }  # fmt: skip
+    return AgentFile(**{**known, **fields})
+
+
+def raised(text: str, *places: str, how: How = How.UNCAUGHT, at_s: float = 2.0, **fields: Any) -> Raised:
+    """Returns an exception of "Type: message"."""
+    kind, _, message = text.partition(": ")
+    path = frames(*places)
+    known = {"how": how, "at_s": at_s, "type": kind, "message": message, "path": path, "user_path": path}
+    return Raised(**{**known, **fields})
+
+
+def story(
+    pid: int = 100, *, rank: int | None = 0, part: Part = Part.RANK, code: int | None = None, signal: int | None = None,
+    at_s: float = 3.0, **fields: Any,
+) -> ProcessStory:  # fmt: skip
+    """Returns one process; exit code 0 where neither code nor signal is given."""
+    end = End(exit_code=0 if code is None and signal is None else code, signal=signal, at_s=at_s, source="pidfd")
+    known = {
+        "pid": pid, "start_ticks": 1, "parent_pid": 1, "argv": ("python", "train.py"), "cwd": "", "part": part,
+        "rank": rank, "restart": 0, "began_s": 0.0, "end": end, "ended_by": "", "agent": None, "fault": None,
+        "death": None, "raised": (), "loads": (), "stdout": "", "stderr": "",
+    }  # fmt: skip
+    return ProcessStory(**{**known, **fields})
+
+
+def case(
+    *stories: ProcessStory, code: int = 1, cwd: Path | str = "/job", output: str = "", files: dict[str, str] | None = None,
+    culprits: tuple[ProcessStory, ...] | None = None, job: dict[str, Any] | None = None, **fields: Any,
+) -> Case:  # fmt: skip
+    """Returns the case of these processes; culprits are the failed ranks unless given. `files` are written to `cwd`."""
+    for name, text in (files or {}).items():
+        Path(cwd, name).write_text(text)
+    ranks = tuple(one for one in stories if one.part is Part.RANK)
+    failed = tuple(one for one in ranks if one.failed)
+    facts = JobFacts(
+        **{"command": ("python", "train.py"), "cwd": str(cwd), "started_ns": 0, "exit_code": code, **(job or {})}
+    )
+    known = {
+        "job": facts, "processes": stories, "ranks": ranks, "culprits": failed if culprits is None else culprits,
+        "victims": (), "sent": (), "output": output or "\n".join(one.stderr for one in stories),
+        "output_by_rank": {one.rank: one.output for one in ranks if one.rank is not None and one.output},
+        "sources": Sources(str(cwd)),
+    }  # fmt: skip
+    return Case(**{**known, **fields})
