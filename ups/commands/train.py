@@ -19,6 +19,7 @@ from ups.stages import ORDER
 @click.option("--nproc", type=click.IntRange(min=1), help="Ranks; default: the GPUs, else 2.")
 @click.option("--backend", type=click.Choice(["auto", "nccl", "gloo"]), help="Force the backend of the ranks.")
 @click.option("--no-preflight", is_flag=True, help="Leave out the quick checks before the start.")
+@click.option("--no-doctor", is_flag=True, envvar="UPS_NO_DOCTOR", help="Do not watch the run; also UPS_NO_DOCTOR=1.")
 @click.pass_context
 def command(
     context: click.Context,
@@ -29,8 +30,12 @@ def command(
     nproc: int | None,
     backend: str | None,
     no_preflight: bool,
+    no_doctor: bool,
 ) -> None:
-    """Train the surrogate that CONFIG describes: autoencoder, latent cache, operator."""
+    """Train the surrogate that CONFIG describes: autoencoder, latent cache, operator.
+
+    The run is watched: what kills it or makes it lie is explained in reports/<time>-run/report.md.
+    """
     from ups.launch import run  # torch is imported when the command runs, not for --help
 
     if backend is not None:
@@ -51,4 +56,11 @@ def command(
 
         first_checks.examine(config, overrides, ranks, say=lambda line: click.echo(line, err=True))
 
-    run.train(request, say=click.echo, before_start=(lambda ranks: None) if no_preflight else first)
+    before_start = (lambda ranks: None) if no_preflight else first
+    if not no_doctor:
+        from ups.launch import watched
+
+        if watched.is_wanted():
+            run.examine(request, before_start)
+            context.exit(watched.train(request))
+    run.train(request, say=click.echo, before_start=before_start)

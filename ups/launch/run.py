@@ -52,9 +52,7 @@ def train(request: Request, say: Callable[[str], None], before_start: Callable[[
     Raises UpsError with the exit code of the rank that failed first.
     """
     config = request.config
-    nproc = request.nproc or config.training.nproc or visible_gpus() or 2
-    check(request, nproc)
-    before_start(nproc)
+    nproc = examine(request, before_start)
     prepare(request, nproc)
     launched = launch(rank_argv(request), nproc, port=config.training.port, threads=config.training.threads_per_rank)
     if not launched.completed:
@@ -62,6 +60,14 @@ def train(request: Request, say: Callable[[str], None], before_start: Callable[[
             RunFolder(config.output.dir).release()
         raise failure(launched, request)
     say(summary(launched, request))
+
+
+def examine(request: Request, before_start: Callable[[int], None]) -> int:
+    """Checks the request, then what `before_start` looks at; returns the number of ranks. Writes nothing."""
+    nproc = request.nproc or request.config.training.nproc or visible_gpus() or 2
+    check(request, nproc)
+    before_start(nproc)
+    return nproc
 
 
 def rank_argv(request: Request) -> list[str]:

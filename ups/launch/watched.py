@@ -1,0 +1,36 @@
+"""`ups train` runs inside the doctor: the same command once more, watched, with its report below reports/."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+from diagnostics.supervise import WatchOptions, watch
+from ups.launch.run import Request
+
+ASIDE = ("--no-preflight", "--no-doctor")  # both are behind us when the watched command starts
+
+
+def is_wanted(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether this process is to start the doctor: not inside one already, and not switched off."""
+    return not environ.get("UPS_DOCTOR_DIR") and environ.get("UPS_DOCTOR_OFF") != "1"
+
+
+def train(request: Request) -> int:
+    """Runs the training watched; returns the exit code: the training's own, or 128 + N for a rank that crashed."""
+    return watch(argv(request), WatchOptions())
+
+
+def argv(request: Request) -> list[str]:
+    """Returns the command line of the watched training."""
+    words = [sys.executable, "-m", "ups", "train", str(request.path)]
+    for override in request.overrides:
+        words += ["--set", override]
+    if len(request.stages) == 1:
+        words += ["--stage", request.stages[0]]
+    if request.resume:
+        words.append("--resume")
+    if request.nproc is not None:
+        words += ["--nproc", str(request.nproc)]
+    return [*words, *ASIDE]
