@@ -1,25 +1,27 @@
-"""What a job left behind: the files of its agents and faulthandler's stacks, in one folder.
+"""What a job left behind, in one folder: agents' files, faulthandler's stacks, and of a watched job more.
 
-A record from elsewhere is untrusted: nothing in it is unpickled, no link in it is followed, each file is
-read up to a limit, and what cannot be read is listed with its reason.
+A watched job's folder holds `job.json`, `agents/`, `output/`, `captures/` and `sources/` (see "A watched job" in
+ARCHITECTURE.md); where only agents ran, their files lie in the folder itself. A record from elsewhere is untrusted:
+nothing in it is unpickled, no link in it is followed, each file is read up to a limit, and what cannot be read is
+listed with its reason.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.agent_facts import AgentFile
 from diagnostics.analysis.agent_file import decode_agent_file
 from diagnostics.analysis.fault_stacks import FaultReport, parse_fault_report
+from diagnostics.analysis.job_facts import JobFacts
 from diagnostics.errors import DoctorError, from_os_error
+from diagnostics.record_files import MAX_FILES, names_in, read_bytes, read_job, read_json, read_text
 
-MAX_FILE_BYTES = 64 << 20  # an agent's file has less than 1 MiB
-MAX_FILES = 20_000
+SOURCE_INDEX = "index.json"  # in sources/: {"/the/path/it/had.py": "name of the copy"}
 AGENT_SITE = Path(__file__).parent / "agent" / "site"
 
 
@@ -33,23 +35,31 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """The record of one job. `faults` holds faulthandler's reports by the name of the agent's file."""
+    """The record of one job. `faults` holds faulthandler's reports by the name of the agent's file.
+
+    `job` is None where no supervisor wrote one. Texts are bounded: of a long one, head and tail.
+    """
 
     folder: Path
     agents: tuple[AgentFile, ...]  # by start
     faults: Mapping[str, FaultReport]
     unreadable: tuple[Unreadable, ...]
+    job: JobFacts | None = None
+    outputs: Mapping[str, str] = field(default_factory=dict)  # by file name: "all.txt", "12-345.stderr.txt"
+    captures: Mapping[str, str] = field(default_factory=dict)  # by file name: "core-12.txt"
+    sources: Mapping[str, str] = field(default_factory=dict)  # by the path the file had
+    flights: tuple[str, ...] = ()  # names of the flight recorders' dumps
 
     @classmethod
     def load(cls, folder: Path) -> RunRecord:
         """Reads what the agents left in `folder`. Raises DoctorError where it cannot be listed."""
         agents, unreadable, faults = [], [], {}
-        for path in _entries(folder):
+        for path in _entries(agents_folder(folder)):
             try:
                 if path.suffix == ".bin":
                     agents.append(read_agent_file(path))
                 elif path.suffix == ".txt":
-                    report = parse_fault_report(_read(path).decode("utf-8", "replace"))
+                    report = parse_fault_report(read_bytes(path).decode("utf-8", "replace"))
                     if report is not None:
                         faults["agent-" + path.stem.removeprefix("stacks-") + ".bin"] = report
                 else:
@@ -57,14 +67,34 @@ class RunRecord:
             except (AgentFileError, OSError) as error:
                 unreadable.append(Unreadable(name=path.name, reason=str(error)))
         agents.sort(key=lambda agent: (agent.start_ticks, agent.started_ns))
-        return cls(folder=folder, agents=tuple(agents), faults=faults, unreadable=tuple(unreadable))
+        job, reason = read_job(folder / "job.json")
+        if reason:
+            unreadable.append(Unreadable(name="job.json", reason=reason))
+        texts: dict[str, dict[str, str]] = {"output": {}, "captures": {}}
+        for part, kept in texts.items():
+            for name in names_in(folder / part):
+                try:
+                    kept[name] = read_text(folder / part / name)
+                except (AgentFileError, OSError) as error:
+                    unreadable.append(Unreadable(name=f"{part}/{name}", reason=str(error)))
+        return cls(
+            folder=folder,
+            agents=tuple(agents),
+            faults=faults,
+            unreadable=tuple(unreadable),
+            job=job,
+            outputs=texts["output"],
+            captures=texts["captures"],
+            sources=_sources(folder / "sources"),
+            flights=tuple(name for name in names_in(agents_folder(folder)) if name.startswith("flight-")),
+        )
 
     def save(self, folder: Path) -> None:
         """Copies the record's files into `folder`, which only its owner may enter. Raises DoctorError."""
         make_record_folder(folder)
         for path in _entries(self.folder):
             try:
-                data = _read(path)
+                data = read_bytes(path)
             except (AgentFileError, OSError):
                 continue  # listed in `unreadable`; it stays where it is
             try:
@@ -94,7 +124,7 @@ class RunRecord:
 
 def read_agent_file(path: Path) -> AgentFile:
     """Returns what one agent wrote. Raises AgentFileError with the reason, OSError where it cannot be read."""
-    return decode_agent_file(_read(path), path.name)
+    return decode_agent_file(read_bytes(path), path.name)
 
 
 def make_record_folder(folder: Path) -> Path:
@@ -136,12 +166,25 @@ def _entries(folder: Path) -> Iterator[Path]:
     yield from paths
 
 
-def _read(path: Path) -> bytes:
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as file:
-        facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode):
-            raise AgentFileError("not a regular file")
-        if facts.st_size > MAX_FILE_BYTES:
-            raise AgentFileError(f"{facts.st_size} bytes, the limit is {MAX_FILE_BYTES}")
-        return file.read(MAX_FILE_BYTES)
+def agents_folder(folder: Path) -> Path:
+    """Returns where the agents' files of a record lie: in `agents/`, or beside each other in the folder."""
+    inner = folder / "agents"
+    return inner if inner.is_dir() and not inner.is_symlink() else folder
+
+
+def _sources(folder: Path) -> dict[str, str]:
+    """Returns the saved copies of source files by the path they had; what cannot be read is left out."""
+    try:
+        index = read_json(folder / SOURCE_INDEX)
+    except (AgentFileError, OSError, ValueError):
+        return {}
+    found = {}
+    copies = set(names_in(folder))
+    for path, name in index.items() if isinstance(index, dict) else ():
+        if not isinstance(name, str) or name not in copies:
+            continue  # a name that may lead out of the folder
+        try:
+            found[path] = read_text(folder / name)
+        except (AgentFileError, OSError):
+            continue
+    return found

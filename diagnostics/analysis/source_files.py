@@ -5,21 +5,29 @@ from __future__ import annotations
 import ast
 import os
 import stat
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
 MAX_SOURCE_BYTES = 4 << 20
+MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
 
 
 class SourceFile:
-    """One Python file; `lines` is empty where it cannot be read, `tree` None where it is no Python."""
+    """One Python file; `lines` is empty where it cannot be read, `tree` None where it is no Python.
 
-    def __init__(self, path: Path) -> None:
+    `saved` is its text where a copy was kept: then the disk is not asked.
+    """
+
+    def __init__(self, path: Path, saved: str | None = None) -> None:
         self.path = path
+        self._saved = saved
 
     @cached_property
     def text(self) -> str:
         """The file's text, "" where it cannot be read."""
+        if self._saved is not None:
+            return self._saved
         try:
             fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (OSError, ValueError):
@@ -68,14 +76,36 @@ class SourceFile:
 
 
 class Sources:
-    """Source files by the name Python gave them, relative ones below the job's start folder."""
+    """Source files by the name Python gave them, relative ones below the job's start folder.
 
-    def __init__(self, cwd: str) -> None:
+    `saved` holds copies by absolute path, as they were when the job ran. `suffixes` limits what else is read from
+    the disk: a record from elsewhere may name any file of this machine.
+    """
+
+    def __init__(
+        self, cwd: str, saved: Mapping[str, str] | None = None, suffixes: frozenset[str] | None = None
+    ) -> None:
         self._cwd = Path(cwd or ".")
+        self._saved = saved or {}
+        self._suffixes = suffixes
         self._files: dict[str, SourceFile] = {}
 
     def file(self, name: str) -> SourceFile:
         """Returns the file, read when first needed."""
         if name not in self._files:
-            self._files[name] = SourceFile(self._cwd / name)
+            path = self._cwd / name
+            file = SourceFile(path, self._saved.get(str(path)))
+            if str(path) not in self._saved and not self._may_read(file):
+                file = SourceFile(path, "")
+            self._files[name] = file
         return self._files[name]
+
+    def _may_read(self, file: SourceFile) -> bool:
+        if self._suffixes is None or file.path.suffix in self._suffixes or file.path.name in MAKEFILES:
+            return True
+        return not file.path.suffix and file.text.startswith("#!")
+
+    @property
+    def read(self) -> Mapping[str, str]:
+        """The text of each file that was asked for and has one, by absolute path."""
+        return {str(file.path): file.text for file in self._files.values() if file.text}

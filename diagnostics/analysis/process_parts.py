@@ -1,0 +1,230 @@
+"""What each process of a job is: launcher, rank, data worker, shell, helper; and which rank. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from diagnostics.analysis.agent_facts import GROUP_MADE
+from diagnostics.analysis.case import Part
+from diagnostics.analysis.process_tree import Process, words
+
+SHELLS = {
+    "bash", "sh", "dash", "zsh", "ksh", "fish", "make", "gmake", "srun", "env", "timeout", "nohup", "xargs", "tini",
+    "dumb-init", "time", "su", "sudo", "setsid", "stdbuf", "nice", "taskset", "numactl", "tee", "script", "docker",
+}  # fmt: skip
+LAUNCHERS = {"torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "horovodrun", "fabric"}
+LAUNCHER_MODULES = re.compile(
+    r"^(?:torch\.distributed\.(?:run|launch)|accelerate\.commands\.\w+|deepspeed\.launcher\.\w+)$"
+)
+MULTIPROCESSING = re.compile(
+    r"multiprocessing\.(?:spawn|forkserver|resource_tracker|semaphore_tracker) import|--multiprocessing-fork"
+)
+TRACKERS = re.compile(r"multiprocessing\.(?:resource_tracker|semaphore_tracker|forkserver) import")
+RANKS_SPAWNED = re.compile(r"^(?:torch\.multiprocessing(?:\.spawn)?\.)?Process(?:Raised|Exited)Exception\b")
+RANK_TARGET = re.compile(r"\btorch\.multiprocessing\b|\b_wrap\b")
+WORKER_TARGET = re.compile(r"_worker_loop|\bdataloader\b", re.IGNORECASE)
+# Tried in this order; the last two also stand in the environment of what is no rank.
+OTHER_RANK_VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"))
+
+
+class Parts:
+    """The part and the rank of each process, found from those that tell most to those that tell least."""
+
+    def __init__(self, processes: Sequence[Process]) -> None:
+        self._processes = processes
+        self._by_pid: dict[int, list[Process]] = {}
+        for process in processes:
+            self._by_pid.setdefault(process.pid, []).append(process)
+        self._children: dict[int, list[Process]] = {}
+        for process in processes:
+            parent = self.parent(process)
+            if parent is not None:
+                self._children.setdefault(id(parent), []).append(process)
+        self.ranks: dict[int, int] = {}  # id(process) -> rank, of RANK and DATA_WORKER
+        self.parts: dict[int, Part] = {}
+        self._find_ranks()
+        self._find_others()
+
+    def part(self, process: Process) -> Part:
+        """Returns what the process is."""
+        return self.parts[id(process)]
+
+    def rank(self, process: Process) -> int | None:
+        """Returns its rank, a data worker's being that of its rank."""
+        return self.ranks.get(id(process))
+
+    def parent(self, process: Process) -> Process | None:
+        """Returns the process that started this one: the last with the parent's pid that began before it."""
+        before = [one for one in self._by_pid.get(process.parent_pid, []) if one is not process]
+        earlier = [one for one in before if one.start_ticks <= process.start_ticks]
+        return max(earlier, key=lambda one: one.start_ticks, default=before[-1] if before else None)
+
+    def children(self, process: Process) -> list[Process]:
+        """Returns the processes it started."""
+        return self._children.get(id(process), [])
+
+    def _find_ranks(self) -> None:
+        for process in self._processes:
+            rank = group_rank(process)
+            if rank is not None:
+                self._make_rank(process, rank)
+        for process in self._processes:
+            if self._is_spawning_ranks(process):
+                self._rank_spawned_children(process)
+        self._rank_by_variables("RANK")
+        if not self.parts:
+            for name, size in OTHER_RANK_VARIABLES:
+                if any(process.variables.get(size, "1") not in ("", "1") for process in self._processes):
+                    self._rank_by_variables(name)
+        if not self.parts:
+            self._rank_single_program()
+
+    def _make_rank(self, process: Process, rank: int) -> None:
+        self.ranks[id(process)] = rank
+        self.parts[id(process)] = Part.RANK
+
+    def _is_spawning_ranks(self, process: Process) -> bool:
+        """Whether a script starts its ranks itself, through torch.multiprocessing."""
+        if id(process) in self.parts or is_launcher(process):
+            return False
+        if any(RANKS_SPAWNED.match(event.text.rpartition(" | ")[2]) for event in process.events):
+            return True
+        if any(event.kind == "child" and RANK_TARGET.search(event.text) for event in process.events):
+            return True
+        ranks = [one for one in self.children(process) if self.parts.get(id(one)) is Part.RANK]
+        return bool(ranks) and all(_is_multiprocessing(one) for one in ranks)
+
+    def _rank_spawned_children(self, parent: Process) -> None:
+        """Ranks that died before they made a group have the number that their siblings left."""
+        children = [one for one in self.children(parent) if _is_multiprocessing(one) and not _is_tracker(one)]
+        for index, child in enumerate(sorted(children, key=lambda one: (one.start_ticks, one.pid))):
+            if id(child) not in self.parts:
+                own = child.variables.get("RANK", "")
+                inherited = own == parent.variables.get("RANK", "")
+                self._make_rank(child, int(own) if own.isdigit() and not inherited else index)
+
+    def _rank_by_variables(self, name: str) -> None:
+        for process in self._processes:  # parents come before their children
+            value = process.variables.get(name, "")
+            if id(process) in self.parts or not value.isdigit() or not process.is_python:
+                continue
+            if is_launcher(process) or self._starts_ranks(process) or self._is_below_a_rank(process):
+                continue
+            self._make_rank(process, int(value))
+
+    def _starts_ranks(self, process: Process) -> bool:
+        return any(self.parts.get(id(one)) is Part.RANK for one in self._descendants(process))
+
+    def _descendants(self, process: Process) -> list[Process]:
+        found: list[Process] = []
+        waiting = list(self.children(process))
+        while waiting and len(found) < len(self._processes):
+            found.append(waiting.pop())
+            waiting += self.children(found[-1])
+        return found
+
+    def _is_below_a_rank(self, process: Process) -> bool:
+        """Whether a rank started it, without a launcher between them."""
+        above, hops = self.parent(process), 0
+        while above is not None and hops < len(self._processes):
+            if self.parts.get(id(above)) is Part.RANK:
+                return True
+            if is_launcher(above):
+                return False
+            above, hops = self.parent(above), hops + 1
+        return False
+
+    def _rank_single_program(self) -> None:
+        """A job of one process: each topmost program that used torch, else each topmost Python program."""
+        for wanted in (uses_torch, lambda process: process.is_python):
+            for process in self._processes:
+                if wanted(process) and not is_launcher(process) and not self._is_below_a_rank(process):
+                    self._make_rank(process, 0)
+            if self.parts:
+                return
+
+    def _find_others(self) -> None:
+        for process in self._processes:
+            if id(process) not in self.parts:
+                self.parts[id(process)] = self._other_part(process)
+
+    def _other_part(self, process: Process) -> Part:
+        if process.program in SHELLS and not process.is_python:
+            return Part.SHELL
+        owner = self._rank_above(process)
+        if owner is not None:
+            if self._is_data_worker(process, owner):
+                self.ranks[id(process)] = self.ranks[id(owner)]
+                return Part.DATA_WORKER
+            return Part.LAUNCHER if is_launcher(process) else Part.HELPER
+        if is_launcher(process) or (process.is_python and self._starts_ranks(process)):
+            return Part.LAUNCHER
+        return Part.HELPER
+
+    def _rank_above(self, process: Process) -> Process | None:
+        """Returns the rank that started it, itself or through multiprocessing's fork server."""
+        above = self.parent(process)
+        if above is not None and _is_tracker(above):
+            above = self.parent(above)
+        return above if above is not None and self.parts.get(id(above)) is Part.RANK else None
+
+    def _is_data_worker(self, process: Process, owner: Process) -> bool:
+        if _is_tracker(process) or not _is_multiprocessing(process):
+            return False
+        started = [
+            event
+            for event in owner.events
+            if event.kind == "child" and words(event.text).get("pid") == str(process.pid)
+        ]
+        if any("=process" in event.text for event in started):
+            named = [event for event in started if " | " in event.text]
+            if any(WORKER_TARGET.search(event.text) for event in named):
+                return True
+        return any(event.kind in ("dataloader", "dataloader-begin") for event in owner.events)
+
+
+def group_rank(process: Process) -> int | None:
+    """Returns the rank it has, or asked for, in a process group of its own."""
+    for kind in (GROUP_MADE, f"{GROUP_MADE}-begin"):
+        for event in reversed(process.events):
+            rank = words(event.text).get("rank", "") if event.kind == kind else ""
+            if rank.isdigit():
+                return int(rank)
+    return None
+
+
+def is_launcher(process: Process) -> bool:
+    """Whether its command line is that of a launcher of ranks."""
+    argv = process.argv
+    if process.program in LAUNCHERS:
+        return True
+    if not process.is_python:
+        return False
+    for index, word in enumerate(argv[1:4], 1):
+        if word == "-m":
+            return index + 1 < len(argv) and bool(LAUNCHER_MODULES.match(argv[index + 1]))
+        if word.startswith("-"):
+            continue
+        return word.rpartition("/")[2] in LAUNCHERS
+    return False
+
+
+def uses_torch(process: Process) -> bool:
+    """Whether its agent saw torch at work."""
+    agent = process.agent
+    if agent is None:
+        return False
+    made = {"ddp", "dataloader", "sampler", "optimizer", "process-group-begin", "process-group"}
+    return bool(
+        agent.steps.count or agent.entered or agent.constructions or agent.open_modules
+        or any(event.kind in made for event in agent.events)
+    )  # fmt: skip
+
+
+def _is_multiprocessing(process: Process) -> bool:
+    return process.forked or any(MULTIPROCESSING.search(word) for word in process.argv)
+
+
+def _is_tracker(process: Process) -> bool:
+    return not process.forked and any(TRACKERS.search(word) for word in process.argv)

@@ -1,0 +1,102 @@
+"""From a record to a verdict: loads what a job left, asks every signature, decides, and writes the report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+
+from diagnostics import signatures
+from diagnostics.analysis.case import Case
+from diagnostics.analysis.case_building import Material, build_case
+from diagnostics.errors import DoctorError
+from diagnostics.matches import Examines, Match
+from diagnostics.record import RunRecord
+from diagnostics.registry import BrokenPlugin, discover
+from diagnostics.report import write_whole
+from diagnostics.report_filling import fill_report
+from diagnostics.run_page import json_text, markdown
+from diagnostics.run_report import RunReport
+from diagnostics.verdict import decide, exit_of
+
+
+def diagnose(
+    folder: Path, *, provisional: bool = False, strict: bool = False, write_to: Path | None = None
+) -> RunReport:
+    """Returns the report about the job whose report or record folder this is, and writes it down.
+
+    report.json and report.md go into `write_to`, by default the report's folder. `provisional`: the job still
+    runs. Raises DoctorError where the folder is no record, OSError where the report cannot be written.
+    """
+    began = time.monotonic()
+    record = RunRecord.load(record_folder(folder))
+    if record.job is None and not record.agents:
+        reasons = "; ".join(f"{one.name}: {one.reason}" for one in record.unreadable[:3])
+        raise DoctorError(
+            f"{folder} holds no record of a job" + (f" ({reasons})" if reasons else ""),
+            hint="name the folder that `ups-doctor run` made: reports/<time>-run/",
+        )
+    case = case_of(record, ended=not provisional)
+    matches, troubles = ask(case, running=provisional)
+    decision = decide(case, matches)
+    report = fill_report(
+        case,
+        record,
+        decision,
+        exit_of(case, decision, strict=strict),
+        provisional=provisional,
+        troubles=troubles,
+        began=began,
+    )
+    write_report(report, write_to or (folder.parent if folder.name == "record" else folder))
+    return report
+
+
+def write_report(report: RunReport, folder: Path) -> None:
+    """Writes report.json, then report.md, each whole or not at all. Raises OSError."""
+    write_whole(folder / "report.json", json_text(report))
+    write_whole(folder / "report.md", markdown(report))
+
+
+def record_folder(folder: Path) -> Path:
+    """Returns the record below a report's folder, or the folder itself. Raises DoctorError for no folder."""
+    if not folder.is_dir():
+        raise DoctorError(f"{folder} is no folder", hint=f"check the path: ls -ld {folder}")
+    inner = folder / "record"
+    if inner.is_symlink():
+        raise DoctorError(f"{inner} is a link; a record is read where it lies", hint=f"name the folder: ls -l {folder}")
+    return inner if inner.is_dir() else folder
+
+
+def case_of(record: RunRecord, *, ended: bool = True) -> Case:
+    """Returns the Case that a record makes."""
+    material = Material(
+        job=record.job,
+        agents=record.agents,
+        faults=record.faults,
+        outputs=record.outputs,
+        captures=record.captures,
+        sources=record.sources,
+    )
+    return build_case(material, ended=ended)
+
+
+def ask(case: Case, *, running: bool = False) -> tuple[list[Match], list[str]]:
+    """Returns what the signatures say about the case, and which of them could not be asked, in words."""
+    broken: list[BrokenPlugin] = []
+    plugins: Mapping[str, ModuleType] = discover(signatures, broken=broken)
+    troubles = [f"signature {one.name}: {type(one.error).__name__}: {one.error}" for one in broken]
+    wanted = {Examines.ANY, Examines.FAILED if running or case.failed else Examines.SUCCEEDED}
+    matches = []
+    for code, module in plugins.items():
+        if module.EXAMINES not in wanted:
+            continue
+        try:
+            match: Match | None = module.match(case)
+        except Exception as error:  # a signature that crashes costs its own answer, never the report
+            troubles.append(f"signature {code} {module.NAME}: {type(error).__name__}: {error}")
+            continue
+        if match is not None:
+            matches.append(match)
+    return matches, troubles

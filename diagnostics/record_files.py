@@ -1,0 +1,94 @@
+"""Reads the files of a record as untrusted bytes: no link is followed, nothing is unpickled, sizes are bounded."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from diagnostics.analysis import job_facts
+from diagnostics.analysis.agent_bytes import AgentFileError
+from diagnostics.analysis.job_facts import JobFacts
+
+MAX_FILE_BYTES = 64 << 20  # an agent's file has less than 1 MiB
+MAX_TEXT_BYTES = 4 << 20  # of output: the first and the last half
+MAX_FILES = 20_000
+LARGEST_NUMBER = 1 << 63  # a larger one in a JSON file is no time, size or process
+
+
+def read_bytes(path: Path) -> bytes:
+    """Returns a regular file's bytes. Raises AgentFileError with the reason, OSError where it cannot be read."""
+    fd = _open(path)
+    with os.fdopen(fd, "rb") as file:
+        facts = os.fstat(fd)
+        if not stat.S_ISREG(facts.st_mode):
+            raise AgentFileError("not a regular file")
+        if facts.st_size > MAX_FILE_BYTES:
+            raise AgentFileError(f"{facts.st_size} bytes, the limit is {MAX_FILE_BYTES}")
+        return file.read(MAX_FILE_BYTES)
+
+
+def read_text(path: Path) -> str:
+    """Returns a text, of a long one its head and its tail. Raises AgentFileError, OSError."""
+    fd = _open(path)
+    with os.fdopen(fd, "rb") as file:
+        facts = os.fstat(fd)
+        if not stat.S_ISREG(facts.st_mode):
+            raise AgentFileError("not a regular file")
+        if facts.st_size <= MAX_TEXT_BYTES:
+            return file.read(MAX_TEXT_BYTES).decode("utf-8", "replace")
+        head = file.read(MAX_TEXT_BYTES // 2)
+        file.seek(facts.st_size - MAX_TEXT_BYTES // 2)
+        tail = file.read(MAX_TEXT_BYTES // 2)
+    left_out = facts.st_size - MAX_TEXT_BYTES
+    return f"{head.decode('utf-8', 'replace')}\n... {left_out} bytes left out ...\n{tail.decode('utf-8', 'replace')}"
+
+
+def read_json(path: Path) -> Any:
+    """Returns the value in a JSON file; numbers beyond all reason are null.
+
+    Raises ValueError where it is no JSON, AgentFileError and OSError where it cannot be read.
+    """
+    data = read_bytes(path)
+    try:
+        return json.loads(data, parse_constant=lambda _: None, parse_float=_float, parse_int=_int)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def read_job(path: Path) -> tuple[JobFacts | None, str]:
+    """Returns what job.json says and "", or None and why it cannot be used; None and "" where there is no file."""
+    try:
+        return job_facts.from_json(read_json(path)), ""
+    except FileNotFoundError:
+        return None, ""
+    except (AgentFileError, OSError, ValueError) as error:
+        return None, str(error)
+
+
+def names_in(folder: Path) -> tuple[str, ...]:
+    """Returns the names of the files in a folder, sorted; () where it is no folder or a link."""
+    if folder.is_symlink():
+        return ()
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False))
+    except OSError:
+        return ()
+    return tuple(names[:MAX_FILES])
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def _float(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def _int(text: str) -> int | None:
+    value = int(text)
+    return value if abs(value) < LARGEST_NUMBER else None
