@@ -6,7 +6,8 @@
     then, from the first use of torch.nn on (see areas.py):
     ...    modules    open stacks by thread, ring of entered modules, ring of constructions
     ...    names      a strings area for the modules' names and constructors' call paths
-    ...    collectives, steps   reserved, zero
+    ...    collectives   counter of the default group, ring of calls, groups, checkpoints of their hashes, strings
+    ...    steps      counts of optimizer steps and backward passes, ring of the times of steps
 
 All numbers are little-endian. Names of areas, offsets and sizes are read from the table, so that sizes may
 change without a new version. A call path is a string of u32 ids, innermost frame first; a frame is the
@@ -56,12 +57,40 @@ KIND_FORWARD, KIND_BACKWARD = 0, 1
 NAME_BITS = 24
 SEQUENCE_SHIFT = 26
 
-# The areas that are added when torch.nn is first used, in this order.
+# Calls of torch.distributed. A slot is free to be read where `commit` is its index + 1 (modulo the slots).
+COLLECTIVES_HEADER_BYTES = 64  # u32 calls that were in no group with an entry
+# commit, sequence, entered ns, left ns (0: inside), group's counter, thread, op, group, shape, dtype, path, root, flags
+CALL = "<QQQQqIIIIIIiI"
+CALL_BYTES = 72
+CALL_SLOTS = 1024
+CALL_LEFT_OFFSET, CALL_FLAGS_OFFSET = 24, 68
+NO_ROOT = -1
+FLAG_ASYNC, FLAG_FAILED = 1, 2
+# A group: commit (1), name, ranks, calls that were hashed, their rolling hash
+GROUP = "<IIIIQQ"
+GROUP_BYTES = 32
+GROUP_SLOTS = 32
+CHECKPOINT_EVERY = 64  # calls
+CHECKPOINT_SLOTS = 256  # u64 hashes, of the latest ones
+CALLS_OFFSET = COLLECTIVES_HEADER_BYTES
+GROUPS_OFFSET = CALLS_OFFSET + CALL_SLOTS * CALL_BYTES
+CHECKPOINTS_OFFSET = GROUPS_OFFSET + GROUP_SLOTS * GROUP_BYTES
+CALL_STRINGS_OFFSET = CHECKPOINTS_OFFSET + GROUP_SLOTS * CHECKPOINT_SLOTS * 8
+COLLECTIVES_BYTES = 256 * 1024
+
+# Steps: u64 words, then the ring of the times (monotonic ns) of the latest steps.
+STEP_COUNT, STEP_FIRST, STEP_LAST, BACKWARDS, BACKWARD_ENTERED, BACKWARD_LEFT = range(6)
+GROUP_NUMBER, GROUP_NUMBER_AT = 6, 7  # counter of the default group + 1 (0: unknown), and when it was read
+STEPS_HEADER_WORDS = 16
+STEP_SLOTS = 257  # one more than the durations
+STEPS_BYTES = (STEPS_HEADER_WORDS + STEP_SLOTS) * 8
+
+# The areas that are added when torch.nn, a collective or an optimizer is first used, in this order.
 TORCH_AREAS = (
     ("modules", MODULES_BYTES),
     ("names", 256 * 1024),
-    ("collectives", 256 * 1024),
-    ("steps", 64 * 1024),
+    ("collectives", COLLECTIVES_BYTES),
+    ("steps", STEPS_BYTES),
 )
 
 

@@ -6,6 +6,7 @@ import functools
 import sys
 import time
 
+from . import areas, boot, call_area, collectives, dynamo, frames, loaders, steps
 from .imports import when_imported
 
 GROUPS = "torch.distributed.distributed_c10d"
@@ -20,9 +21,13 @@ MADE = (
 
 def watch(agent):
     """Wraps what is imported already, and the rest when it is imported."""
+    dynamo.leave_uncompiled(areas, boot, call_area, collectives, frames, loaders, steps)
     when_imported(GROUPS, lambda: _watch_groups(agent))
+    when_imported(GROUPS, lambda: collectives.watch(agent))
     for module, name, kind in MADE:
         when_imported(module, functools.partial(_watch_class, agent, module, name, kind))
+    when_imported(steps.MODULE, lambda: steps.watch(agent))
+    when_imported(loaders.MODULE, lambda: loaders.watch(agent))
 
 
 def _watch_groups(agent):

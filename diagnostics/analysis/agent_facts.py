@@ -88,26 +88,38 @@ class CollectiveCall:
     path: tuple[Frame, ...]  # innermost first
     entered_s: float
     left_s: float | None  # None: still inside when the file was last written
+    asynchronous: bool = False  # left before it was done; a later call "wait" has the same number
+    failed: bool = False  # left by an exception
+    thread: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupProgress:
-    """How far this process got in one process group."""
+    """How far this process got in one process group: the calls that all its ranks make alike, no send or recv."""
 
     group: str
     ranks: tuple[int, ...]
     calls: int
-    rolling_hash: int  # over op, shape, dtype and root of each call, in order
+    rolling_hash: int  # over what must agree of each call (op, elements, dtype, root), in order
+    checkpoints: tuple[tuple[int, int], ...] = ()  # (calls, rolling hash) of earlier times, oldest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """Optimizer steps of this process; `durations_s` are the times between the latest ones, oldest first."""
+    """Optimizer steps of this process; `durations_s` are the times between the latest ones, oldest first.
+
+    Of several optimizers those of the busiest. A job that updates its parameters by hand has backward passes only.
+    """
 
     count: int = 0
     first_s: float | None = None
     last_s: float | None = None
     durations_s: tuple[float, ...] = ()
+    backwards: int = 0  # outermost backward passes, also of torch.autograd.grad
+    in_backward: bool = False  # inside one when the file was last written
+    backward_entered_s: float | None = None  # the latest one
+    group_number: int | None = None  # own counter of the default group, when read last; None: unknown
+    group_number_at_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,14 @@ import struct
 from collections.abc import Iterator
 
 from diagnostics.agent import layout
+from diagnostics.analysis.agent_areas import collective_calls, group_progress, training_steps
 from diagnostics.analysis.agent_bytes import Header, StringTable, number, read_header
 from diagnostics.analysis.agent_facts import (
     AgentFile,
+    CollectiveCall,
     Construction,
     Event,
+    GroupProgress,
     ModuleEntry,
     ModuleName,
     OpenModules,
@@ -31,6 +34,7 @@ def decode_agent_file(data: bytes, name: str) -> AgentFile:
         problems.append(f"area modules has {len(modules)} bytes instead of {layout.MODULES_BYTES}")
         modules = b""
     lifecycle = header.areas.get("lifecycle", b"")
+    calls, groups, call_problems = _collectives(header)
     return AgentFile(
         name=name,
         pid=header.pid,
@@ -48,8 +52,22 @@ def decode_agent_file(data: bytes, name: str) -> AgentFile:
         open_modules=tuple(_open_modules(modules, names)),
         entered=tuple(_entered(modules, names)),
         constructions=tuple(_constructions(modules, names)),
-        problems=tuple(problems),
+        problems=(*problems, *call_problems),
+        collectives=calls,
+        groups=groups,
+        steps=training_steps(header.areas.get("steps", b""), header.monotonic_ns),
     )
+
+
+def _collectives(header: Header) -> tuple[tuple[CollectiveCall, ...], tuple[GroupProgress, ...], tuple[str, ...]]:
+    area = header.areas.get("collectives", b"")
+    if not area:
+        return (), (), ()
+    if len(area) < layout.COLLECTIVES_BYTES:
+        return (), (), (f"area collectives has {len(area)} bytes instead of {layout.COLLECTIVES_BYTES}",)
+    unlisted = int.from_bytes(area[:4], "little")
+    problems = (f"{unlisted} process groups had no room in the file",) if unlisted else ()
+    return collective_calls(area, header.monotonic_ns), group_progress(area), problems
 
 
 def _events(area: bytes, header: Header) -> Iterator[Event]:

@@ -1,0 +1,137 @@
+"""The collectives area: a ring of calls, and per group how many there were and a rolling hash of them.
+
+A slot is published by its first word, written last; that a call was left is one word written later.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from itertools import count
+
+from . import layout
+from .areas import Strings
+from .frames import CallPaths
+
+_CALL = struct.Struct(layout.CALL)
+_GROUP = struct.Struct(layout.GROUP)
+_MASK = (1 << 64) - 1
+_PRIME = 0x100000001B3  # of FNV-1a
+_START = 0xCBF29CE484222325
+MAX_KNOWN = 4096  # call paths that are remembered
+
+
+def hash_of(text):
+    """Returns FNV-1a of `text`, 64 bits: the same in every process, unlike hash()."""
+    value = _START
+    for byte in text.encode("utf-8", "replace"):
+        value = (value ^ byte) * _PRIME & _MASK
+    return value
+
+
+def ranks_text(ranks):
+    """Returns "0-3,8" for [0, 1, 2, 3, 8]: the order is kept."""
+    runs = []
+    for rank in ranks:
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    return ",".join("%d" % low if low == high else "%d-%d" % (low, high) for low, high in runs)
+
+
+class Group:
+    """One process group: what its entry holds, and where that stands (`at` is None where the table is full)."""
+
+    __slots__ = ("at", "calls", "checkpoints", "hash", "name", "numbered", "ranks")
+
+    def __init__(self, name, ranks):
+        self.name, self.ranks = name, ranks  # id of the name, global ranks
+        self.calls, self.hash = 0, _START
+        self.numbered = True  # its own counter can be asked
+        self.at = self.checkpoints = None
+
+
+class CallArea:
+    """The calls and groups of this process in `area`; `tick` gives the order over all areas."""
+
+    def __init__(self, area, tick):
+        self._area, self._tick = area, tick
+        self.strings = Strings(area[layout.CALL_STRINGS_OFFSET :])
+        self._words = area[: layout.CALL_STRINGS_OFFSET].cast("Q")
+        self._paths = CallPaths(self.strings)
+        self._path_ids = {}  # (id of code, instruction, ...) -> id of the call path
+        self._held = {}  # id of code -> code: it must live as long as its id is part of a key
+        self._slots, self._groups, self._unlisted = count(), count(), count(1)
+
+    def group(self, name, ranks):
+        """Returns a new Group, with an entry of its own while there is room."""
+        group = Group(self.strings.intern(name.encode("utf-8", "replace")), ranks)
+        slot = next(self._groups)
+        if slot >= layout.GROUP_SLOTS:
+            struct.pack_into("<I", self._area, 0, next(self._unlisted))
+            return group
+        group.at = layout.GROUPS_OFFSET + slot * layout.GROUP_BYTES
+        group.checkpoints = layout.CHECKPOINTS_OFFSET // 8 + slot * layout.CHECKPOINT_SLOTS
+        ranks_id = self.strings.intern(ranks_text(ranks).encode())
+        _GROUP.pack_into(self._area, group.at, 1, group.name, ranks_id, 0, 0, group.hash)
+        return group
+
+    def enter(self, words, number, group_name, root, path, thread, flags):
+        """Writes that a call began; `words` are the ids of op, shape and dtype. Returns (slot's first word, commit)."""
+        index = next(self._slots)
+        at = layout.CALLS_OFFSET + index % layout.CALL_SLOTS * layout.CALL_BYTES
+        op, shape, dtype = words
+        now = time.monotonic_ns()
+        _CALL.pack_into(
+            self._area, at, 0, self._tick(), now, 0, number, thread, op, group_name, shape, dtype, path, root, flags
+        )
+        self._words[at >> 3] = index + 1
+        return at >> 3, index + 1
+
+    def leave(self, slot, failed):
+        """Writes that the call is over, unless its slot was taken by a later one."""
+        at, commit = slot
+        if self._words[at] != commit:
+            return
+        if failed:
+            flags_at = (at << 3) + layout.CALL_FLAGS_OFFSET
+            flags = struct.unpack_from("<I", self._area, flags_at)[0]
+            struct.pack_into("<I", self._area, flags_at, flags | layout.FLAG_FAILED)
+        self._words[at + layout.CALL_LEFT_OFFSET // 8] = time.monotonic_ns()
+
+    def count(self, group, kind_hash):
+        """Adds one call to what the group's ranks must agree on."""
+        group.hash = new = (group.hash * _PRIME ^ kind_hash) & _MASK
+        group.calls = calls = group.calls + 1
+        if group.at is None:
+            return
+        at = (group.at >> 3) + 2
+        self._words[at] = calls
+        self._words[at + 1] = new
+        if not calls % layout.CHECKPOINT_EVERY:
+            slot = calls // layout.CHECKPOINT_EVERY % layout.CHECKPOINT_SLOTS
+            self._words[group.checkpoints + slot] = new
+
+    def path(self, frame):
+        """Returns the id of the call path that ends in `frame`; a known one costs no look at names or lines."""
+        key, outer = [], frame
+        while outer is not None:
+            key.append(id(outer.f_code))
+            key.append(outer.f_lasti)
+            outer = outer.f_back
+        key = tuple(key)
+        known = self._path_ids.get(key)
+        if known is not None:
+            return known
+        path = self._paths.of(frame)
+        if path:
+            if len(self._path_ids) >= MAX_KNOWN:
+                self._path_ids.clear()
+                self._held.clear()
+            outer = frame
+            while outer is not None:
+                self._held[id(outer.f_code)] = outer.f_code
+                outer = outer.f_back
+            self._path_ids[key] = path
+        return path

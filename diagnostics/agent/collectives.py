@@ -1,0 +1,219 @@
+"""Calls of torch.distributed from Python: what was entered, from where, and whether it was left.
+
+Only the outermost call is recorded: object collectives are made of others. What C++ calls (DDP's reducer) is seen
+through the group's own counter. No reference to a tensor, group or work is kept: one would change their end.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import weakref
+from _thread import get_ident, get_native_id
+
+from . import layout, operations
+from .call_area import CallArea, hash_of, ranks_text
+from .dynamo import compiling_test
+
+MODULE = "torch.distributed.distributed_c10d"
+MAX_KINDS, MAX_WORKS = 4096, 512
+
+
+class Collectives:
+    """The recorder of this process; it gets its area at the first call, also after a fork."""
+
+    def __init__(self, agent, module):
+        self._agent, self._module = agent, module
+        self.forget()
+
+    def forget(self):
+        """Starts over: in a forked child the area is the parent's."""
+        self.inside = set()  # idents of threads that are in a call
+        self._area, self._broken = None, False
+        self._groups = {}  # id of a group -> (weak reference, Group)
+        self._kinds = {}  # what is the same for equal calls
+        self.works = {}  # id of a work -> what it waits for
+
+    def enter(self, operation, args, kwargs, frame):
+        """Writes that a call began. Returns what leave() needs, None where nothing was written. Never raises."""
+        try:
+            if self._area is None and not self._attach():
+                return None
+            tensor, handle, root, more = self._arguments(operation, args, kwargs)
+            group, known = self._group(handle)
+            root = _root(operation, root, args, kwargs, group)
+            words, kind = self._kind(operation, tensor, root, more)
+            number = self._number(known, group)
+            asynchronous = operation.always_async or operations.argument(operation.asynchronous, args, kwargs)
+            flags = layout.FLAG_ASYNC if asynchronous else 0
+            name = group.name if group is not None else 0
+            call = (words, number, name, root)
+            slot = self._area.enter(*call, self._area.path(frame), get_native_id(), flags)
+            if operation.collective and group is not None and more is not None:
+                self._area.count(group, kind)
+            return slot, call if asynchronous else None
+        except Exception:
+            return None  # a call nobody saw; the job goes on
+
+    def enter_wait(self, call, frame):
+        """Writes that somebody waits for what an asynchronous call started. Never raises."""
+        try:
+            (_, shape, dtype), number, group, root = call
+            words = (self._area.strings.intern(b"wait"), shape, dtype)
+            return self._area.enter(words, number, group, root, self._area.path(frame), get_native_id(), 0), None
+        except Exception:
+            return None
+
+    def leave(self, entered, result, failed):
+        """Writes that it is over. Never raises."""
+        try:
+            slot, call = entered
+            self._area.leave(slot, failed)
+            if call is not None and result is not None:
+                for work in result if isinstance(result, (list, tuple)) else (result,):
+                    if len(self.works) >= MAX_WORKS:
+                        del self.works[next(iter(self.works))]
+                    self.works[id(work)] = call
+        except Exception:
+            pass  # it reads as not left; another call of this thread shows that it was
+
+    def _attach(self):
+        if self._broken or self._agent.file is None:
+            return False
+        try:
+            self._area = CallArea(self._agent.file.torch_area("collectives"), self._agent.ordered)
+        except OSError as error:
+            self._broken = True
+            self._agent.event("no-collectives-area", str(error))
+        return self._area is not None
+
+    def _arguments(self, operation, args, kwargs):
+        """Returns tensor, group, root and what else ranks must agree on; None for that where they need not agree."""
+        take, root = operations.argument, operations.argument(operation.root, args, kwargs)
+        if operation.name == "batch_isend_irecv":
+            first = (args[0] if args else kwargs["p2p_op_list"])[0]
+            return first.tensor, first.group, first.peer, ""
+        if operation.name == "new_group":
+            ranks = args[0] if args else kwargs.get("ranks")
+            if kwargs.get("use_local_synchronization"):
+                return None, None, None, None
+            return None, None, None, "all" if ranks is None else ranks_text(ranks)
+        tensor = take(operation.tensor, args, kwargs)
+        if isinstance(tensor, (list, tuple)):
+            tensor = tensor[0] if tensor else None
+        return tensor, take(operation.group, args, kwargs), root, ""
+
+    def _group(self, handle):
+        """Returns (Group, the group itself); (None, None) where this process is no member."""
+        if handle is None:
+            handle = self._module.GroupMember.WORLD
+        known = self._groups.get(id(handle))
+        if known is None:
+            if handle is None or handle is getattr(self._module.GroupMember, "NON_GROUP_MEMBER", None):
+                return None, None
+            ranks = self._module.get_process_group_ranks(handle)
+            key = id(handle)
+            gone = weakref.ref(handle, lambda _: self._groups.pop(key, None))
+            known = self._groups[key] = (gone, self._area.group(handle.group_name, ranks))
+        return known[1], handle
+
+    def _kind(self, operation, tensor, root, more):
+        """Returns the ids of op, shape and dtype, and the hash of what ranks must agree on."""
+        key = (operation.name, tensor.shape, tensor.dtype, root) if tensor is not None else (operation.name, root, more)
+        known = self._kinds.get(key)
+        if known is None:
+            shape = "x".join(map(str, tensor.shape)) or "scalar" if tensor is not None else ""
+            shape = shape or ("ranks %s" % more if more else "")
+            dtype = str(tensor.dtype).replace("torch.", "") if tensor is not None else ""
+            size = tensor.numel() if tensor is not None else ""
+            words = tuple(self._area.strings.intern(text.encode()) for text in (operation.name, shape, dtype))
+            known = words, hash_of(operation.kind(size, dtype, root, more))
+            if len(self._kinds) >= MAX_KINDS:
+                self._kinds.clear()
+            self._kinds[key] = known
+        return known
+
+    def _number(self, handle, group):
+        """Returns the group's own counter, which also counts what C++ called; -1 where it has none."""
+        if group is None or not group.numbered:
+            return -1
+        try:
+            return handle._get_sequence_number_for_group()
+        except Exception:
+            group.numbered = False
+            return -1
+
+
+def _root(operation, root, args, kwargs, group):
+    """Returns the global rank of source or destination, NO_ROOT where there is none."""
+    if root is not None:
+        return root
+    if not operation.rooted or group is None:
+        return layout.NO_ROOT
+    relative = operations.argument(operation.group_root, args, kwargs)
+    if relative is None and operation.name in operations.ANY_SOURCE:
+        return layout.NO_ROOT
+    return group.ranks[relative or 0]
+
+
+def watch(agent):
+    """Wraps the functions that this torch has, wherever torch.distributed holds them."""
+    module = sys.modules[MODULE]
+    recorder, is_compiling = Collectives(agent, module), compiling_test()
+    agent.at_fork.append(recorder.forget)
+    holders = [held for name, held in list(sys.modules.items()) if name.startswith("torch.distributed")]
+    for name in operations.ALL:
+        original = getattr(module, name, None)
+        if original is None:
+            continue
+        wrapped = _wrapped(original, operations.Operation(name, original), recorder, is_compiling)
+        for holder in holders:
+            if vars(holder).get(name) is original:
+                setattr(holder, name, wrapped)
+    work = getattr(module, "Work", None)
+    if work is not None and hasattr(work, "wait"):
+        work.wait = _wrapped_wait(work.wait, recorder, is_compiling)
+
+
+def _wrapped(original, operation, recorder, is_compiling):
+    @functools.wraps(original)
+    def call(*args, **kwargs):
+        if is_compiling():
+            return original(*args, **kwargs)
+        thread = get_ident()
+        if thread in recorder.inside:
+            return original(*args, **kwargs)
+        entered, result, failed = None, None, True
+        inside = recorder.inside  # another set in a child that is forked meanwhile
+        try:
+            inside.add(thread)
+            entered = recorder.enter(operation, args, kwargs, sys._getframe(1))
+            result = original(*args, **kwargs)
+            failed = False
+            return result
+        finally:
+            inside.discard(thread)
+            if entered is not None:
+                recorder.leave(entered, result, failed)
+
+    return call
+
+
+def _wrapped_wait(original, recorder, is_compiling):
+    def wait(self, *args, **kwargs):
+        if is_compiling() or get_ident() in recorder.inside:
+            return original(self, *args, **kwargs)
+        call = recorder.works.pop(id(self), None)
+        if call is None:
+            return original(self, *args, **kwargs)
+        entered, failed = recorder.enter_wait(call, sys._getframe(1)), True
+        try:
+            result = original(self, *args, **kwargs)
+            failed = False
+            return result
+        finally:
+            if entered is not None:
+                recorder.leave(entered, None, failed)
+
+    wait.__doc__ = original.__doc__
+    return wait
