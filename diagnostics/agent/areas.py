@@ -16,14 +16,17 @@ from itertools import count
 
 from . import layout
 
+ENDING_STRINGS_BYTES = 6 * 1024  # of the strings, kept for how the process ends
+
 _kept = []  # maps of a parent process: closing one would close a descriptor the job may have reused
 
 
 class Strings:
     """Append-only table of byte strings; equal strings share one id. Id 0 means: not recorded."""
 
-    def __init__(self, area):
+    def __init__(self, area, reserved=0):
         self._area = area
+        self._end = len(area) - reserved
         self._known = {}
         self._next = layout.STRINGS_HEADER_BYTES
         self._lock = allocate_lock()
@@ -40,9 +43,13 @@ class Strings:
         finally:
             self._lock.release()
 
+    def open_reserve(self):
+        """From now on the reserved room may be used."""
+        self._end = len(self._area)
+
     def _append(self, stored, key):
         start, end = self._next, self._next + 2 + len(stored)
-        if end > len(self._area):
+        if end > self._end:
             dropped = struct.unpack_from("<I", self._area)[0]
             struct.pack_into("<I", self._area, 0, dropped + 1)
             return 0
@@ -62,17 +69,25 @@ class Lifecycle:
         self._ending_slots = count(layout.EVENT_SLOTS - layout.ENDING_SLOTS)
         self._dropped = count(1)
 
-    def add(self, kind, text, path, value, ending):
-        """Writes one event; `ending` ones have slots that no other event can take."""
-        slot = next(self._ending_slots if ending else self._slots)
+    def add(self, kind, text, path, value, ending, over=None):
+        """Writes one event, over the one in slot `over`; returns its slot, None where there was none left.
+
+        `ending` ones have slots that no other event can take.
+        """
+        slot = next(self._ending_slots if ending else self._slots) if over is None else over
         if slot >= (layout.EVENT_SLOTS if ending else layout.EVENT_SLOTS - layout.ENDING_SLOTS):
             struct.pack_into("<I", self._area, 0, next(self._dropped))
-            return
+            return None
         at = layout.LIFECYCLE_HEADER_BYTES + slot * layout.EVENT_BYTES
         intern = self._strings.intern
         fields = (get_native_id(), self._tick(), time.monotonic_ns(), intern(kind), intern(text), path, 0, value)
         struct.pack_into(layout.EVENT, self._area, at, 0, *fields)
         struct.pack_into("<I", self._area, at, slot + 1)
+        return slot
+
+    def retract(self, slot):
+        """Takes an event back: its slot reads as one that was never written."""
+        struct.pack_into("<I", self._area, layout.LIFECYCLE_HEADER_BYTES + slot * layout.EVENT_BYTES, 0)
 
 
 class AgentFile:
@@ -88,7 +103,7 @@ class AgentFile:
         view = memoryview(self._map)
         for name, offset, length in layout.base_areas(size):
             self._publish(name, offset, length, view[offset : offset + length])
-        self.strings = Strings(self._areas["strings"])
+        self.strings = Strings(self._areas["strings"], ENDING_STRINGS_BYTES)
         self.lifecycle = Lifecycle(self._areas["lifecycle"], self.strings, tick)
         self._write_header(forked_from)
 

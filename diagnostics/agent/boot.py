@@ -6,11 +6,26 @@ import os
 import sys
 from itertools import count
 
-from . import exits, faults, imports
+from . import children, exceptions, exits, faults, imports, kills, threads
 from .areas import AgentFile
 from .frames import CallPaths
 
 TORCH = "torch"
+MAX_TEXT = 1500  # characters
+# How many events of a kind are written, so that a noisy job leaves room for the others.
+LIMITS = {
+    "alive-at-end": 16,
+    "atexit": 12,
+    "child": 48,
+    "child-end": 64,
+    "kill": 24,
+    "load-failed": 12,
+    "locals": 8,
+    "save-failed": 12,
+    "thread": 16,
+    "thread-exception": 16,
+    "unraisable": 8,
+}
 
 
 class Agent:
@@ -19,28 +34,50 @@ class Agent:
     def __init__(self, folder):
         self.folder = folder
         self.deep = os.environ.get("UPS_DOCTOR_DEEP") == "1"
+        self.locals = None  # where the user asked for them
         self.at_fork = []  # called in a forked child, after `file` is its own
         self.ordered = count(1).__next__  # one order over all areas, and over a fork
         self._open(0)
 
     def _open(self, forked_from):
         self.file = None
+        self._counts = {}  # kind -> how many there were
         try:
             self.file = AgentFile(self.folder, self.ordered, forked_from)
             self._paths = CallPaths(self.file.strings)
         except OSError:
             self.file = None  # the job goes on; the folder holds the reason or cannot be written at all
 
-    def event(self, kind, text="", value=0, frame=None, traceback=None, ending=False):
-        """Adds one lifecycle event; never raises."""
-        if self.file is None:
-            return
+    def event(self, kind, text="", value=0, frame=None, traceback=None, path=0, ending=False, over=None):
+        """Adds one lifecycle event, over the one in slot `over`; returns its slot or None; never raises."""
+        if self.file is None or self.full(kind, 1):
+            return None
         try:
-            path = self._paths.of_traceback(traceback) if traceback is not None else self._paths.of(frame)
-            text = text[:500].encode("utf-8", "replace")
-            self.file.lifecycle.add(kind.encode(), text, path, value, ending)
+            if ending:
+                self.file.strings.open_reserve()
+            if not path:
+                path = self._paths.of_traceback(traceback) if traceback is not None else self._paths.of(frame)
+            text = text[:MAX_TEXT].encode("utf-8", "replace")
+            return self.file.lifecycle.add(kind.encode(), text, path, value, ending, over)
         except Exception:
-            self.file = None  # a file that cannot be written is given up; the job goes on
+            return None  # an event less; the job goes on
+
+    def full(self, kind, more=0):
+        """Whether all events of this kind that may be written were; counts `more` of them."""
+        limit = LIMITS.get(kind)
+        if limit is None:
+            return False
+        number = self._counts[kind] = self._counts.get(kind, 0) + more
+        return number + (not more) > limit
+
+    def path_of(self, frame):
+        """Returns the id of the call path that ends in `frame`, for an event that comes later; 0 for none."""
+        return self._paths.of(frame) if self.file is not None else 0
+
+    def dropped(self):
+        """Returns "child=900 thread=3": how many events of which kind were not written."""
+        over = ((kind, number - LIMITS[kind]) for kind, number in sorted(self._counts.items()))
+        return " ".join("%s=%d" % pair for pair in over if pair[1] > 0)
 
     def mark(self, phase):
         """Records that the job enters `phase`. Programs reach it as sys.modules["_ups_doctor_agent"].mark."""
@@ -67,13 +104,23 @@ def start(package):
     if agent.file is None:
         return
     faults.enable(agent)
+    if os.environ.get("UPS_DOCTOR_LOCALS") == "1":
+        from . import local_values
+
+        agent.locals = local_values.Locals(agent)
+    exceptions.watch(agent)
     exits.watch(agent)
+    kills.watch(agent)
+    children.watch(agent)
+    threads.watch(agent)
     os.register_at_fork(after_in_child=agent.detach)
     imports.when_imported(TORCH, lambda: _torch_is_here(agent))
 
 
 def _torch_is_here(agent):
-    from . import lifecycle, modules
+    from . import lifecycle, loads, modules
 
+    loads.watch(agent)
+    agent.exceptions.say_ways()
     lifecycle.watch(agent)
     modules.watch(agent)

@@ -32,7 +32,7 @@ def test_losses_and_gradients_are_the_same_bit_for_bit(watch):
     (agent,) = watched.record.agents
     assert agent.entered[-1].backward
     assert agent.entered[-1].module.path == "self_attn"
-    assert [event.kind for event in agent.events] == ["optimizer-begin", "optimizer", "exit"]
+    assert [event.kind for event in agent.events] == ["hooks", "optimizer-begin", "optimizer", "exit"]
 
 
 COMPILERS = """
@@ -199,5 +199,5 @@ def test_a_disk_with_room_for_the_base_alone_loses_only_the_modules(tmp_path):
         pytest.skip(f"mount is not permitted: {run.stderr.strip()}")
     assert run.stdout == "torch.Size([1, 2])\n"
     (agent,) = RunRecord.load(keep).agents
-    assert [event.kind for event in agent.events] == ["no-modules-area", "exit"]
+    assert [event.kind for event in agent.events] == ["hooks", "no-modules-area", "exit"]
     assert (agent.entered, agent.constructions) == ((), ())

@@ -1,0 +1,73 @@
+"""Files that could not be read or written, with the line that asked for it. Calls that succeed are left alone."""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+from .hiding import hide
+from .imports import when_imported
+from .wrapping import disguised
+
+# imported module, where the function is found as well, its name, the event's kind, which argument is the file
+FUNCTIONS = (
+    ("torch", ("torch.serialization",), "load", "load-failed", 0),
+    ("torch", ("torch.serialization",), "save", "save-failed", 1),
+    ("numpy", ("numpy.lib.npyio", "numpy.lib._npyio_impl"), "load", "load-failed", 0),
+    ("safetensors.torch", (), "load_file", "load-failed", 0),
+    ("safetensors.torch", (), "save_file", "save-failed", 1),
+    ("safetensors.numpy", (), "load_file", "load-failed", 0),
+)
+MAX_FILE = 400
+
+
+def watch(agent):
+    """Watches the readers and writers of files that training jobs use."""
+    for module, others, name, kind, position in FUNCTIONS:
+        when_imported(module, functools.partial(_watch_function, agent, module, others, name, kind, position))
+    when_imported("h5py", lambda: _watch_h5py(agent))
+
+
+def _watch_function(agent, module, others, name, kind, position):
+    original = getattr(sys.modules[module], name)
+    wrapped = _told(agent, original, "%s.%s" % (module, name), kind, position)
+    for holder in (module, *others):
+        if getattr(sys.modules.get(holder), name, None) is original:
+            setattr(sys.modules[holder], name, wrapped)
+
+
+def _watch_h5py(agent):
+    cls = sys.modules["h5py"].File
+    cls.__init__ = _told(agent, cls.__init__, "h5py.File", "load-failed", 1)
+
+
+def _told(agent, original, function, kind, position):
+    """Returns `original` with an event where it raises; its argument number `position` is the file."""
+
+    def call(*args, **kwargs):
+        try:
+            return original(*args, **kwargs)
+        except Exception as error:
+            _failed(agent, kind, function, _file(args[position:], kwargs), error, sys._getframe(1))
+            raise
+
+    return disguised(call, original)
+
+
+def _file(rest, kwargs):
+    named = (kwargs[name] for name in ("f", "file", "name", "filename") if name in kwargs)
+    file = rest[0] if rest else next(named, "")
+    if hasattr(file, "__fspath__"):
+        file = file.__fspath__()
+    if not isinstance(file, (str, bytes)):  # an open file
+        file = getattr(file, "name", "<%s>" % type(file).__qualname__)
+    return file.decode("utf-8", "replace") if isinstance(file, bytes) else str(file)
+
+
+def _failed(agent, kind, function, file, error, frame):
+    try:
+        message = "%s: %s" % (type(error).__qualname__, str(error)[:1000])
+        text = "function=%s | %s | %s" % (function, hide(file[:MAX_FILE]), hide(message))
+        agent.event(kind, text, frame=frame)
+    except Exception:
+        pass  # an event less; the job gets its exception all the same

@@ -1,0 +1,53 @@
+"""Threads that hold up the end of the interpreter: where each was started, and which are alive at the end."""
+
+from __future__ import annotations
+
+import sys
+
+from .children import dotted_target
+from .imports import when_imported
+from .wrapping import disguised, wrap_method
+
+MAX_KNOWN = 256
+
+
+def watch(agent):
+    """Records non-daemon threads when they start, and those that threading._shutdown waits for."""
+    when_imported("threading", lambda: _watch(agent, sys.modules["threading"]))
+
+
+def _watch(agent, threading):
+    started = {}  # ident -> id of the call path that started it
+    targets = {}
+    agent.at_fork.append(started.clear)
+
+    def starting(frame, args, kwargs):
+        thread = args[0]
+        if not thread.daemon and len(targets) < MAX_KNOWN:
+            targets[id(thread)] = dotted_target(thread)  # the thread forgets it when it has run
+
+    def has_started(frame, result, args, kwargs):
+        thread = args[0]
+        if thread.daemon:
+            return
+        if len(started) >= MAX_KNOWN:
+            started.clear()
+        path = started[thread.ident] = agent.path_of(frame)
+        text = "ident=%d daemon=0 | %s %s" % (thread.ident, thread.name, targets.pop(id(thread), ""))
+        agent.event("thread", text[:300], path=path)
+
+    wrap_method(threading.Thread, "start", before=starting, after=has_started)
+    original = threading._shutdown
+
+    def _shutdown(*args, **kwargs):
+        try:
+            here = threading.get_ident()
+            for ident, thread in list(threading._active.items()):
+                if ident != here and not thread.daemon and thread is not threading.main_thread():
+                    text = "daemon=0 | %s" % thread.name
+                    agent.event("alive-at-end", text[:300], path=started.get(ident, 0), ending=True)
+        except Exception:
+            pass  # an event less; the interpreter ends as it would
+        return original(*args, **kwargs)
+
+    threading._shutdown = disguised(_shutdown, original)
