@@ -63,11 +63,18 @@ class Origin:
 def origin(case: Case, story: ProcessStory) -> Origin | None:
     """Returns the exception that started the failure of `story`; None where no exception is known."""
     raised = story.uncaught
+    if not story.failed or (raised is not None and not _ended_it(story, raised)):
+        return None
     if raised is None:
-        texts = tracebacks(written_by(case, story)) if story.end.signal is None and story.failed else ()
+        texts = tracebacks(written_by(case, story)) if story.end.signal is None else ()
         return _of_text(case, story, texts[-1]) if texts else None
     carried = _carried(case, story, raised)
     return carried if carried is not None else _with_chain(case, story, raised)
+
+
+def _ended_it(story: ProcessStory, raised: Raised) -> bool:
+    """Whether the exception ended the process: a traceback that it only printed does not explain a later signal."""
+    return raised.how is not How.OUTPUT or story.end.signal is None or story.agent is None
 
 
 def of_raised(case: Case, story: ProcessStory, raised: Raised) -> Origin:

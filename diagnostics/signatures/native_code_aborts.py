@@ -27,6 +27,7 @@ from diagnostics.analysis.blame import (
     written_by,
 )
 from diagnostics.analysis.case import Case
+from diagnostics.analysis.failure_origin import origin
 from diagnostics.analysis.native_crash import is_fault, native_crash
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
@@ -54,7 +55,9 @@ _ASSERTED = re.compile(r"^[^\n]{0,300}: Assertion [`'][^\n]{1,300}' failed\.", r
 def match(case: Case) -> Match | None:
     """Returns the first rank at fault that left the C library's last words."""
     for story in sorted(to_blame(case), key=ended_s):
-        words = _last_words(written_by(case, story)) if is_fault(story.end.signal) else None
+        words = (
+            _last_words(written_by(case, story)) if is_fault(story.end.signal) and origin(case, story) is None else None
+        )
         if words is None:
             continue
         said, meaning, fix = words

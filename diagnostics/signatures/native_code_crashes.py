@@ -24,6 +24,7 @@ from diagnostics.analysis.blame import (
     to_blame,
 )
 from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.analysis.failure_origin import origin
 from diagnostics.analysis.native_crash import NativeCrash, is_fault, native_crash
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
@@ -37,7 +38,7 @@ EXAMINES = Examines.FAILED
 
 def match(case: Case) -> Match | None:
     """Returns the first rank at fault that died of a fault signal, with all that died alike."""
-    died = [story for story in to_blame(case) if is_fault(story.end.signal)]
+    died = [story for story in to_blame(case) if is_fault(story.end.signal) and origin(case, story) is None]
     if not died:
         return None
     first = min(died, key=ended_s)

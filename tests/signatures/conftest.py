@@ -48,7 +48,7 @@ def watched(tmp_path: Path) -> Callable[..., Watched]:
         known = {"python": [sys.executable], "torchrun": [sys.executable, "-m", "torch.distributed.run"]}
         report = tmp_path / "report"
         done = subprocess.run(
-            [sys.executable, "-m", "diagnostics.cli", "run", "--report-dir", report, *options, "--",
+            [Path(sys.executable).parent / "ups-doctor", "run", "--report-dir", report, *options, "--",
              *known.get(argv[0], [argv[0]]), *argv[1:]],
             cwd=folder, capture_output=True, text=True, timeout=DEADLINE_S, check=False,
         )  # fmt: skip

@@ -65,8 +65,9 @@ def story(
 
 
 def case(
-    *stories: ProcessStory, code: int = 1, cwd: Path | str = "/job", output: str = "", files: dict[str, str] | None = None,
-    culprits: tuple[ProcessStory, ...] | None = None, job: dict[str, Any] | None = None, **fields: Any,
+    *stories: ProcessStory, code: int = 1, cwd: Path | str = "/job", output: str = "",
+    files: dict[str, str] | None = None, culprits: tuple[ProcessStory, ...] | None = None,
+    job: dict[str, Any] | None = None, **fields: Any,
 ) -> Case:  # fmt: skip
     """Returns the case of these processes; culprits are the failed ranks unless given. `files` are written to `cwd`."""
     for name, text in (files or {}).items():
