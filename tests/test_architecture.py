@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).parent.parent
-RESTING = ("findings", "errors", "checks")  # everyone may import them
-PLUGINS = ("probes", "caches", "sections")
+RESTING = ("findings", "errors", "checks", "matches")  # everyone may import them
+PLUGINS = ("probes", "caches", "sections", "signatures", "run_sections")
 ENGINES = {
     "cache", "interpreter", "job", "last_good", "preflight", "preflight_setup", "probe_plan", "report", "report_place",
+    "supervise", "diagnose", "capture", "capture_cores", "capture_sources", "surroundings", "stall", "verdict",
+    "report_filling", "report_ranks", "report_timeline", "run_page", "run_summary",
 }  # fmt: skip
 OUTSIDE = {"torch", "h5py", "ups", "torchvision", "lightning"}
 IN_THE_JOB = ("agent", "children")  # these run in the job's processes and may import torch there
@@ -81,11 +83,20 @@ def test_plugins_import_no_plugin_of_another_kind_no_engine_and_no_click(package
     assert offences(paths, wrong) == []
 
 
-@pytest.mark.parametrize(("package", "key"), [("probes", "CODE"), ("caches", "CODE"), ("sections", "ORDER")])
+@pytest.mark.parametrize(
+    ("package", "key"),
+    [("probes", "CODE"), ("caches", "CODE"), ("sections", "ORDER"), ("signatures", "CODE"), ("run_sections", "ORDER")],
+)
 def test_no_plugin_imports_another_plugin(package: str, key: str) -> None:
     plugins = {name_of(path) for path in files(f"diagnostics/{package}") if f"\n{key} = " in path.read_text()}
     paths = [path for path in DOCTOR if name_of(path) in plugins]
     assert offences(paths, lambda path, module: module in plugins) == []
+
+
+def test_signatures_read_the_case_and_nothing_else() -> None:
+    may = {"matches", "findings", "analysis", "signatures"}
+    paths = [path for path in DOCTOR if part(name_of(path)) == "signatures"]
+    assert offences(paths, lambda path, module: module.startswith("diagnostics.") and part(module) not in may) == []
 
 
 def test_only_commands_and_the_command_line_know_click() -> None:
@@ -105,12 +116,12 @@ def test_commands_import_no_other_command() -> None:
 
 
 def test_the_machine_and_the_analysis_look_at_nothing_above_them() -> None:
-    below = {"machine", "analysis", "findings", "errors", "checks", "agent"}
+    below = {"machine", "analysis", "findings", "errors", "checks", "matches", "agent"}
     paths = [path for path in DOCTOR if part(name_of(path)) in {"machine", "analysis"}]
     assert offences(paths, lambda path, module: module.startswith("diagnostics.") and part(module) not in below) == []
 
 
-def test_findings_errors_and_checks_rest_on_nothing() -> None:
+def test_findings_errors_checks_and_matches_rest_on_nothing() -> None:
     paths = [PROJECT / "diagnostics" / f"{name}.py" for name in RESTING]
     assert offences(paths, lambda path, module: module.startswith("diagnostics.") and part(module) not in RESTING) == []
 

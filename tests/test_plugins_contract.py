@@ -8,15 +8,18 @@ from types import ModuleType
 
 import pytest
 
-from diagnostics import caches, probes, sections
+from diagnostics import caches, probes, run_sections, sections, signatures
 from diagnostics.checks import Stage
 from diagnostics.commands.explain import all_plugins
+from diagnostics.matches import FAILURE_CLASSES, Examines
 from diagnostics.probe_plan import in_order, load_probes
 from diagnostics.registry import discover
 
 PROBES = discover(probes)
-CODED = {**PROBES, **discover(caches)}
+SIGNATURES = discover(signatures)
+CODED = {**PROBES, **discover(caches), **SIGNATURES}
 SECTIONS = discover(sections, key="ORDER")
+RUN_SECTIONS = discover(run_sections, key="ORDER")
 HEADINGS = ("What it does:", "Why it matters:")
 
 
@@ -72,7 +75,21 @@ def test_all_probes_load_and_can_be_ordered() -> None:
     assert len(in_order(loaded)) == len(PROBES)
 
 
-@each(SECTIONS)
+@each(SIGNATURES)
+def test_a_signature_names_its_class_and_the_jobs_it_is_asked_about(module: ModuleType) -> None:
+    assert module.CODE[0] == "D"
+    assert module.CLASS in FAILURE_CLASSES
+    assert isinstance(module.EXAMINES, Examines)
+    assert [*inspect.signature(module.match).parameters] == ["case"]
+
+
+@each(
+    {
+        f"{kind} {order}": one
+        for kind, found in (("page", SECTIONS), ("run page", RUN_SECTIONS))
+        for order, one in found.items()
+    }
+)
 def test_a_section_has_a_title_and_says_what_it_shows(module: ModuleType) -> None:
     assert re.fullmatch(r"[A-Z].*[^.]", module.TITLE)
     assert module.__doc__

@@ -66,7 +66,7 @@ def build_case(material: Material, *, ended: bool = True) -> Case:
     stories = tuple(
         _story(process, job, parts, ends[id(process)], enders, restarts[id(process)], material) for process in processes
     )
-    culprits, victims = blame(stories)
+    culprits, victims = blame(stories, output)
     ranks = _last_of_each_rank(stories)
     return Case(
         job=_with_end(job, stories) if ended else job,

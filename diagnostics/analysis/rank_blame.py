@@ -5,6 +5,7 @@ No majority votes: two ranks are enough. What counts is who ended a rank, what i
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Sequence
 
@@ -14,19 +15,31 @@ from diagnostics.analysis.rank_ends import LOST_PEER, SEARCHED_LINES
 
 ENDED_BY_OTHERS = ("doctor", "launcher")
 _ENDING = (How.UNCAUGHT, How.SPAWN, How.OUTPUT)
+# What gloo, NCCL's watchdog and the stores write about a peer, beyond what rank_ends knows.
+LOST_PEER_TOO = re.compile(
+    r"(?:read|write|connect) \[[^\]]{1,200}\]: |Timed out waiting \d+ ?ms|Watchdog caught collective operation timeout"
+    r"|ProcessGroup.{0,40} (?:timed out|aborted)|ncclRemoteError|ncclSystemError|DistNetworkError|Socket Timeout"
+    r"|RendezvousConnectionError|The client socket has timed out|collective operation timeout",
+    re.IGNORECASE,
+)
+# Said by the side that found the disagreement, which is not the side that made it: never only a lost peer.
+FOUND_A_FAULT = re.compile(r"mismatch|op\.preamble|Detected", re.IGNORECASE)
+INTERRUPTED = re.compile(r"^(?:KeyboardInterrupt|(?:[\w.]+\.)?SignalException)\b")
 
 
-def blame(stories: Sequence[ProcessStory]) -> tuple[tuple[ProcessStory, ...], tuple[ProcessStory, ...]]:
-    """Returns (culprits, victims) among the ranks in `stories`."""
-    ranks = [story for story in stories if story.part is Part.RANK and not _superseded(story, stories)]
-    culprits = _culprits(ranks)
+def blame(
+    stories: Sequence[ProcessStory], output: str = ""
+) -> tuple[tuple[ProcessStory, ...], tuple[ProcessStory, ...]]:
+    """Returns (culprits, victims) among the ranks in `stories`; `output` is all that the job wrote."""
+    ranks = [story for story in stories if story.part is Part.RANK and not superseded(story, stories)]
+    culprits = _culprits(ranks, output)
     chosen = {id(story) for story in culprits}
     victims = [story for story in ranks if story.failed and id(story) not in chosen]
     return tuple(culprits), tuple(victims) if culprits else ()
 
 
-def lost_peer(story: ProcessStory) -> bool:
-    """Whether all that it complained about is a peer that went away or never answered.
+def lost_peer(story: ProcessStory, output: str = "") -> bool:
+    """Whether what it complained about, first of all, is a peer that went away or never answered.
 
     Such a rank may still abort: its interpreter shuts down while threads of the process group live.
     """
@@ -34,8 +47,16 @@ def lost_peer(story: ProcessStory) -> bool:
         return False
     said = [one for one in story.raised if one.how in _ENDING]
     if said:
-        return all(LOST_PEER.search(one.text) for one in said)
-    return bool(LOST_PEER.search(last_lines(story.stderr, SEARCHED_LINES)))
+        return is_lost_peer(said[0].text)
+    written = last_lines(story.stderr or story.stdout, SEARCHED_LINES)
+    if written:
+        return is_lost_peer(written)
+    return story.end.signal == signal.SIGABRT and "terminate called" in output and is_lost_peer(output)
+
+
+def is_lost_peer(text: str) -> bool:
+    """Whether a text complains about a peer, and about nothing that is wrong with what the ranks do."""
+    return bool(LOST_PEER.search(text) or LOST_PEER_TOO.search(text)) and not FOUND_A_FAULT.search(text)
 
 
 def waits_in_a_collective(story: ProcessStory) -> bool:
@@ -44,38 +65,7 @@ def waits_in_a_collective(story: ProcessStory) -> bool:
     return bool(calls) and calls[-1].left_s is None
 
 
-def _culprits(ranks: Sequence[ProcessStory]) -> list[ProcessStory]:
-    failed = [story for story in ranks if story.failed]
-    own = [story for story in failed if story.ended_by not in ENDED_BY_OTHERS]
-    acted = [story for story in own if not lost_peer(story)]
-    if acted:
-        return _first_of_chain(acted)
-    if own:
-        return _left_early(ranks, own) or _laggards(failed) or own
-    return []
-
-
-def _first_of_chain(acted: Sequence[ProcessStory]) -> list[ProcessStory]:
-    """Returns those that acted; one whose interpreter aborted after losing a peer is none of them."""
-    return list(acted)
-
-
-def _left_early(ranks: Sequence[ProcessStory], lost: Sequence[ProcessStory]) -> list[ProcessStory]:
-    """Returns the ranks that ended well before the others lost them: a return or exit on some ranks only."""
-    first = min((story.end.at_s for story in lost if story.end.at_s is not None), default=None)
-    if first is None:
-        return []
-    ended = [story for story in ranks if not story.failed and story.end.exit_code == 0 and story.end.at_s is not None]
-    return [story for story in ended if story.end.at_s is not None and story.end.at_s <= first]
-
-
-def _laggards(failed: Sequence[ProcessStory]) -> list[ProcessStory]:
-    """Returns the ranks that others waited for in vain: ended by their launcher while in no collective."""
-    ended = [story for story in failed if story.ended_by == "launcher" and story.agent is not None]
-    return [story for story in ended if not waits_in_a_collective(story)]
-
-
-def _superseded(story: ProcessStory, stories: Sequence[ProcessStory]) -> bool:
+def superseded(story: ProcessStory, stories: Sequence[ProcessStory]) -> bool:
     """Whether the same program was started again as the same rank."""
     return any(
         other.rank == story.rank
@@ -84,3 +74,46 @@ def _superseded(story: ProcessStory, stories: Sequence[ProcessStory]) -> bool:
         and other.argv == story.argv
         for other in stories
     )
+
+
+def _culprits(ranks: Sequence[ProcessStory], output: str) -> list[ProcessStory]:
+    failed = [story for story in ranks if story.failed]
+    own = [story for story in failed if story.ended_by not in ENDED_BY_OTHERS and not _was_interrupted(story, failed)]
+    acted = [story for story in own if not lost_peer(story, output)]
+    if acted:
+        return [story for story in acted if not _also_lost_a_peer(story)] or acted
+    if own:
+        return _left_early(ranks, own) or _laggards(ranks, own) or own
+    return []
+
+
+def _was_interrupted(story: ProcessStory, failed: Sequence[ProcessStory]) -> bool:
+    """Whether it only answered its launcher's signal with an exception, while another one had failed."""
+    ending = story.uncaught
+    return ending is not None and len(failed) > 1 and bool(INTERRUPTED.match(ending.text))
+
+
+def _also_lost_a_peer(story: ProcessStory) -> bool:
+    """Whether a lost peer is part of its last chain of exceptions: another rank's failure may have begun it."""
+    said = [one for one in story.raised if one.how in _ENDING]
+    return any(is_lost_peer(one.text) for one in said[1:]) and bool(LOST_PEER.search(said[-1].text))
+
+
+def _left_early(ranks: Sequence[ProcessStory], lost: Sequence[ProcessStory]) -> list[ProcessStory]:
+    """Returns the ranks that ended well before the others lost them: a return or exit on some ranks only."""
+    first = min((story.end.at_s for story in lost if story.end.at_s is not None), default=None)
+    if first is None:
+        return []
+    return [
+        story
+        for story in ranks
+        if not story.failed and story.end.exit_code == 0 and story.end.at_s is not None and story.end.at_s <= first
+    ]
+
+
+def _laggards(ranks: Sequence[ProcessStory], lost: Sequence[ProcessStory]) -> list[ProcessStory]:
+    """Returns the ranks that others waited for in vain: ended by their launcher, or by nobody, in no collective."""
+    waited = {id(story) for story in lost}
+    others = [story for story in ranks if id(story) not in waited and story.agent is not None]
+    there = [story for story in others if story.ended_by in ENDED_BY_OTHERS]
+    return [story for story in there if not waits_in_a_collective(story)]

@@ -1,4 +1,4 @@
-"""`ups-doctor explain CODE`: what a check does, why it matters, and the fix, from the check's own docstring."""
+"""`ups-doctor explain CODE`: what a check or known failure is, why it matters, the fix, from its own docstring."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from types import ModuleType
 
 import click
 
-from diagnostics import caches, probes
+from diagnostics import caches, probes, signatures
 from diagnostics.errors import UsageError
 from diagnostics.registry import BrokenPlugin, discover
 from diagnostics.spelling import nearest
 
-PACKAGES = (probes, caches)
+PACKAGES = (probes, caches, signatures)
 
 
 @click.command("explain")
 @click.argument("code", metavar="CODE", required=False)
 @click.option("--list", "list_all", is_flag=True, help="List every code with its name and first line.")
 def command(code: str | None, list_all: bool) -> None:
-    """Explains one check, by its code (P204) or its name (shared-memory)."""
+    """Explains one check or known failure, by its code (P204, D201) or its name (shared-memory)."""
     plugins = all_plugins()
     if list_all:
         for known, module in plugins.items():
