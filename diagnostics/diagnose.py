@@ -48,6 +48,7 @@ def diagnose(
         provisional=provisional,
         troubles=troubles,
         began=began,
+        now_s=time.time(),
     )
     write_report(report, write_to or (folder.parent if folder.name == "record" else folder))
     return report

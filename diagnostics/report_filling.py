@@ -7,17 +7,22 @@ import shlex
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.unexplained import unexplained
-from diagnostics.findings import Confidence
+from diagnostics.analysis.blame import ended_s
+from diagnostics.analysis.case import Case
+from diagnostics.analysis.unexplained import Seen, unexplained
+from diagnostics.findings import Confidence, Finding
+from diagnostics.matches import JobOutcome
 from diagnostics.record import RunRecord
-from diagnostics.run_report import RankRow, RunReport
-from diagnostics.verdict import Decision, Exit, job_exit, signal_name
+from diagnostics.report_ranks import coverage, rank_rows, stack_groups
+from diagnostics.report_timeline import timeline
+from diagnostics.run_report import RunReport, SourceExcerpt
+from diagnostics.verdict import Decision, Exit, job_exit
 
 SHOWN_LOCATIONS = 3
-SHOWN_FRAMES = 20
+REACH = 3  # source lines above and below
+JUST_NOW_S = 120.0  # a report later than this is made from an old record, and detected nothing in time
 
 
 def fill_report(
@@ -29,66 +34,138 @@ def fill_report(
     provisional: bool,
     troubles: Sequence[str],
     began: float,
+    now_s: float,
 ) -> RunReport:
-    """Returns the report; `began` is when the diagnosis started, by time.monotonic()."""
+    """Returns the report; `began` is when the diagnosis started by time.monotonic(), `now_s` the wall clock."""
     first = decision.first
-    seen = unexplained(case) if first is None else None
-    culprits = (
-        first.culprit_ranks
-        if first is not None
-        else tuple(sorted({story.rank for story in case.culprits if story.rank is not None}))
-        if seen is not None and case.failed
-        else ()
-    )
-    victims = tuple(sorted({s.rank for s in case.victims if s.rank is not None} - set(culprits)))
-    locations = first.locations if first is not None else ()
-    findings = tuple(one.finding for one in ([first] if first else []) + list(decision.others))
+    seen = unexplained(case) if first is None and decision.outcome is not JobOutcome.OK else Seen(sentence="")
+    culprits = tuple(first.culprit_ranks if first is not None else seen.ranks)
+    victims = tuple(sorted({one.rank for one in case.victims if one.rank is not None} - set(culprits)))
+    locations = tuple(dict.fromkeys(filter(None, first.locations if first is not None else seen.locations)))
     fix = first.finding.fix if first is not None else None
+    lateness = _seconds_since(case, now_s)
+    here = lateness is not None and lateness < JUST_NOW_S
     return RunReport(
-        doctor_version=version("ups-doctor"),
+        doctor_version=_version(),
         provisional=provisional,
         outcome=decision.outcome,
         failure_class=decision.failure_class,
-        culprit_ranks=tuple(culprits),
+        culprit_ranks=culprits,
         victim_ranks=victims,
         location=locations[0] if locations else None,
         locations=locations,
-        module=first.module or None if first is not None else None,
-        root_cause=first.finding.title if first is not None else "",
-        fix=fix.text if fix is not None else "",
+        module=((first.module if first is not None else seen.module) or None),
+        root_cause=first.finding.title if first is not None else seen.sentence,
+        fix=fix.text if fix is not None else seen.advice,
         fix_commands=fix.commands if fix is not None else (),
-        confidence=first.finding.confidence if first is not None else Confidence.POSSIBLE,
-        findings=findings,
-        timeline=(),
-        ranks=tuple(_row(case, story, culprits, victims) for story in case.ranks),
-        coverage={},
+        confidence=first.finding.confidence if first is not None else _certainty(decision),
+        findings=_findings(decision),
+        timeline=timeline(case),
+        ranks=rank_rows(case, culprits, victims, platform.node() if here else ""),
+        coverage=coverage(case, record),
         job_exit_code=job_exit(case)[0],
         exit_code=exit_.code,
         exit_code_reason=exit_.reason,
-        seconds={"job": case.job.ended_s or 0.0, "detection": 0.0, "diagnosis": round(time.monotonic() - began, 3)},
+        seconds=_seconds(case, decision, now_s, began, here=here),
         command=shlex.join(case.job.command),
-        environment=dict(case.job.variables),
+        environment=_environment(case),
         cwd=case.job.cwd,
-        started=datetime.fromtimestamp(case.job.started_ns / 1e9, UTC).astimezone().isoformat(timespec="seconds"),
-        sources=(),
-        stacks=(),
-        notes=decision.notes,
-        not_captured=tuple(troubles),
-        repeat=shlex.join(["ups-doctor", "run", "--", *case.job.command]),
+        started=_started(case.job.started_ns),
+        sources=_excerpts(case, locations),
+        stacks=stack_groups(case),
+        notes=(*decision.notes, *_notes(case)),
+        not_captured=_not_captured(record, troubles),
+        repeat=shlex.join(["ups-doctor", "run", "--", *case.job.command]) if case.job.command else "",
     )
 
 
-def _row(case: Case, story: ProcessStory, culprits: Sequence[int], victims: Sequence[int]) -> RankRow:
-    rank = story.rank if story.rank is not None else -1
-    return RankRow(
-        rank=rank,
-        host=platform.node(),
-        pid=story.pid,
-        exit_code=story.end.exit_code,
-        signal=signal_name(story.end.signal) if story.end.signal is not None else None,
-        role="culprit" if rank in culprits else "victim" if rank in victims else "",
-        ended="",
-        last_step=story.steps or None,
-        last_module="",
-        last_collective="",
-    )
+def _findings(decision: Decision) -> tuple[Finding, ...]:
+    first = [decision.first] if decision.first is not None else []
+    return tuple(one.finding for one in [*first, *decision.others])
+
+
+def _certainty(decision: Decision) -> Confidence:
+    """A job in which nothing was found wrong ended well by its own word; an unknown failure is only a guess."""
+    return Confidence.CONFIRMED if decision.outcome is JobOutcome.OK else Confidence.POSSIBLE
+
+
+def _excerpts(case: Case, locations: Sequence[str]) -> tuple[SourceExcerpt, ...]:
+    excerpts = []
+    for location in locations[:SHOWN_LOCATIONS]:
+        file, _, line = location.rpartition(":")
+        lines = case.sources.file(file).around(int(line), reach=REACH) if line.isdigit() and len(line) < 9 else ()
+        if lines:
+            excerpts.append(SourceExcerpt(location=location, lines=lines))
+    return tuple(excerpts)
+
+
+def _seconds(case: Case, decision: Decision, now_s: float, began: float, *, here: bool) -> dict[str, float]:
+    seconds = {}
+    job_s = case.job.ended_s
+    if job_s is not None:
+        seconds["job"] = round(job_s, 3)
+    failed_at = _first_failure_s(case, decision)
+    if failed_at is not None and here:
+        seconds["detection"] = round(max(0.0, now_s - case.job.started_ns / 1e9 - failed_at), 3)
+    seconds["diagnosis"] = round(time.monotonic() - began, 3)
+    return seconds
+
+
+def _first_failure_s(case: Case, decision: Decision) -> float | None:
+    """Returns when the trouble began to show: a culprit's end, the stall's beginning, or what the verdict names."""
+    if case.culprits:
+        return min(map(ended_s, case.culprits))
+    if case.job.stalls and decision.outcome is JobOutcome.HANG:
+        return case.job.stalls[-1].began_s
+    return decision.first.began_s if decision.first is not None else None
+
+
+def _seconds_since(case: Case, now_s: float) -> float | None:
+    """Returns how long ago the job ended, or began where its end is unknown."""
+    if case.job.started_ns <= 0:
+        return None
+    return now_s - case.job.started_ns / 1e9 - (case.job.ended_s or 0.0)
+
+
+def _environment(case: Case) -> dict[str, str]:
+    pythons = sorted({story.agent.python for story in case.ranks if story.agent is not None and story.agent.python})
+    facts = {"python of the job": ", ".join(pythons)} if pythons else {}
+    return {**facts, **dict(sorted(case.job.variables.items()))}
+
+
+def _notes(case: Case) -> list[str]:
+    notes = [
+        f"no progress from {stall.began_s:.0f} s to {stall.over_s:.0f} s, then it went on"
+        for stall in case.job.stalls
+        if stall.over_s is not None
+    ]
+    restarts = max((story.restart for story in case.ranks), default=0)
+    if restarts:
+        notes.append(
+            f"the ranks were started again {restarts} time{'s' if restarts > 1 else ''}; the last start counts"
+        )
+    if case.job.ended_by == "unknown":
+        notes.append("the doctor was ended before the job: how it went on is known from what the ranks wrote only")
+    return notes
+
+
+def _not_captured(record: RunRecord, troubles: Sequence[str]) -> tuple[str, ...]:
+    job = record.job
+    missing = [f"{one.what}: {one.why}" for one in job.missing] if job is not None else []
+    unreadable = [f"{one.name}: {one.reason}" for one in record.unreadable]
+    return tuple(dict.fromkeys([*troubles, *missing, *unreadable]))
+
+
+def _started(started_ns: int) -> str:
+    try:
+        moment = datetime.fromtimestamp(started_ns / 1e9, UTC).astimezone()
+    except (OverflowError, ValueError, OSError):
+        return ""
+    return moment.isoformat(timespec="seconds") if started_ns > 0 else ""
+
+
+def _version() -> str:
+    try:
+        return version("ups-doctor")
+    except PackageNotFoundError:
+        return "unknown"

@@ -24,6 +24,8 @@ LOST_PEER_TOO = re.compile(
 )
 # Said by the side that found the disagreement, which is not the side that made it: never only a lost peer.
 FOUND_A_FAULT = re.compile(r"mismatch|op\.preamble|Detected", re.IGNORECASE)
+# A refused connection of anything else, a database or a tracker, is the rank's own affair.
+TORCH_ERRORS = re.compile(r"(?:^|\.)(?:RuntimeError|Dist\w*Error|Rendezvous\w*Error)$")
 INTERRUPTED = re.compile(r"^(?:KeyboardInterrupt|(?:[\w.]+\.)?SignalException)\b")
 
 
@@ -47,7 +49,7 @@ def lost_peer(story: ProcessStory, output: str = "") -> bool:
         return False
     said = [one for one in story.raised if one.how in _ENDING]
     if said:
-        return is_lost_peer(said[0].text)
+        return _is_of_torch(said[0].type) and is_lost_peer(said[0].text)
     written = last_lines(story.stderr or story.stdout, SEARCHED_LINES)
     if written:
         return is_lost_peer(written)
@@ -57,6 +59,10 @@ def lost_peer(story: ProcessStory, output: str = "") -> bool:
 def is_lost_peer(text: str) -> bool:
     """Whether a text complains about a peer, and about nothing that is wrong with what the ranks do."""
     return bool(LOST_PEER.search(text) or LOST_PEER_TOO.search(text)) and not FOUND_A_FAULT.search(text)
+
+
+def _is_of_torch(kind: str) -> bool:
+    return bool(TORCH_ERRORS.search(kind))
 
 
 def waits_in_a_collective(story: ProcessStory) -> bool:

@@ -65,7 +65,7 @@ def _match(case: Case, story: ProcessStory, left: Event) -> Match:
     said = caught.text if caught is not None else last_line(story.stderr)
     where = f" at {exit_line}" if exit_line else ""
     after = f", after: {said[:300]}" if said else ""
-    shown = [frame for frame in (*frames[:1], *exit_path[:1])]
+    shown = (*frames[:1], *exit_path[:1])
     return Match(
         finding=Finding(
             code=CODE,

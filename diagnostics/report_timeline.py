@@ -1,0 +1,124 @@
+"""The timeline of a report: the last telling events and the end of each process, in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnostics.analysis.agent_facts import AgentFile, CollectiveCall, Event
+from diagnostics.analysis.blame import how_it_ended, program
+from diagnostics.analysis.case import Case, Part, ProcessStory
+from diagnostics.analysis.process_tree import at_s
+from diagnostics.analysis.user_code import user_frames
+from diagnostics.run_report import TimelineEntry
+
+EACH = 12  # events of a rank
+MOST_PROCESSES = 200  # ranks first; a job may fork a thousand times
+MAX_TEXT = 200
+DULL = {"hooks", "exit", "faulthandler", "child", "atexit", "thread"}
+ENDERS = {"doctor": "ended by the doctor", "launcher": "ended by its launcher", "unknown": "ended from outside"}
+WORDS = {
+    "exception": "raised", "thread-exception": "raised in a thread", "unraisable": "raised in a destructor",
+    "caught": "caught", "kill": "sent a signal", "child-end": "a child ended", "phase": "phase", "ddp": "made",
+    "process-group": "process group made", "process-group-begin": "makes a process group",
+    "process-group-end": "process group ended", "process-group-end-begin": "ends its process group",
+    "ddp-begin": "makes", "optimizer": "made optimizer", "dataloader": "made", "sampler": "made",
+    "alive-at-end": "waits for a thread", "load-failed": "could not load",
+    "save-failed": "could not save",
+}  # fmt: skip
+
+
+def timeline(case: Case) -> tuple[TimelineEntry, ...]:
+    """Returns the events by time: of each rank the last dozen, of the other processes start, failures and end."""
+    order = sorted(case.processes, key=lambda story: (story.part is not Part.RANK, not story.failed, story.began_s))
+    entries = [entry for story in order[:MOST_PROCESSES] for entry in _of_story(case, story)]
+    return tuple(sorted(entries, key=lambda entry: entry.at_s))
+
+
+def ended_in_words(story: ProcessStory) -> str:
+    """Returns "died of SIGSEGV after 3.2 s", "ended by its launcher (died of SIGTERM)"."""
+    how = how_it_ended(story)
+    if story.ended_by.startswith("pid "):
+        how = f"ended by process {story.ended_by[4:]} of the job ({how})"
+    elif story.ended_by:
+        how = f"{ENDERS[story.ended_by]} ({how})"
+    return f"{how} after {story.end.at_s:.1f} s" if story.end.at_s is not None else how
+
+
+def last_collective(story: ProcessStory) -> str:
+    """Returns "all_reduce #17", with " (waiting)" where it never returned; "" where there was none."""
+    calls = story.agent.collectives if story.agent is not None else ()
+    if not calls:
+        return ""
+    waiting = " (waiting)" if calls[-1].left_s is None else ""
+    return f"{_collective(calls[-1])}{waiting}"
+
+
+def _of_story(case: Case, story: ProcessStory) -> Iterator[TimelineEntry]:
+    if story.part is not Part.RANK:
+        yield TimelineEntry(
+            at_s=story.began_s, rank=None, pid=story.pid, what=f"started: {story.part} {program(story)}"
+        )
+    telling = _telling(case, story, story.agent) if story.agent is not None else []
+    yield from telling[-EACH if story.part is Part.RANK else -4 :]
+    known = story.end.exit_code is not None or story.end.signal is not None
+    if known and story.end.at_s is not None and not (story.part is Part.HELPER and not story.failed):
+        place = story.death.location if story.death is not None else ""
+        what = ended_in_words(story).rpartition(" after ")[0]
+        yield TimelineEntry(at_s=story.end.at_s, rank=_rank(story), pid=story.pid, what=what, location=place)
+
+
+def _telling(case: Case, story: ProcessStory, agent: AgentFile) -> list[TimelineEntry]:
+    done = {event.kind for event in agent.events}
+    calls = [(call.sequence, _call_entry(case, story, agent, call)) for call in agent.collectives[-EACH:]]
+    events = [
+        (event.sequence, _event_entry(case, story, agent, event))
+        for event in agent.events
+        if _is_telling(event) and event.kind.removesuffix("-begin") not in done - {event.kind}
+    ]
+    entries = [entry for _, entry in sorted([*calls, *events], key=lambda pair: pair[0])]
+    if agent.steps.count and agent.steps.last_s is not None:
+        step = TimelineEntry(
+            at_s=at_s(case.job, agent, agent.steps.last_s),
+            rank=_rank(story),
+            pid=story.pid,
+            what=f"optimizer step {agent.steps.count}",
+        )
+        entries = sorted([*entries, step], key=lambda entry: entry.at_s)
+    return entries
+
+
+def _is_telling(event: Event) -> bool:
+    if event.kind in DULL:
+        return False
+    return event.kind != "child-end" or "code=0" not in event.text.split()
+
+
+def _event_entry(case: Case, story: ProcessStory, agent: AgentFile, event: Event) -> TimelineEntry:
+    frames = user_frames(event.path, agent_folder=agent.agent_folder)
+    text = f" {event.value}" if event.kind in ("sys.exit", "os._exit") else f" {event.text}" if event.text else ""
+    return TimelineEntry(
+        at_s=at_s(case.job, agent, event.seconds),
+        rank=_rank(story),
+        pid=story.pid,
+        what=" ".join(f"{WORDS.get(event.kind, event.kind)}{text}".split())[:MAX_TEXT],
+        location=case.line(frames[0]) if frames else "",
+    )
+
+
+def _call_entry(case: Case, story: ProcessStory, agent: AgentFile, call: CollectiveCall) -> TimelineEntry:
+    frames = user_frames(call.path, agent_folder=agent.agent_folder)
+    return TimelineEntry(
+        at_s=at_s(case.job, agent, call.entered_s),
+        rank=_rank(story),
+        pid=story.pid,
+        what=f"{'waits in' if call.left_s is None else 'did'} {_collective(call)}",
+        location=case.line(frames[0]) if frames else "",
+    )
+
+
+def _collective(call: CollectiveCall) -> str:
+    return f"{call.op} #{call.number}" if call.number >= 0 else call.op
+
+
+def _rank(story: ProcessStory) -> int | None:
+    return story.rank if story.part is Part.RANK else None
