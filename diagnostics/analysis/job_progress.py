@@ -1,0 +1,29 @@
+"""How far a job got, for signatures about its launch. Pure."""
+
+from __future__ import annotations
+
+from diagnostics.analysis.agent_facts import GROUP_MADE
+from diagnostics.analysis.case import Case, ProcessStory
+
+
+def made_group(story: ProcessStory) -> bool:
+    """Whether the process got through init_process_group."""
+    return story.agent is not None and any(event.kind == GROUP_MADE for event in story.agent.events)
+
+
+def anything_started(case: Case) -> bool:
+    """Whether any process made a process group or an optimizer step."""
+    return any(story.steps or made_group(story) for story in case.processes)
+
+
+def ranks_that_never_came(case: Case, world_size: int | None) -> tuple[int, ...]:
+    """Returns the ranks below `world_size` of which no process was ever seen; () where that is not known."""
+    seen = {story.rank for story in case.ranks if story.rank is not None}
+    if world_size is None or not seen or world_size > 1 << 16:
+        return ()
+    return tuple(rank for rank in range(world_size) if rank not in seen)
+
+
+def variable(story: ProcessStory, name: str) -> str:
+    """Returns a launcher's variable as the process had it when it started, "" where it is not known."""
+    return story.agent.variables.get(name, "") if story.agent is not None else ""

@@ -1,0 +1,139 @@
+"""The launcher, or the program it should run, does not exist.
+
+What it does: reads "command not found", "No module named torch.distributed.run" and "can't open file 'trian.py'" of a
+job in which no rank made a process group or a step, and names the line of the script that starts it.
+
+Why it matters: shells go on after a missing command, so that the message is far above what the job says last, and
+torchrun reports a mistyped script as a failure of every rank.
+
+Fix: install the launcher into the environment in use, call it as `python -m`, or correct the path.
+"""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.analysis.blame import distinct
+from diagnostics.analysis.case import Case, Part
+from diagnostics.analysis.failure_texts import told, told_by_job
+from diagnostics.analysis.job_progress import anything_started
+from diagnostics.analysis.launch_scripts import lines_with
+from diagnostics.analysis.user_code import shown_path
+from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.matches import Examines, Match
+from diagnostics.signatures.blamed import blamed
+
+CODE = "D101"
+NAME = "launcher-not-found"
+CLASS = "launcher-missing"
+EXAMINES = Examines.FAILED
+
+COMMAND = re.compile(
+    r"(?:^|(?P<script>[^\s:][^:]*): (?:line )?(?P<line>\d+): (?:exec: )?|^[\w./-]+: )"
+    r"(?P<what>[\w./+-]+): (?:command not found|not found|No such file or directory)$"
+    r"|(?:env|nohup|timeout|exec|nice|stdbuf|time|setsid|sudo|xargs)\b.{0,60}?"
+    r"[‘'\"](?P<run>[^’'\"]+)[’'\"]: No such file"
+)
+MODULE = re.compile(
+    r"No module named ['\"]?(?P<what>(?:torch|accelerate|deepspeed|lightning)(?:\.[\w.]+)?)['\"]?\)?$"
+    r"|Error while finding module specification for '(?P<run>[\w.]+)'"
+)
+SCRIPT = re.compile(
+    r"can't open file ['\"](?P<what>[^'\"]+)['\"]: \[Errno 2\]|can't find '__main__' module in '(?P<run>[^']+)'"
+)
+LAUNCHING = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '(?P<what>[\w./-]+)'")
+PROGRAMS = re.compile(
+    r"^(?:.*/)?(?:torchrun|accelerate|deepspeed|mpirun|mpiexec|srun|horovodrun|lightning|python[\d.]*)$"
+)
+INSTEAD = {
+    "torchrun": "python -m torch.distributed.run",
+    "accelerate": "python -m accelerate.commands.launch",
+    "python": "python3",
+}
+
+
+def match(case: Case) -> Match | None:
+    """Returns what was not found and the line that calls it; None once any rank got to work."""
+    if anything_started(case):
+        return None
+    return _script(case) or _module(case) or _command(case) or _started_by_python(case)
+
+
+def _command(case: Case) -> Match | None:
+    found = told_by_job(case, COMMAND)
+    if found is None:
+        return None
+    what = found["what"] or found["run"]
+    shells = [one for one in case.processes if one.part is Part.SHELL and one.end.exit_code == 127]
+    if not (PROGRAMS.match(what) or case.job.exit_code == 127 or shells):
+        return None
+    named = (
+        (f"{shown_path(found['script'].removeprefix('./'), case.job.cwd)}:{found['line']}",) if found["line"] else ()
+    )
+    name = what.rpartition("/")[2]
+    instead = INSTEAD.get(name, f"the full path of {name}")
+    return _missing(case, found, f"The command {what} does not exist in the environment of this job", named, what, Fix(
+        text=f"activate the environment that has {name}, install it there, or call it as {instead}",
+        commands=(f"command -v {name}", f"{INSTEAD[name]} --help" if name in INSTEAD else f"which -a {name}"),
+    ))  # fmt: skip
+
+
+def _module(case: Case) -> Match | None:
+    found = told_by_job(case, MODULE)
+    # A traceback's ModuleNotFoundError in the program itself is an import that failed, not a launcher.
+    if found is None or re.match(r"\w*Error: No module", found.string) or "__main__" in found.string:
+        return None
+    what = found["what"] or found["run"]
+    return _missing(case, found, f"This Python has no module {what} to launch the job with", (), what, Fix(
+        text=f"install {what.partition('.')[0]} for this Python, or start the job with the Python that has it",
+        commands=(f"python -c 'import {what.partition('.')[0]} as m; print(m.__version__, m.__file__)'",),
+    ))  # fmt: skip
+
+
+def _script(case: Case) -> Match | None:
+    found = told_by_job(case, SCRIPT)
+    if found is None:
+        return None
+    file = found["what"] or found["run"]
+    shown = shown_path(file, case.job.cwd)
+    return _missing(case, found, f"The program to run, {shown}, does not exist", (), shown.rpartition("/")[2], Fix(
+        text=f"correct the path {shown}; it is looked up from {case.job.cwd}",
+        commands=(f"ls -l {shown.rpartition('/')[0] or '.'}",),
+    ))  # fmt: skip
+
+
+def _started_by_python(case: Case) -> Match | None:
+    for one in told(case, LAUNCHING):
+        what = one.found["what"]
+        if PROGRAMS.match(what) and one.origin is not None and any("subprocess" in f.file for f in one.origin.path):
+            fix = Fix(text=f"start it as [sys.executable, '-m', ...], which needs no {what} on PATH")
+            return _missing(
+                case, one.found, f"The command {what} does not exist where a Python script starts it",
+                one.locations(case), what, fix,
+            )  # fmt: skip
+    return None
+
+
+def _missing(case: Case, found: re.Match[str], title: str, named: tuple[str, ...], what: str, fix: Fix) -> Match:
+    word = re.compile(rf"(?<![\w-]){re.escape(what)}(?![\w-])")
+    calls = tuple(line.location for line in lines_with(case, word, "shell"))
+    stories = [one for one in case.processes if one.part in (Part.SHELL, Part.LAUNCHER) and one.failed]
+    return blamed(
+        case,
+        [],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{title}: {found.string.strip()[:200]}",
+        evidence=(
+            Evidence(source="output of the job", observed=found.string.strip()[:300]),
+            Evidence(
+                source="end of the job", observed=f"exit code {case.job.exit_code}; no rank got to work", expected="0"
+            ),
+        ),
+        fix=fix,
+        locations=distinct([*named, *calls]),
+        confidence=Confidence.CONFIRMED,
+        explains=[one.pid for one in (*stories, *(one for one in case.processes if one.failed))],
+        began_s=min((one.end.at_s for one in stories if one.end.at_s is not None), default=0.0),
+    )
