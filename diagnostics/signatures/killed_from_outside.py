@@ -45,8 +45,8 @@ _SLURM = re.compile(r"slurmstepd: error: .*CANCELLED AT .*?(DUE TO [A-Z ]+)?\s*\
 _LAUNCHER_GOT = re.compile(r"got signal: (\d+)")
 SLACK_S = 1.0
 _MEANING = {
-    signal.SIGKILL: ("somebody, or a limit of its container, killed it", "ask who runs kill -9, and what the container may"),
-    signal.SIGTERM: ("a scheduler, a container that stops, or somebody asked it to end", "look into the scheduler's log"),
+    signal.SIGKILL: ("somebody, or a limit of its container, killed it", "see who runs kill -9"),
+    signal.SIGTERM: ("a scheduler, a container that stops, or somebody asked it to end", "see the scheduler's log"),
     signal.SIGINT: ("Ctrl-C or a signal that stands for it", "nothing, where it was meant"),
     signal.SIGHUP: ("its terminal was closed", "start it with nohup, in tmux, or through a scheduler"),
     signal.SIGXCPU: ("its limit of processor time was reached (ulimit -t)", "raise it: ulimit -t unlimited"),
