@@ -56,7 +56,8 @@ def judge(truth: Truth, watched: Watched, bare: Bare | None) -> Judgement:
         found = report.get("failure_class")
         failure_class = mark("class", found == truth.failure_class, found, truth.failure_class)
         blamed = tuple(sorted(report.get("culprit_ranks") or ()))
-        ranks = mark("ranks", blamed in (truth.culprit_ranks, *truth.culprits_also), blamed, truth.culprit_ranks)
+        right = bool(report) and blamed in (truth.culprit_ranks, *truth.culprits_also)
+        ranks = mark("ranks", right, blamed, truth.culprit_ranks)
         if truth.lines:
             location = report.get("location")
             line = mark("line", location in truth.lines, location, " or ".join(truth.lines))

@@ -1,0 +1,4 @@
+#!/bin/bash
+set -e
+ulimit -n 96
+python fit.py

@@ -1,0 +1,4 @@
+int bin_size(int samples, int bins) {
+    volatile int n = bins;
+    return samples / n;
+}
