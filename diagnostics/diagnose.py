@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 from diagnostics import signatures
+from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.case_building import Material, build_case
-from diagnostics.errors import DoctorError
-from diagnostics.matches import Examines, Match
+from diagnostics.analysis.log_case import log_case
+from diagnostics.errors import DoctorError, UsageError, from_os_error
+from diagnostics.findings import Confidence
+from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record import RunRecord
+from diagnostics.record_files import read_text
 from diagnostics.registry import BrokenPlugin, discover
 from diagnostics.report import write_whole
 from diagnostics.report_filling import fill_report
 from diagnostics.run_page import json_text, markdown
 from diagnostics.run_report import RunReport
 from diagnostics.verdict import decide, exit_of
+
+NOTHING_IN_LOGS = "no failure stands in these logs, which does not prove that there was none"
+FROM_LOGS = "no record: all this is read from log files, so nothing is more than likely"
 
 
 def diagnose(
@@ -29,6 +37,13 @@ def diagnose(
     report.json and report.md go into `write_to`, by default the report's folder. `provisional`: the job still
     runs. Raises DoctorError where the folder is no record, OSError where the report cannot be written.
     """
+    report = examine(folder, provisional=provisional, strict=strict)
+    write_report(report, write_to or (folder.parent if folder.name == "record" else folder))
+    return report
+
+
+def examine(folder: Path, *, provisional: bool = False, strict: bool = False) -> RunReport:
+    """Returns the report about the job whose report or record folder this is. Raises DoctorError for no record."""
     began = time.monotonic()
     record = RunRecord.load(record_folder(folder))
     if record.job is None and not record.agents:
@@ -38,20 +53,26 @@ def diagnose(
             hint="name the folder that `ups-doctor run` made: reports/<time>-run/",
         )
     case = case_of(record, ended=not provisional)
-    matches, troubles = ask(case, running=provisional)
-    decision = decide(case, matches)
-    report = fill_report(
-        case,
-        record,
-        decision,
-        exit_of(case, decision, strict=strict),
-        provisional=provisional,
-        troubles=troubles,
-        began=began,
-        now_s=time.time(),
-    )
-    write_report(report, write_to or (folder.parent if folder.name == "record" else folder))
-    return report
+    return _report(case, record, began, provisional=provisional, strict=strict)
+
+
+def examine_logs(files: Sequence[Path]) -> RunReport:
+    """Returns what the logs of a job that nobody watched support, at most likely. Raises UsageError, DoctorError."""
+    began = time.monotonic()
+    texts = {}
+    for file in files:
+        try:
+            texts[str(file)] = read_text(file)
+        except AgentFileError as error:
+            raise UsageError(f"{file}: {error}", hint="name the log files of the job") from error
+        except OSError as error:
+            raise from_os_error(error, action="cannot read the log", path=file) from error
+    case = log_case(texts, str(Path.cwd()))
+    record = RunRecord(folder=Path(), agents=(), faults={}, unreadable=())
+    report = _report(case, record, began, surest=Confidence.LIKELY, gaps=(FROM_LOGS,))
+    if report.outcome is not JobOutcome.OK:
+        return report
+    return replace(report, confidence=Confidence.POSSIBLE, notes=(*report.notes, NOTHING_IN_LOGS))
 
 
 def write_report(report: RunReport, folder: Path) -> None:
@@ -63,10 +84,12 @@ def write_report(report: RunReport, folder: Path) -> None:
 def record_folder(folder: Path) -> Path:
     """Returns the record below a report's folder, or the folder itself. Raises DoctorError for no folder."""
     if not folder.is_dir():
-        raise DoctorError(f"{folder} is no folder", hint=f"check the path: ls -ld {folder}")
+        raise DoctorError(f"{folder} is no folder", hint=f"check the path: ls -ld {folder}", exit_code=2)
     inner = folder / "record"
     if inner.is_symlink():
-        raise DoctorError(f"{inner} is a link; a record is read where it lies", hint=f"name the folder: ls -l {folder}")
+        raise DoctorError(
+            f"{inner} is a link; a record is read where it lies", hint=f"see where it leads: ls -l {inner}"
+        )
     return inner if inner.is_dir() else folder
 
 
@@ -101,3 +124,33 @@ def ask(case: Case, *, running: bool = False) -> tuple[list[Match], list[str]]:
         if match is not None:
             matches.append(match)
     return matches, troubles
+
+
+def _report(
+    case: Case,
+    record: RunRecord,
+    began: float,
+    *,
+    provisional: bool = False,
+    strict: bool = False,
+    surest: Confidence = Confidence.CONFIRMED,
+    gaps: Sequence[str] = (),
+) -> RunReport:
+    matches, troubles = ask(case, running=provisional)
+    decision = decide(case, [_at_most(surest, match) for match in matches])
+    return fill_report(
+        case,
+        record,
+        decision,
+        exit_of(case, decision, strict=strict),
+        provisional=provisional,
+        troubles=[*gaps, *troubles],
+        began=began,
+        now_s=time.time(),
+    )
+
+
+def _at_most(surest: Confidence, match: Match) -> Match:
+    if surest is Confidence.CONFIRMED or match.finding.confidence is not Confidence.CONFIRMED:
+        return match
+    return replace(match, finding=replace(match.finding, confidence=surest))

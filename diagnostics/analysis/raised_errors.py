@@ -34,10 +34,10 @@ def raised_of(
     read = tracebacks(output)
     if final is not None:
         same = [one for one in read if _same(one, final)]
-        seen += _causes(same[-1], final.at_s, seen) if same else []
+        seen += causes_of(same[-1], final.at_s, seen) if same else []
     elif read:
         at = ended_s if ended_s is not None else process.began_s
-        seen += [*_causes(read[-1], at, seen), from_traceback(read[-1], at)]
+        seen += [*causes_of(read[-1], at, seen), from_traceback(read[-1], at)]
     return tuple(sorted(seen, key=lambda one: (one.at_s, one.sequence)))
 
 
@@ -104,7 +104,7 @@ def _same(read: TracebackText, raised: Raised) -> bool:
     return read.type.rpartition(".")[2] == raised.type.rpartition(".")[2] and read.message.startswith(first)
 
 
-def _causes(last: TracebackText, at: float, known: Sequence[Raised]) -> list[Raised]:
+def causes_of(last: TracebackText, at: float, known: Sequence[Raised]) -> list[Raised]:
     """Returns the chained exceptions before the last one, the first cause first, without those known."""
     causes = []
     earlier = last.earlier
