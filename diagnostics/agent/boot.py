@@ -6,7 +6,7 @@ import os
 import sys
 from itertools import count
 
-from . import children, exceptions, exits, faults, imports, kills, threads
+from . import children, exceptions, exits, faults, imports, kills
 from .areas import AgentFile
 from .frames import CallPaths
 
@@ -112,9 +112,30 @@ def start(package):
     exits.watch(agent)
     kills.watch(agent)
     children.watch(agent)
-    threads.watch(agent)
     os.register_at_fork(after_in_child=agent.detach)
+    imports.when_imported("threading", lambda: _threading_is_here(agent))
+    imports.when_imported("subprocess", lambda: _subprocess_is_here(agent))
+    imports.when_imported("multiprocessing.process", lambda: _multiprocessing_is_here(agent))
     imports.when_imported(TORCH, lambda: _torch_is_here(agent))
+
+
+# A plain program imports none of these, and pays for none of them.
+def _threading_is_here(agent):
+    from . import threads
+
+    threads.watch(agent)
+
+
+def _subprocess_is_here(agent):
+    from . import child_starts
+
+    child_starts.watch_popen(agent)
+
+
+def _multiprocessing_is_here(agent):
+    from . import child_starts
+
+    child_starts.watch_process(agent)
 
 
 def _torch_is_here(agent):

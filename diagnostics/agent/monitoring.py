@@ -47,7 +47,7 @@ class Handled:
             if times >= EACH_PLACE or is_library(filename) or "-packages" in filename or len(self._places) > MAX_CALLS:
                 return
             self._places[place] = times + 1
-            slot = self._exceptions.caught(error, "caught")
+            slot = self._exceptions.caught.tell(error, "caught")
             if slot is not None:
                 self._last, self._slot = (id(error), self._agent.file), slot
         except Exception:
@@ -59,8 +59,7 @@ class Handled:
             return
         try:
             if self._last[1] is self._agent.file:  # no fork in between
-                self._agent.file.lifecycle.retract(self._slot)
-                self._exceptions.not_caught(error)
+                self._exceptions.caught.take_back(error, self._slot)
             self._last = None
         except Exception:
             pass  # an event too many; the job goes on

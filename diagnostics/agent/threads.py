@@ -1,22 +1,19 @@
-"""Threads that hold up the end of the interpreter: where each was started, and which are alive at the end."""
+"""Threads: what ended them, where those were started that hold up the interpreter, and which it waits for."""
 
 from __future__ import annotations
 
 import sys
 
-from .children import dotted_target
-from .imports import when_imported
+from .child_starts import dotted_target
 from .wrapping import disguised, wrap_method
 
 MAX_KNOWN = 256
 
 
 def watch(agent):
-    """Records non-daemon threads when they start, and those that threading._shutdown waits for."""
-    when_imported("threading", lambda: _watch(agent, sys.modules["threading"]))
-
-
-def _watch(agent, threading):
+    """Records what ends a thread, non-daemon ones when they start, and those that threading._shutdown waits for."""
+    threading = sys.modules["threading"]
+    _see_exceptions(agent.exceptions, threading)
     started = {}  # ident -> id of the call path that started it
     targets = {}
     agent.at_fork.append(started.clear)
@@ -51,3 +48,21 @@ def _watch(agent, threading):
         return original(*args, **kwargs)
 
     threading._shutdown = disguised(_shutdown, original)
+
+
+def _see_exceptions(exceptions, threading):
+    """Sees what ends a thread even where the job replaced threading.excepthook, and leaves that hook alone."""
+    original = threading._make_invoke_excepthook
+
+    def make():
+        invoke = original()
+
+        def invoke_excepthook(thread):
+            exceptions.in_thread(*sys.exc_info())
+            with exceptions:
+                invoke(thread)
+
+        return invoke_excepthook
+
+    threading._make_invoke_excepthook = disguised(make, original)
+    exceptions.ways.append("threading")

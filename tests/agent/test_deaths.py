@@ -153,5 +153,5 @@ def test_a_data_worker_that_dies_is_told_from_its_rank(watch):
     assert (death.location, death.activity) == ("main.py:10", "")
     # What the rank itself says depends on who notices first: a lost worker or a reset connection.
     assert rank.last_event("exception").path[0].line == 13
-    assert [event.kind for event in rank.events][:2] == ["dataloader-begin", "dataloader"]
-    assert rank.events[0].path[0].line == 13
+    assert [event.kind for event in rank.events][:3] == ["hooks", "dataloader-begin", "dataloader"]
+    assert rank.events[1].path[0].line == 13

@@ -1,0 +1,174 @@
+"""Exceptions that somebody caught: as they are logged, printed, or handed from a worker or spawned process."""
+
+from __future__ import annotations
+
+import sys
+from _thread import get_ident
+
+from .exceptions import described
+from .frames import is_library
+from .wrapping import wrap_method
+
+UNSEEN = ("StopIteration", "StopAsyncIteration", "GeneratorExit")  # how loops and generators end
+MAX_TEXT = 500
+MAX_TEXTS_BYTES = 12 * 1024  # all in all; afterwards the type alone
+MAX_CHAIN = 4
+EACH_PLACE = 8  # of one kind between the same lines all are written, from then on each power of two
+KEPT = 24  # the first ones are kept for good, and as many of the latest
+REMEMBERED = 256
+
+# A file's last part, a function of it ("" any), and what it means that a traceback is formatted there.
+FORMATTED_IN = (
+    ("/torch/multiprocessing/spawn.py", "", "spawn"),
+    ("/multiprocessing/process.py", "_bootstrap", "spawn"),
+    ("/torch/_utils.py", "", "worker"),
+    ("/multiprocessing/pool.py", "", "worker"),
+    ("/concurrent/futures/process.py", "", "worker"),
+    ("/logging/__init__.py", "", "logged"),
+)
+COMPILERS = ("/torch/_dynamo/", "/torch/_inductor/", "/torch/fx/", "/torch/_functorch/")  # they try and fall back
+
+
+class Caught:
+    """The `caught` events of this process; it keeps no exception, traceback or frame alive."""
+
+    def __init__(self, agent, exceptions):
+        self._agent, self._exceptions = agent, exceptions
+        self.forget()
+
+    def forget(self):
+        """Starts over, as after a fork."""
+        self._known, self._places = set(), {}
+        self._slots, self._spare = [], []
+        self._late = self._text_bytes = 0
+
+    def see(self, module):
+        """Hooks into the imported module `traceback` or `logging`."""
+        (_see_formatted if module == "traceback" else _see_logged)(self, sys.modules[module])
+        self._exceptions.ways.append(module)
+
+    def tell(self, error, how, traceback=None):
+        """Records a caught exception and those it came from; returns its slot, None where it was not written."""
+        showing = self._exceptions.showing
+        if get_ident() in showing:
+            return None
+        try:
+            with self._exceptions:
+                slot = self._write(error, how, traceback or error.__traceback__)
+                self._write_chain(error, how)
+            return slot
+        except Exception:
+            return None  # an event less; the job goes on
+
+    def chain_of(self, error, how):
+        """Records the exceptions that `error` came from: as a rule the last of them says more."""
+        with self._exceptions:
+            self._write_chain(error, how)
+
+    def take_back(self, error, slot):
+        """Removes the event in `slot`: the exception goes on, and may be caught further out."""
+        self._agent.file.lifecycle.retract(slot)
+        self._spare.append(slot)
+        self._known = {known for known in self._known if known[0] != id(error)}
+
+    def _write_chain(self, error, how):
+        for _ in range(MAX_CHAIN):
+            group = getattr(error, "exceptions", None)
+            for member in group[:MAX_CHAIN] if isinstance(group, (tuple, list)) else ():
+                if isinstance(member, BaseException):
+                    self._write(member, how, member.__traceback__)
+            error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+            if error is None:
+                return
+            self._write(error, how, error.__traceback__)
+
+    def _write(self, error, how, traceback):
+        kind = type(error)
+        if traceback is None or kind.__name__ in UNSEEN:
+            return None
+        place = _place(kind, how, traceback)
+        times = self._times(place)
+        if times > EACH_PLACE and times & (times - 1):
+            return None
+        text = described(kind, error, MAX_TEXT)
+        # The id alone may be that of an exception that is gone; a repetition of it is no loss.
+        known = (id(error), text, place)
+        if known in self._known:
+            return None
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
+        self._known.add(known)
+        if self._text_bytes > MAX_TEXTS_BYTES:
+            text = kind.__qualname__
+        self._text_bytes += len(text)
+        return self._event("how=%s | %s" % (how, text), times, traceback, how == "spawn")
+
+    def _times(self, place):
+        """Returns how often an exception came from this place."""
+        if len(self._places) >= REMEMBERED and place not in self._places:
+            self._places.clear()
+        times = self._places[place] = self._places.get(place, 0) + 1
+        return times
+
+    def _event(self, text, times, traceback, ending):
+        """Writes into a slot of its own, or over the oldest of the late ones; returns the slot."""
+        if ending:  # the process leaves with it
+            return self._agent.event("caught", text, traceback=traceback, ending=True)
+        over = None
+        if self._spare:
+            over = self._spare.pop()
+        elif len(self._slots) >= 2 * KEPT:
+            over = self._slots[KEPT + self._late % KEPT]
+            self._late += 1
+        slot = self._agent.event("caught", text, value=times, traceback=traceback, over=over)
+        if over is None and slot is not None:
+            self._slots.append(slot)
+        return slot
+
+
+def _place(kind, how, traceback):
+    """Returns the kind and the lines between which the exception travelled."""
+    caught_at = traceback.tb_frame.f_code.co_filename, traceback.tb_lineno
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return (kind.__name__, how, traceback.tb_frame.f_code.co_filename, traceback.tb_lineno, *caught_at)
+
+
+def _see_formatted(caught, traceback):
+    """Everything that formats a traceback makes a TracebackException: print_exc, logging, workers, launchers."""
+
+    def formatted(frame, result, args, kwargs):
+        error = args[2] if len(args) > 2 else kwargs.get("exc_value")
+        if isinstance(error, BaseException):
+            how = _formatted_for(frame)
+            if how:
+                caught.tell(error, how, args[3] if len(args) > 3 else kwargs.get("exc_traceback"))
+
+    wrap_method(traceback.TracebackException, "__init__", after=formatted)
+
+
+def _formatted_for(frame):
+    while frame is not None and is_library(frame.f_code.co_filename):
+        filename, function = frame.f_code.co_filename, frame.f_code.co_name
+        for end, name, how in FORMATTED_IN:
+            if filename.endswith(end) and name in ("", function):
+                return how
+        if any(part in filename for part in COMPILERS):
+            return ""
+        frame = frame.f_back
+    return "printed"
+
+
+def _see_logged(caught, logging):
+    """What is logged with exc_info, and warnings and errors that are logged while an exception is handled."""
+    warning = logging.WARNING
+
+    def made(frame, result, args, kwargs):
+        record = args[0]
+        error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+        if error is None and record.levelno >= warning:
+            error = sys.exc_info()[1]
+        if error is not None:
+            caught.tell(error, "logged")
+
+    wrap_method(logging.LogRecord, "__init__", after=made)

@@ -1,0 +1,50 @@
+"""Children that subprocess and multiprocessing start, each with the line that did."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .hiding import hide
+from .wrapping import wrap_method
+
+MAX_WORDS = 300
+
+
+def watch_popen(agent):
+    """Records what subprocess.Popen starts."""
+
+    def started(frame, result, args, kwargs):
+        if agent.full("child"):
+            return
+        words = args[1] if len(args) > 1 else kwargs.get("args", "")
+        if isinstance(words, (list, tuple)):
+            words = " ".join(os.fsdecode(word) for word in words[:20])
+        else:
+            words = os.fsdecode(words)
+        words = hide(words[: 2 * MAX_WORDS])[:MAX_WORDS]
+        agent.event("child", "pid=%d how=popen | %s" % (args[0].pid, words), frame=frame)
+
+    wrap_method(sys.modules["subprocess"].Popen, "__init__", after=started)
+
+
+def watch_process(agent):
+    """Records what multiprocessing starts."""
+    targets = {}  # id(process) -> what it runs, which it forgets when it has started
+
+    def starting(frame, args, kwargs):
+        if not agent.full("child"):
+            targets[id(args[0])] = dotted_target(args[0])
+
+    def started(frame, result, args, kwargs):
+        process = args[0]
+        text = "pid=%d how=process | %s %s" % (process.pid, process.name, targets.pop(id(process), ""))
+        agent.event("child", text[:MAX_WORDS], frame=frame)
+
+    wrap_method(sys.modules["multiprocessing.process"].BaseProcess, "start", before=starting, after=started)
+
+
+def dotted_target(worker):
+    """Returns the dotted name of what a Process or Thread will run."""
+    target = getattr(worker, "_target", None) or type(worker)
+    return "%s.%s" % (getattr(target, "__module__", ""), getattr(target, "__qualname__", type(target).__name__))
