@@ -30,6 +30,7 @@ FAULT_SIGNALS = {
 FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
                 signal.SIGUSR2, signal.SIGALRM, signal.SIGXCPU}  # fmt: skip
 LAUNCHERS_SIGNALS = {signal.SIGTERM, signal.SIGKILL, signal.SIGINT}
+WAYS_OUT = ("exception", "sys.exit", "os._exit", "os.abort")
 SLACK_S = 0.25  # an end is noticed later than it happened
 
 
@@ -135,7 +136,7 @@ class Enders:
                 continue
             if end.signal is not None and end.signal != one.signal:
                 continue  # it died of something else
-            if end.signal is None and one.signal not in LAUNCHERS_SIGNALS:
+            if end.signal is None and (one.signal not in LAUNCHERS_SIGNALS or self._was_leaving(process, one.at_s)):
                 continue
             if one.sender_pid == process.pid:
                 return ""
@@ -143,6 +144,14 @@ class Enders:
             launcher = sender is not None and self._parts.part(sender) is Part.LAUNCHER
             return LAUNCHER if launcher else f"pid {one.sender_pid}"
         return None
+
+    def _was_leaving(self, process: Process, at: float) -> bool:
+        """Whether it was on its way out by itself, with an exception or a code of its own, when the signal was sent."""
+        agent = process.agent
+        if agent is None:
+            return False
+        left = [event for event in agent.events if event.kind in WAYS_OUT]
+        return any(at_s(self._job, agent, event.seconds) <= at for event in left)
 
     def _in_group(self, process: Process, group: int) -> bool:
         """Whether the process, or one above it, leads the group; nothing records the groups themselves."""

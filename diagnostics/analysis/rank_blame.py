@@ -45,7 +45,7 @@ def lost_peer(story: ProcessStory, output: str = "") -> bool:
 
     Such a rank may still abort: its interpreter shuts down while threads of the process group live.
     """
-    if story.end.signal not in (None, signal.SIGABRT):
+    if story.end.signal not in (None, signal.SIGABRT) and story.ended_by != "launcher":
         return False
     said = [one for one in story.raised if one.how in _ENDING]
     if said:
@@ -84,13 +84,21 @@ def superseded(story: ProcessStory, stories: Sequence[ProcessStory]) -> bool:
 
 def _culprits(ranks: Sequence[ProcessStory], output: str) -> list[ProcessStory]:
     failed = [story for story in ranks if story.failed]
-    own = [story for story in failed if story.ended_by not in ENDED_BY_OTHERS and not _was_interrupted(story, failed)]
+    own = [story for story in failed if _failed_by_itself(story) and not _was_interrupted(story, failed)]
     acted = [story for story in own if not lost_peer(story, output)]
     if acted:
         return [story for story in acted if not _also_lost_a_peer(story)] or acted
     if own:
         return _left_early(ranks, own) or _laggards(ranks, own) or own
     return []
+
+
+def _failed_by_itself(story: ProcessStory) -> bool:
+    """Whether nobody ended it, or an exception had ended its program before the launcher's signal came."""
+    if story.ended_by not in ENDED_BY_OTHERS:
+        return True
+    ending = story.uncaught
+    return story.ended_by == "launcher" and ending is not None and not INTERRUPTED.match(ending.text)
 
 
 def _was_interrupted(story: ProcessStory, failed: Sequence[ProcessStory]) -> bool:
