@@ -23,7 +23,9 @@ def user_frames(frames: Iterable[Frame], *, agent_folder: str = "") -> tuple[Fra
         and not _STDLIB.search(frame.file)
         and not (agent_folder and frame.file.startswith(agent_folder + os.sep))
     ]
-    return tuple(frame for frame in ours if not _PACKAGES.search(frame.file)) or tuple(ours)
+    own = [frame for frame in ours if not _PACKAGES.search(frame.file)]
+    in_files = tuple(frame for frame in own if frame.file != "<string>")  # what multiprocessing starts a child with
+    return in_files or tuple(own) or tuple(ours)
 
 
 def shown_path(file: str, cwd: str) -> str:

@@ -49,8 +49,16 @@ def match(case: Case) -> Match | None:
     return None
 
 
+def _leaving(story: ProcessStory) -> Event | None:
+    """Returns the last way out that a file of the job took: multiprocessing's own `sys.exit` follows the user's."""
+    events = story.agent.events if story.agent is not None else ()
+    ways = [event for event in events if event.kind in ("sys.exit", "os._exit", "os.abort")]
+    in_files = [event for event in ways if any(not frame.file.startswith("<") for frame in event.path)]
+    return (in_files or ways or [None])[-1]
+
+
 def _match(case: Case, story: ProcessStory) -> Match:
-    event = story.agent.last_event("sys.exit", "os._exit", "os.abort") if story.agent is not None else None
+    event = _leaving(story)
     folder = story.agent.agent_folder if story.agent is not None else ""
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
     said = last_line(written_by(case, story))
