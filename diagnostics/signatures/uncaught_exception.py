@@ -42,6 +42,9 @@ def match(case: Case) -> Match | None:
     if not ends:
         return None
     first = min(ends, key=lambda end: end[1].at_s)[1]
+    # A rank that fell over the same line is as guilty, also where its launcher had begun to end it.
+    others = [story for story in case.ranks if story not in to_blame(case)]
+    ends += [(story, found) for story in others if (found := origin(case, story)) is not None]
     alike = [(story, found) for story, found in ends if _same(first, found)]
     stories = [story for story, _ in alike]
     locations = locations_of(case, first)

@@ -1,0 +1,151 @@
+"""Errors that a process survived, and whether they cost the job its work. Pure.
+
+An exception that was caught is evidence only where work is missing: fewer steps than another rank, none at all, or a
+training loop that it cut short.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from diagnostics.analysis.agent_facts import Event, Frame
+from diagnostics.analysis.case import Case, How, ProcessStory, Raised
+from diagnostics.analysis.process_tree import at_s
+from diagnostics.analysis.try_blocks import (
+    catching,
+    goes_on_raising,
+    handler_of,
+    hiding_line,
+    in_training_loop,
+    training_loops,
+)
+from diagnostics.analysis.user_code import user_frames
+from diagnostics.analysis.user_files import user_files
+
+# Ways of ending a loop on purpose; so are exceptions of the job's own that are not called errors.
+CONTROL = re.compile(
+    r"(?:^|\.)(?:KeyboardInterrupt|SystemExit|StopIteration|StopAsyncIteration|GeneratorExit)$"
+    r"|(?:Stop|Stopping|Interrupt|Finished|Done|Completed|Exit|Converged|Preempted|Preemption|Pruned)"
+    r"(?:Training|Exception|Run)?$"
+)
+MADE = ("optimizer", "ddp", "dataloader", "process-group", "loader-iter", "optimizer-begin", "ddp-begin")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hidden:
+    """An error that a process hid. `raised` is None where only its exit from a handler tells of it."""
+
+    story: ProcessStory
+    raised: Raised | None
+    hiding: Frame | None  # the handler, or the call in it that left with 0
+    missing: str  # the work that is missing, in words
+    certain: bool
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The user's path to the error."""
+        return self.raised.user_path if self.raised is not None else ()
+
+
+def hidden_error(case: Case, story: ProcessStory) -> Hidden | None:
+    """Returns the error that a process with exit code 0 hid; None where no work is missing or nothing was caught."""
+    if story.failed or story.agent is None:
+        return None
+    left = _left(story)
+    uncaught = next((one for one in reversed(story.raised) if one.how is How.UNCAUGHT), None)
+    if uncaught is not None and left is not None and not CONTROL.search(uncaught.type):
+        hiding = _own_frame(story, left)
+        return Hidden(story=story, raised=uncaught, hiding=hiding, missing="its exit code", certain=True)
+    caught = [one for one in story.raised if one.how in (How.LOGGED, How.PRINTED, How.CAUGHT, How.OUTPUT)]
+    for raised in sorted((one for one in caught if not CONTROL.search(one.type)), key=lambda one: -one.at_s):
+        missing = _missing_after(case, story, raised)
+        if missing and raised.user_path:
+            return Hidden(
+                story=story, raised=raised, hiding=_hiding(case, story, raised, left), missing=missing, certain=True
+            )
+    return _left_from_handler(case, story, left)
+
+
+def _missing_after(case: Case, story: ProcessStory, raised: Raised) -> str:
+    """Returns the work that is missing since an exception, in words; "" where none is known to be."""
+    steps, went_on = story.steps, _stepped_after(case, story, raised)
+    most = max((one.steps for one in case.ranks), default=0)
+    if steps == 0 and most == 0:
+        if story.agent is not None and story.agent.steps.backwards:
+            return ""  # it updates its parameters by hand
+        return "no optimizer step was made" if _meant_to_train(case, story) and _nothing_after(story, raised) else ""
+    in_loop = any(in_training_loop(case.sources.file(one.file), one.line) for one in raised.user_path)
+    if steps < most and (not went_on or in_loop):
+        return f"{steps} optimizer steps, while another rank made {most}"
+    if went_on:
+        return ""
+    return "the training loop ended there" if cuts_training(case, raised) else ""
+
+
+def _stepped_after(case: Case, story: ProcessStory, raised: Raised) -> bool:
+    """Whether it made an optimizer step after an exception."""
+    last_s = story.agent.steps.last_s if story.agent is not None else None
+    return story.agent is not None and last_s is not None and at_s(case.job, story.agent, last_s) > raised.at_s
+
+
+def _nothing_after(story: ProcessStory, raised: Raised) -> bool:
+    """Whether it made nothing that training needs after an exception: what came before has been got over."""
+    events = story.agent.events if story.agent is not None else ()
+    return all(event.sequence < raised.sequence for event in events if event.kind in MADE)
+
+
+def cuts_training(case: Case, raised: Raised) -> bool:
+    """Whether an exception came out of a training loop, to a handler outside of it."""
+    if not raised.user_path:
+        return False
+    outer = raised.user_path[-1]
+    block = catching(case.sources.file(outer.file), outer.line)
+    if block is None or goes_on_raising(block):
+        return False
+    around = in_training_loop(case.sources.file(outer.file), block.lineno)  # a handler in the loop goes on with it
+    return not around and any(in_training_loop(case.sources.file(one.file), one.line) for one in raised.user_path)
+
+
+def _meant_to_train(case: Case, story: ProcessStory) -> bool:
+    """Whether a process had begun what training needs; an optimizer says so, or a loop in a file that it ran."""
+    kinds = {event.kind for event in story.agent.events} if story.agent is not None else set()
+    if "optimizer" in kinds or "optimizer-begin" in kinds:
+        return True
+    uses_torch = bool(kinds & set(MADE)) or (story.agent is not None and bool(story.agent.constructions))
+    return uses_torch and any(training_loops(file) for _, file in user_files(case, story))
+
+
+def _left(story: ProcessStory) -> Event | None:
+    """Returns the call by which a process left with code 0 in the middle of its program."""
+    event = story.agent.last_event("sys.exit", "os._exit") if story.agent is not None else None
+    return event if event is not None and event.value == 0 else None
+
+
+def _own_frame(story: ProcessStory, event: Event | None) -> Frame | None:
+    folder = story.agent.agent_folder if story.agent is not None else ""
+    frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
+    return frames[0] if frames and "/site-packages/" not in frames[0].file else None
+
+
+def _hiding(case: Case, story: ProcessStory, raised: Raised, left: Event | None) -> Frame | None:
+    outer = raised.user_path[-1]
+    source = case.sources.file(outer.file)
+    block = catching(source, outer.line)
+    exit_frame = _own_frame(story, left)
+    if exit_frame is not None and (block is None or handler_of(case.sources.file(exit_frame.file), exit_frame.line)):
+        return exit_frame
+    return Frame(file=outer.file, line=hiding_line(block), function=outer.function) if block is not None else None
+
+
+def _left_from_handler(case: Case, story: ProcessStory, left: Event | None) -> Hidden | None:
+    """An exit with 0 from an except or finally block: something was caught, though nobody saw what."""
+    frame = _own_frame(story, left)
+    if frame is None or handler_of(case.sources.file(frame.file), frame.line) is None:
+        return None
+    most = max((one.steps for one in case.ranks), default=0)
+    came_out = next((one for one in story.agent.open_modules if one.left_by_exception), None) if story.agent else None
+    if story.steps >= most and not (most == 0 and _meant_to_train(case, story)) and came_out is None:
+        return None
+    missing = f"{story.steps} optimizer steps" if most else "no optimizer step was made"
+    return Hidden(story=story, raised=None, hiding=frame, missing=missing, certain=False)

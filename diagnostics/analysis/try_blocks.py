@@ -1,0 +1,114 @@
+"""What the source says about caught exceptions and training loops: which handler took one, what it cut short. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.analysis.source_files import SourceFile
+
+_STEP_ARGUMENTS = 3  # scaler.step(optimizer), optimizer.step(closure): never many
+Loop = ast.For | ast.While | ast.AsyncFor
+
+
+def spans(node: ast.AST, line: int) -> bool:
+    """Whether a node's lines hold `line`."""
+    return getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", None) or 0)
+
+
+def _inside(statements: list[ast.stmt], line: int) -> bool:
+    return any(spans(statement, line) for statement in statements)
+
+
+def catching(source: SourceFile, line: int) -> ast.Try | None:
+    """Returns the innermost try with handlers whose body holds `line`."""
+    tries = [
+        node
+        for node in (ast.walk(source.tree) if source.tree is not None else ())
+        if isinstance(node, ast.Try) and (node.handlers or _leaves(node.finalbody)) and _inside(node.body, line)
+    ]
+    return max(tries, key=lambda node: node.lineno, default=None)
+
+
+def handler_of(source: SourceFile, line: int) -> ast.ExceptHandler | ast.Try | None:
+    """Returns the handler, or the try whose `finally`, holds `line`."""
+    for node in ast.walk(source.tree) if source.tree is not None else ():
+        if not isinstance(node, ast.Try):
+            continue
+        for handler in node.handlers:
+            if spans(handler, line):
+                return handler
+        if _inside(node.finalbody, line):
+            return node
+    return None
+
+
+def hiding_line(block: ast.Try) -> int:
+    """Returns the line that hides what a try caught: the call that leaves with 0, else the handler itself."""
+    bodies = [*(handler.body for handler in block.handlers), block.finalbody]
+    leaving = [node.lineno for body in bodies for statement in body for node in _leaving(statement)]
+    if leaving:
+        return leaving[0]
+    return block.handlers[0].lineno if block.handlers else block.finalbody[0].lineno
+
+
+def goes_on_raising(block: ast.Try) -> bool:
+    """Whether every handler ends in a raise or an exit with an error: then nothing is hidden."""
+    return bool(block.handlers) and all(_raises(handler.body) for handler in block.handlers)
+
+
+def training_loops(source: SourceFile) -> tuple[Loop, ...]:
+    """Returns the loops that call backward() or step(), also through a function of the same file, outermost first."""
+    if source.tree is None:
+        return ()
+    steppers = {
+        node.name
+        for node in ast.walk(source.tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _trains(node, set())
+    }
+    loops = [node for node in ast.walk(source.tree) if isinstance(node, Loop) and _trains(node, steppers)]
+    return tuple(sorted(loops, key=lambda node: (node.lineno, -(node.end_lineno or 0))))
+
+
+def in_training_loop(source: SourceFile, line: int) -> bool:
+    """Whether `line` stands in the body of a training loop."""
+    return any(_inside(loop.body, line) for loop in training_loops(source))
+
+
+def _trains(node: ast.AST, steppers: set[str]) -> bool:
+    for call in ast.walk(node):
+        if not isinstance(call, ast.Call):
+            continue
+        if isinstance(call.func, ast.Attribute):
+            name, plain = call.func.attr, ast.unparse(call.func.value).lower()
+            if name == "backward" or (name == "step" and len(call.args) < _STEP_ARGUMENTS and "sched" not in plain):
+                return True
+            if name in steppers and plain == "self":
+                return True
+        elif isinstance(call.func, ast.Name) and call.func.id in steppers:
+            return True
+    return False
+
+
+def _leaving(node: ast.AST) -> Iterator[ast.Call]:
+    """Yields the calls that end the process without an error."""
+    for call in ast.walk(node):
+        if not isinstance(call, ast.Call) or ast.unparse(call.func) not in ("sys.exit", "os._exit", "exit", "quit"):
+            continue
+        if not call.args or (isinstance(call.args[0], ast.Constant) and not call.args[0].value):
+            yield call
+
+
+def _leaves(statements: list[ast.stmt]) -> bool:
+    return any(True for statement in statements for _ in _leaving(statement))
+
+
+def _raises(statements: list[ast.stmt]) -> bool:
+    last = statements[-1] if statements else None
+    if isinstance(last, ast.Raise):
+        return True
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
+        call = last.value
+        exits = ast.unparse(call.func) in ("sys.exit", "os._exit", "exit", "os.abort")
+        return exits and not _leaves([last])
+    return False

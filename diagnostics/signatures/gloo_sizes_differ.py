@@ -1,0 +1,112 @@
+"""Ranks called the same collective with tensors of different sizes, and gloo aborted.
+
+What it does: knows gloo's "op.preamble.length <= op.nbytes. 72 vs 8", which comes without a Python stack, and compares
+what each rank recorded under the same number of the same group: operation, shape, type; names the lines of both.
+
+Why it matters: the rank that aborts is the one with the smaller tensor, which need not be the one that is wrong; its peer
+only says "Connection reset by peer".
+
+Fix: make the tensors equal on all ranks; gather sizes first where they differ by design.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+
+from diagnostics.analysis.agent_facts import CollectiveCall
+from diagnostics.analysis.blame import distinct, end_evidence, rank_numbers, written_by
+from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.analysis.job_answers import shown_ranks
+from diagnostics.analysis.user_code import user_frames
+from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.matches import Examines, Match
+from diagnostics.signatures.blamed import blamed
+
+CODE = "D290"
+NAME = "gloo-sizes-differ"
+CLASS = "collective-mismatch"
+EXAMINES = Examines.FAILED
+
+_SIZES = re.compile(r"op\.preamble\.length <= op\.nbytes\. (\d+) vs (\d+)|distributed collective mismatch")
+
+
+def match(case: Case) -> Match | None:
+    """Returns the collective whose sizes differ, told by gloo in any rank's output."""
+    told = [(story, found) for story in case.ranks if (found := _SIZES.search(_said(case, story)))]
+    if not told:
+        return None
+    story, found = told[0]
+    pair = next(_disagreeing(case), None)
+    sizes = f"{found[1]} against {found[2]} bytes" if found[1] else "different sizes"
+    if pair is None:
+        return blamed(
+            case,
+            [one for one, _ in told],
+            code=CODE,
+            name=NAME,
+            failure_class=CLASS,
+            title=f"Ranks handed {sizes} to one collective; gloo aborted rank {story.rank}",
+            evidence=[end_evidence(story), Evidence(source=f"output of rank {story.rank}", observed=found[0])],
+            fix=Fix(text="print op and shape before each collective on every rank, and make them equal"),
+            locations=_last_lines(case, [one for one, _ in told]),
+            confidence=Confidence.LIKELY,
+            explains=[one.pid for one in case.ranks],
+        )
+    (one, first), (other, second) = pair
+    lines = distinct([*_lines(case, one, first)[:1], *_lines(case, other, second)[:1], *_lines(case, one, first)[1:]])
+    both = rank_numbers((one, other))
+    return blamed(
+        case,
+        [one, other],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{shown_ranks(both).capitalize()} disagree in collective {first.number} of group {first.group or 'default'}: "
+        f"rank {one.rank} {_call(first)}, rank {other.rank} {_call(second)}; gloo aborted ({sizes})",
+        evidence=[
+            Evidence(source=f"rank {one.rank}, collective {first.number}", observed=_call(first)),
+            Evidence(
+                source=f"rank {other.rank}, collective {second.number}", observed=_call(second), expected=_call(first)
+            ),
+            Evidence(source=f"output of rank {story.rank}", observed=found[0]),
+        ],
+        fix=Fix(text="hand tensors of one shape and type to the collective on all ranks; gather sizes first, then pad"),
+        locations=lines,
+        explains=[rank.pid for rank in case.ranks],
+        began_s=min(first.entered_s, second.entered_s),
+    )
+
+
+def _said(case: Case, story: ProcessStory) -> str:
+    told = "\n".join(one.text for one in story.raised)
+    return f"{told}\n{written_by(case, story)}"
+
+
+def _disagreeing(
+    case: Case,
+) -> Iterator[tuple[tuple[ProcessStory, CollectiveCall], tuple[ProcessStory, CollectiveCall]]]:
+    """Yields pairs of calls with the same number of the same group that do not fit together, the latest first."""
+    for one, other in combinations(case.ranks, 2):
+        calls = {
+            (call.group, call.number): call for call in (other.agent.collectives if other.agent is not None else ())
+        }
+        for call in reversed(one.agent.collectives if one.agent is not None else ()):
+            partner = calls.get((call.group, call.number)) if call.number >= 0 else None
+            if partner is not None and (call.op, call.shape, call.dtype) != (partner.op, partner.shape, partner.dtype):
+                yield (one, call), (other, partner)
+
+
+def _lines(case: Case, story: ProcessStory, call: CollectiveCall) -> tuple[str, ...]:
+    folder = story.agent.agent_folder if story.agent is not None else ""
+    return distinct([case.line(frame) for frame in user_frames(call.path, agent_folder=folder)[:3]])
+
+
+def _last_lines(case: Case, stories: list[ProcessStory]) -> tuple[str, ...]:
+    last = [(one, one.agent.collectives[-1]) for one in stories if one.agent is not None and one.agent.collectives]
+    return distinct([line for one, call in last for line in _lines(case, one, call)[:1]])
+
+
+def _call(call: CollectiveCall) -> str:
+    return f"{call.op}({call.shape or '-'}, {call.dtype or '-'})"
