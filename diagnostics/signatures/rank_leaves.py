@@ -54,7 +54,8 @@ def _leaving(story: ProcessStory) -> Event | None:
     events = story.agent.events if story.agent is not None else ()
     ways = [event for event in events if event.kind in ("sys.exit", "os._exit", "os.abort")]
     in_files = [event for event in ways if any(not frame.file.startswith("<") for frame in event.path)]
-    return (in_files or ways or [None])[-1]
+    found = in_files or ways
+    return found[-1] if found else None
 
 
 def _match(case: Case, story: ProcessStory) -> Match:
