@@ -28,6 +28,8 @@ from diagnostics.machine.stacks import PythonStacks, StacksRefusedError, find_py
 
 MOST_PROCESSES = 256  # of a job that forks without end, the first ones: ranks start before their helpers
 _ONE_S = 2.0  # for one process's stacks; 8 ms as a rule
+_ANSWER_S = 1.5  # for agents to write what their process knows; 20 ms as a rule, never where C code keeps the GIL
+_RECORDER_S = 0.05
 _POLL_S = 0.01
 NO_PY_SPY = "py-spy was found neither beside the doctor nor on PATH"
 
@@ -38,7 +40,7 @@ def snapshot(
     """Captures every process of `processes` (pid -> start ticks, ranks first) into `record_folder`/captures.
 
     Per process `stacks-from-outside-PID.json` (see analysis/outside_stacks.py) and `proc-PID.json`; once `gpus.json`
-    where NVML answers. Agents are asked for their flight recorders through agents/flight-PID-START.fifo. `reason` is
+    where NVML answers. Agents are asked for their flight recorders and their own view of their stacks, which they write beside their files. `reason` is
     kept in each file ("stall", "rank 1 died"). A later snapshot replaces what an earlier one wrote.
     """
     until = time.monotonic() + deadline_s
@@ -106,14 +108,28 @@ def _keep_gpus(folder: Path, label: Mapping[str, Any], deadline_s: float) -> lis
 
 
 def _ask_for_flights(alive: Mapping[int, int], folder: Path) -> dict[str, int]:
-    """Returns what was asked: the stem of each dump's name, and its modification time before."""
+    """Returns the answers that were asked for, by file name, with the time of the last one before.
+
+    An agent answers with frames-PID-START.json, and flight-PID-START.json where torch keeps a recorder. After an exec
+    the same process has a number behind its start.
+    """
     asked = {}
-    for pid, start in alive.items():
-        stem = f"flight-{pid}-{start}"
-        before = _modified_ns(folder / f"{stem}.json")
-        if _poke(folder / f"{stem}.fifo"):
-            asked[stem] = before
+    for fifo in _fifos(folder):
+        words = fifo.removesuffix(".fifo").split("-")[1:]
+        if len(words) < 2 or not all(map(str.isdigit, words)) or alive.get(int(words[0])) not in (0, int(words[1])):
+            continue
+        answer = f"frames-{'-'.join(words)}.json"
+        before = _modified_ns(folder / answer)
+        if _poke(folder / fifo):
+            asked[answer] = before
     return asked
+
+
+def _fifos(folder: Path) -> list[str]:
+    try:
+        return [entry.name for entry in os.scandir(folder) if entry.name.endswith(".fifo")]
+    except OSError:  # removed by the job
+        return []
 
 
 def _poke(fifo: Path) -> bool:
@@ -131,14 +147,20 @@ def _poke(fifo: Path) -> bool:
 
 
 def _wait_for_flights(asked: Mapping[str, int], folder: Path, deadline_s: float) -> list[Missing]:
-    until = time.monotonic() + min(deadline_s, 2.0)
+    until = time.monotonic() + min(deadline_s, _ANSWER_S)
     left = dict(asked)
-    while left:
-        left = {stem: before for stem, before in left.items() if _modified_ns(folder / f"{stem}.json") <= before}
-        if not left or time.monotonic() > until:
+    while left := {name: before for name, before in left.items() if _modified_ns(folder / name) <= before}:
+        if time.monotonic() > until:
             break
         time.sleep(_POLL_S)  # files of other processes: nothing tells when they appear
-    return [Missing(what=stem.rsplit("-", 1)[0], why="the agent was asked and gave no dump in time") for stem in left]
+    if len(left) < len(asked):
+        time.sleep(_RECORDER_S)  # the recorder's own dump follows the frames
+    return [
+        Missing(
+            what=f"flight recorder of pid {name.split('-')[1]}", why="its agent was asked and did not answer in time"
+        )
+        for name in left
+    ]
 
 
 def keep_json(path: Path, value: Any) -> list[Missing]:
