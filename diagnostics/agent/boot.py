@@ -50,8 +50,9 @@ class Agent:
 
     def event(self, kind, text="", value=0, frame=None, traceback=None, path=0, ending=False, over=None):
         """Adds one lifecycle event, over the one in slot `over`; returns its slot or None; never raises."""
-        if self.file is None or self.full(kind, 1):
+        if self.file is None or self.full(kind):
             return None
+        self._counts[kind] = self._counts.get(kind, 0) + 1
         try:
             if ending:
                 self.file.strings.open_reserve()
@@ -62,13 +63,12 @@ class Agent:
         except Exception:
             return None  # an event less; the job goes on
 
-    def full(self, kind, more=0):
-        """Whether all events of this kind that may be written were; counts `more` of them."""
-        limit = LIMITS.get(kind)
-        if limit is None:
+    def full(self, kind):
+        """Whether all events of this kind that may be written were; if so, one more was not."""
+        if kind not in LIMITS or self._counts.get(kind, 0) < LIMITS[kind]:
             return False
-        number = self._counts[kind] = self._counts.get(kind, 0) + more
-        return number + (not more) > limit
+        self._counts[kind] += 1
+        return True
 
     def path_of(self, frame):
         """Returns the id of the call path that ends in `frame`, for an event that comes later; 0 for none."""
@@ -76,7 +76,7 @@ class Agent:
 
     def dropped(self):
         """Returns "child=900 thread=3": how many events of which kind were not written."""
-        over = ((kind, number - LIMITS[kind]) for kind, number in sorted(self._counts.items()))
+        over = ((kind, self._counts.get(kind, 0) - limit) for kind, limit in LIMITS.items())
         return " ".join("%s=%d" % pair for pair in over if pair[1] > 0)
 
     def mark(self, phase):

@@ -9,6 +9,7 @@ from .hiding import hide
 from .wrapping import wrap_method
 
 MAX_WORDS = 300
+MAX_KNOWN = 256
 
 
 def watch_popen(agent):
@@ -33,7 +34,7 @@ def watch_process(agent):
     targets = {}  # id(process) -> what it runs, which it forgets when it has started
 
     def starting(frame, args, kwargs):
-        if not agent.full("child"):
+        if len(targets) < MAX_KNOWN:
             targets[id(args[0])] = dotted_target(args[0])
 
     def started(frame, result, args, kwargs):

@@ -39,7 +39,7 @@ def _words(words):
     hidden_next = False
     for word in words:
         name, mark, value = word.partition("=")
-        if hidden_next and not word.startswith("-"):
+        if hidden_next and not word.startswith(("-", HIDDEN)):
             yield HIDDEN
         elif mark and value and is_secret(name):
             yield name + mark + HIDDEN

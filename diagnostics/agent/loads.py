@@ -9,31 +9,33 @@ from .hiding import hide
 from .imports import when_imported
 from .wrapping import disguised
 
-# imported module, where the function is found as well, its name, the event's kind, which argument is the file
+# The function as users know it, the modules where it is found (the first has to be imported), the event's kind,
+# and which argument is the file.
 FUNCTIONS = (
-    ("torch", ("torch.serialization",), "load", "load-failed", 0),
-    ("torch", ("torch.serialization",), "save", "save-failed", 1),
-    ("numpy", ("numpy.lib.npyio", "numpy.lib._npyio_impl"), "load", "load-failed", 0),
-    ("safetensors.torch", (), "load_file", "load-failed", 0),
-    ("safetensors.torch", (), "save_file", "save-failed", 1),
-    ("safetensors.numpy", (), "load_file", "load-failed", 0),
+    ("torch.load", ("torch.serialization", "torch"), "load-failed", 0),
+    ("torch.save", ("torch.serialization", "torch"), "save-failed", 1),
+    ("numpy.load", ("numpy", "numpy.lib.npyio", "numpy.lib._npyio_impl"), "load-failed", 0),
+    ("safetensors.torch.load_file", ("safetensors.torch",), "load-failed", 0),
+    ("safetensors.torch.save_file", ("safetensors.torch",), "save-failed", 1),
+    ("safetensors.numpy.load_file", ("safetensors.numpy",), "load-failed", 0),
 )
 MAX_FILE = 400
 
 
 def watch(agent):
     """Watches the readers and writers of files that training jobs use."""
-    for module, others, name, kind, position in FUNCTIONS:
-        when_imported(module, functools.partial(_watch_function, agent, module, others, name, kind, position))
+    for function, modules, kind, position in FUNCTIONS:
+        when_imported(modules[0], functools.partial(_watch_function, agent, function, modules, kind, position))
     when_imported("h5py", lambda: _watch_h5py(agent))
 
 
-def _watch_function(agent, module, others, name, kind, position):
-    original = getattr(sys.modules[module], name)
-    wrapped = _told(agent, original, "%s.%s" % (module, name), kind, position)
-    for holder in (module, *others):
-        if getattr(sys.modules.get(holder), name, None) is original:
-            setattr(sys.modules[holder], name, wrapped)
+def _watch_function(agent, function, modules, kind, position):
+    name = function.rpartition(".")[2]
+    original = getattr(sys.modules[modules[0]], name)
+    wrapped = _told(agent, original, function, kind, position)
+    for module in modules:
+        if vars(sys.modules.get(module, sys)).get(name) is original:
+            setattr(sys.modules[module], name, wrapped)
 
 
 def _watch_h5py(agent):

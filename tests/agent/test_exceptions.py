@@ -1,0 +1,260 @@
+"""Exceptions in every place where they end: real programs, whole lists of events."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CAUGHT = ("exception", "thread-exception", "unraisable", "caught")
+
+
+def told(agent, *kinds):
+    """Returns (kind, text, lines innermost first) of the events of these kinds."""
+    return [
+        (event.kind, event.text, [frame.line for frame in event.path])
+        for event in agent.events
+        if event.kind in (kinds or CAUGHT)
+    ]
+
+
+PLACES = """
+    import logging, threading, traceback, os
+    logging.basicConfig(handlers=[logging.NullHandler()])
+    def fail(text):
+        raise ValueError(text)
+    def in_thread():
+        threading.excepthook = lambda args: None
+        thread = threading.Thread(target=fail, args=("in a thread",), daemon=True)
+        thread.start(); thread.join()
+    class Destroyed:
+        def __del__(self): fail("in a destructor")
+    in_thread()
+    Destroyed()
+    try: fail("logged with its traceback")
+    except ValueError: logging.exception("oh")
+    try: fail("logged as a text")
+    except ValueError as error: logging.warning("oh %s", error)
+    try: fail("formatted")
+    except ValueError: traceback.format_exc()
+    logging.warning("nothing is wrong")
+    try: fail("first")
+    except ValueError as error:
+        raise RuntimeError("last") from error
+"""
+
+
+def test_an_exception_is_recorded_wherever_it_ends(watch):
+    run = watch(PLACES)
+    assert run.returncode == 1
+    (agent,) = run.record.agents
+    assert told(agent) == [
+        ("thread-exception", "ValueError: in a thread", [5]),
+        ("unraisable", "ValueError: in a destructor", [5, 11]),
+        ("caught", "how=logged | ValueError: logged with its traceback", [5, 14]),
+        ("caught", "how=logged | ValueError: logged as a text", [5, 16]),
+        ("caught", "how=printed | ValueError: formatted", [5, 18]),
+        ("exception", "RuntimeError: last", [23]),
+        ("caught", "how=caught | ValueError: first", [5, 21]),
+    ]
+
+
+def test_the_same_program_prints_the_same_under_the_agent(watch):
+    bare = watch(PLACES, watched=False)
+    watched = watch(PLACES)
+    assert "ValueError: in a destructor" in bare.stderr
+    assert without_addresses(watched.stderr) == without_addresses(bare.stderr)
+
+
+def without_addresses(text: str) -> list[str]:
+    return [line.partition(" at 0x")[0] for line in text.splitlines()]
+
+
+SWALLOWED = """
+    def fail(): raise OSError("swallowed")
+    def passed_on():
+        try: fail()
+        finally: pass
+    try: passed_on()
+    except OSError: pass
+    try:
+        with open("/dev/null"): fail()
+    except OSError: pass
+    try: {}["absent"]
+    except KeyError as error:
+        try: raise TypeError("second")
+        except TypeError: pass
+    list(iter(range(3)))
+    passed_on()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.12", "3.13"])
+def test_python_3_12_sees_what_user_code_kept_to_itself(watch, version):
+    run = watch(SWALLOWED, python=(python(version),))
+    assert run.returncode == 1
+    (agent,) = run.record.agents
+    assert told(agent) == [
+        ("caught", "how=caught | OSError: swallowed", [2, 4, 6]),
+        ("caught", "how=caught | OSError: swallowed", [2, 9]),
+        ("caught", "how=caught | KeyError: 'absent'", [11]),
+        ("caught", "how=caught | TypeError: second", [13]),
+        ("exception", "OSError: swallowed", [2, 4, 16]),
+    ]
+
+
+def python(version: str) -> str:
+    """Returns an interpreter of this version, from pyenv or on PATH."""
+    found = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python{version}"))
+    for path in [*map(str, found), shutil.which(f"python{version}")]:
+        if path and subprocess.run([path, "-c", "pass"], capture_output=True, check=False).returncode == 0:
+            return path
+    pytest.skip(f"no python{version} on this machine")
+
+
+def test_a_loop_that_fails_for_ever_leaves_room_for_the_end(watch):
+    run = watch(
+        """
+        import logging
+        logging.basicConfig(handlers=[logging.NullHandler()])
+        lines = "".join(f"def fail{n}(index): raise ValueError('{n} failed at %d' % index)\\n" for n in range(40))
+        exec(compile(lines, __file__, "exec"))
+        for index in range(300):
+            for n in range(40):
+                try: globals()[f"fail{n}"](index)
+                except ValueError: logging.exception("again")
+        raise RuntimeError("x" * 5000)
+        """
+    )
+    (agent,) = run.record.agents
+    caught = [event for event in agent.events if event.kind == "caught"]
+    assert len(caught) == 48
+    assert [event.text for event in caught[:2]] == [f"how=logged | ValueError: {n} failed at 0" for n in range(2)]
+    assert caught[-1].value == 256
+    assert caught[-1].path[0].line == 40
+    assert agent.dropped_events == 0
+    exception = agent.last_event("exception")
+    assert (len(exception.text), exception.path[0].line) == (1500, 10)
+
+
+def test_no_exception_is_kept_alive(watch):
+    run = watch(
+        """
+        import gc, logging, threading, traceback, weakref
+        logging.basicConfig(handlers=[logging.NullHandler()])
+        gc.disable()
+        class Big:
+            pass
+        kept = []
+        class Mine(Exception): pass
+        def fail():
+            big = Big(); kept.append(weakref.ref(big)); raise Mine()
+        try: fail()
+        except Mine: logging.exception("x")
+        try: fail()
+        except Mine: traceback.format_exc()
+        threading.excepthook = lambda args: None
+        thread = threading.Thread(target=fail); thread.start(); thread.join()
+        print([reference() for reference in kept])
+        """
+    )
+    assert (run.stdout, run.stderr) == ("[None, None, None]\n", "")
+
+
+def test_an_exception_whose_text_fails_is_known_by_its_type(watch):
+    run = watch(
+        """
+        class Odd(Exception):
+            def __str__(self): raise TypeError("no text")
+        import logging
+        logging.basicConfig(handlers=[logging.NullHandler()])
+        try: raise Odd()
+        except Odd: logging.exception("x")
+        raise Odd()
+        """
+    )
+    assert run.returncode == 1
+    (agent,) = run.record.agents
+    assert told(agent) == [("caught", "how=logged | Odd", [6]), ("exception", "Odd", [8])]
+
+
+def test_locals_are_recorded_on_request_only_and_without_secrets(watch):
+    source = """
+        def load(path, api_key, options):
+            count, url = 3, "https://me:hunter2secret@host/x"
+            raise OSError("cannot reach " + url + " with " + api_key)
+        load("data.h5", "abcdefghijkl", {"password": "hunter2secret", "tokens": 5})
+    """
+    env = {"MY_API_KEY": "abcdefghijkl"}
+    (silent,) = watch(source, env=env).record.agents
+    assert told(silent, "locals") == []
+    assert told(silent) == [("exception", "OSError: cannot reach https://[redacted]@host/x with [redacted]", [4, 5])]
+    agent = watch(source, env={**env, "UPS_DOCTOR_LOCALS": "1"}).record.agents[-1]
+    assert told(agent, "locals")[0][1] == (
+        "main.py:4 load | path='data.h5'; api_key=[redacted]; options=dict of 2: password: [redacted], tokens: 5; "
+        "count=3; url='https://[redacted]@host/x'"
+    )
+
+
+TORCH = """
+    import os, sys
+    import h5py, numpy
+    import torch
+    from torch import multiprocessing as mp
+    from torch.utils.data import DataLoader, Dataset
+
+    class Samples(Dataset):
+        def __len__(self): return 2
+        def __getitem__(self, index): raise IndexError("no such sample")
+
+    def rank(index):
+        raise ValueError(f"rank {index}")
+
+    if __name__ == "__main__":
+        torch.save({"x": 1}, "good.pt"); torch.load("good.pt")
+        open("empty.pt", "w").close()
+        for work in (
+            lambda: torch.load("empty.pt"),
+            lambda: torch.save({}, f="absent/folder.pt"),
+            lambda: numpy.load("absent.npy"),
+            lambda: h5py.File("empty.pt"),
+            lambda: next(iter(DataLoader(Samples(), num_workers=1))),
+            lambda: mp.spawn(rank, nprocs=1),
+        ):
+            try: work()
+            except Exception as error: print(type(error).__name__)
+"""
+
+
+@pytest.fixture(scope="module")
+def torch_run(tmp_path_factory, watcher):
+    return watcher(tmp_path_factory.mktemp("torch"))(TORCH)
+
+
+def test_files_that_cannot_be_read_or_written_are_named(torch_run):
+    assert (torch_run.returncode, torch_run.stdout.split()) == (
+        0,
+        ["EOFError", "RuntimeError", "FileNotFoundError", "OSError", "IndexError", "ProcessRaisedException"],
+    )
+    rank = torch_run.record.agents[0]
+    failed = told(rank, "load-failed", "save-failed")
+    assert [(kind, text.rpartition(" | ")[0], lines) for kind, text, lines in failed] == [
+        ("load-failed", "function=torch.load | empty.pt", [19, 26]),
+        ("save-failed", "function=torch.save | absent/folder.pt", [20, 26]),
+        ("load-failed", "function=numpy.load | absent.npy", [21, 26]),
+        ("load-failed", "function=h5py.File | empty.pt", [22, 26]),
+    ]
+    assert failed[0][1].endswith(" | EOFError: ")
+
+
+def test_what_torch_catches_in_workers_and_spawned_ranks_is_recorded_there(torch_run):
+    first, *others = torch_run.record.agents
+    assert [entry for agent in others for entry in told(agent, "caught")] == [
+        ("caught", "how=worker | IndexError: no such sample", [10]),
+        ("caught", "how=spawn | ValueError: rank 0", [13]),
+    ]
+    (hooks,) = (event for event in first.events if event.kind == "hooks")
+    assert hooks.text.split()[:1] == ["logging"]
+    assert set(hooks.text.split()) - {"monitoring"} == {"logging", "threading", "traceback"}
