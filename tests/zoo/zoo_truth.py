@@ -89,6 +89,7 @@ def lacking(truth: Truth) -> str:
         "cgroup-v1": lambda: os.access("/sys/fs/cgroup/memory/cgroup.procs", os.W_OK),
         "mount": _may_mount,
         "gcc": lambda: shutil.which("gcc") is not None,
+        "g++": lambda: shutil.which("g++") is not None,
     }
     return ", ".join(need for need in truth.needs if not able[need]())
 

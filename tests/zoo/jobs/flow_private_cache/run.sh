@@ -1,3 +1,2 @@
 #!/bin/bash
-export HOME=/tmp
-exec setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps=-all --bounding-set=-all torchrun --standalone --nproc-per-node 2 train.py
+exec setpriv --bounding-set -dac_override,-dac_read_search torchrun --standalone --nproc-per-node 2 train.py

@@ -18,7 +18,7 @@ from vision.shapes import Shapes
 def worker(rank, world_size, port, args):
     os.environ["MASTER_ADDR"] = "127.0.0.1"
     os.environ["MASTER_PORT"] = str(port)
-    dist.init_process_group("gloo", rank=rank, world_size=world_size, timeout=datetime.timedelta(seconds=8))
+    dist.init_process_group("gloo", rank=rank, world_size=world_size, timeout=datetime.timedelta(seconds=4))
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)
 
