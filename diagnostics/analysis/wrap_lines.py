@@ -1,0 +1,48 @@
+"""Where a model is wrapped for distributed training and where the wrapped model is called. Pure."""
+
+from __future__ import annotations
+
+import ast
+
+from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.analysis.model_source import Place, called_name, job_files
+
+WRAPPERS = {"DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "prepare", "setup", "wrap"}
+
+
+def wrap_calls(case: Case, story: ProcessStory) -> tuple[Place, ...]:
+    """Returns the calls that wrap a model."""
+    return tuple(
+        Place(file=file, node=node)
+        for file in job_files(case, story)
+        for node in _nodes(case, file)
+        if isinstance(node, ast.Call) and called_name(node) in WRAPPERS
+    )
+
+
+def forward_calls(case: Case, story: ProcessStory) -> tuple[str, ...]:
+    """Returns the lines that call the wrapped model, in the function where most of them stand."""
+    names: set[str] = set()
+    for file in job_files(case, story):
+        for node in _nodes(case, file):
+            if isinstance(node, ast.Assign) and _wraps(node.value):
+                names |= {ast.unparse(target).rpartition(".")[2] for target in node.targets}
+    names |= {"model", "net", "ddp", "ddp_model"}
+    found: list[Place] = []
+    for file in job_files(case, story):
+        calls = [
+            Place(file=file, node=node)
+            for node in _nodes(case, file)
+            if isinstance(node, ast.Call) and called_name(node) in names and not _wraps(node)
+        ]
+        found = max(found, calls, key=len)
+    return tuple(dict.fromkeys(place.location(case) for place in found))
+
+
+def _wraps(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and called_name(value) in WRAPPERS
+
+
+def _nodes(case: Case, file: str) -> list[ast.AST]:
+    tree = case.sources.file(file).tree
+    return list(ast.walk(tree)) if tree is not None else []
