@@ -12,6 +12,7 @@ from itertools import count
 from . import layout
 from .areas import Strings
 from .frames import CallPaths
+from .operations import ranks_text
 
 _CALL = struct.Struct(layout.CALL)
 _GROUP = struct.Struct(layout.GROUP)
@@ -29,26 +30,15 @@ def hash_of(text):
     return value
 
 
-def ranks_text(ranks):
-    """Returns "0-3,8" for [0, 1, 2, 3, 8]: the order is kept."""
-    runs = []
-    for rank in ranks:
-        if runs and rank == runs[-1][1] + 1:
-            runs[-1][1] = rank
-        else:
-            runs.append([rank, rank])
-    return ",".join("%d" % low if low == high else "%d-%d" % (low, high) for low, high in runs)
-
-
 class Group:
     """One process group: what its entry holds, and where that stands (`at` is None where the table is full)."""
 
     __slots__ = ("at", "calls", "checkpoints", "hash", "name", "numbered", "ranks")
 
-    def __init__(self, name, ranks):
+    def __init__(self, name, ranks, numbered=True):
         self.name, self.ranks = name, ranks  # id of the name, global ranks
         self.calls, self.hash = 0, _START
-        self.numbered = True  # its own counter can be asked
+        self.numbered = numbered  # its own counter can be asked
         self.at = self.checkpoints = None
 
 
@@ -77,15 +67,20 @@ class CallArea:
         _GROUP.pack_into(self._area, group.at, 1, group.name, ranks_id, 0, 0, group.hash)
         return group
 
-    def enter(self, words, number, group_name, root, path, thread, flags):
-        """Writes that a call began; `words` are the ids of op, shape and dtype. Returns (slot's first word, commit)."""
+    def enter(self, words, group, number, root, frame, thread, flags):
+        """Writes that a call began; `words` are the ids of op, shape and dtype. Returns what leave() needs."""
+        key, outer = [], frame
+        while outer is not None:
+            key.append(id(outer.f_code))
+            key.append(outer.f_lasti)
+            outer = outer.f_back
+        key = tuple(key)
+        path = self._path_ids.get(key) or self._new_path(key, frame)
         index = next(self._slots)
         at = layout.CALLS_OFFSET + index % layout.CALL_SLOTS * layout.CALL_BYTES
         op, shape, dtype = words
-        now = time.monotonic_ns()
-        _CALL.pack_into(
-            self._area, at, 0, self._tick(), now, 0, number, thread, op, group_name, shape, dtype, path, root, flags
-        )
+        fields = (thread, op, group.name, shape, dtype, path, root, flags)
+        _CALL.pack_into(self._area, at, 0, self._tick(), time.monotonic_ns(), 0, number, *fields)
         self._words[at >> 3] = index + 1
         return at >> 3, index + 1
 
@@ -113,17 +108,8 @@ class CallArea:
             slot = calls // layout.CHECKPOINT_EVERY % layout.CHECKPOINT_SLOTS
             self._words[group.checkpoints + slot] = new
 
-    def path(self, frame):
-        """Returns the id of the call path that ends in `frame`; a known one costs no look at names or lines."""
-        key, outer = [], frame
-        while outer is not None:
-            key.append(id(outer.f_code))
-            key.append(outer.f_lasti)
-            outer = outer.f_back
-        key = tuple(key)
-        known = self._path_ids.get(key)
-        if known is not None:
-            return known
+    def _new_path(self, key, frame):
+        """Returns the id of the call path that ends in `frame`, and remembers it."""
         path = self._paths.of(frame)
         if path:
             if len(self._path_ids) >= MAX_KNOWN:

@@ -12,7 +12,7 @@ import weakref
 from _thread import get_ident, get_native_id
 
 from . import layout, operations
-from .call_area import CallArea, hash_of, ranks_text
+from .call_area import CallArea, Group, hash_of
 from .dynamo import compiling_test
 
 MODULE = "torch.distributed.distributed_c10d"
@@ -23,7 +23,7 @@ class Collectives:
     """The recorder of this process; it gets its area at the first call, also after a fork."""
 
     def __init__(self, agent, module):
-        self._agent, self._module = agent, module
+        self._agent, self._module, self._members = agent, module, module.GroupMember
         self.forget()
 
     def forget(self):
@@ -31,36 +31,47 @@ class Collectives:
         self.inside = set()  # idents of threads that are in a call
         self._area, self._broken = None, False
         self._groups = {}  # id of a group -> (weak reference, Group)
+        self._main = get_ident(), get_native_id()  # asking the kernel each time would be slow
         self._kinds = {}  # what is the same for equal calls
         self.works = {}  # id of a work -> what it waits for
 
-    def enter(self, operation, args, kwargs, frame):
+    def enter(self, operation, args, kwargs, frame, thread):
         """Writes that a call began. Returns what leave() needs, None where nothing was written. Never raises."""
         try:
             if self._area is None and not self._attach():
                 return None
-            tensor, handle, root, more = self._arguments(operation, args, kwargs)
-            group, known = self._group(handle)
-            root = _root(operation, root, args, kwargs, group)
-            words, kind = self._kind(operation, tensor, root, more)
-            number = self._number(known, group)
-            asynchronous = operation.always_async or operations.argument(operation.asynchronous, args, kwargs)
+            if operation.special is None:
+                tensor, handle, root, more = _arguments(operation, args, kwargs)
+            else:
+                tensor, handle, root, more = operation.special(args, kwargs)
+            if handle is None:
+                handle = self._members.WORLD
+            _, group = self._groups.get(id(handle)) or self._new_group(handle)
+            if root is None:
+                root = _default_root(operation, args, kwargs, group) if operation.rooted else layout.NO_ROOT
+            if tensor is None:
+                key = (operation.name, root, more)
+            else:
+                key = (operation.name, root, tensor.shape, tensor.dtype)
+            words, kind = self._kinds.get(key) or self._new_kind(key, operation, tensor, root, more)
+            number = handle._get_sequence_number_for_group() if group.numbered else -1
+            index, name = operation.asynchronous
+            asynchronous = args[index] if index < len(args) else kwargs.get(name) or operation.always_async
             flags = layout.FLAG_ASYNC if asynchronous else 0
-            name = group.name if group is not None else 0
-            call = (words, number, name, root)
-            slot = self._area.enter(*call, self._area.path(frame), get_native_id(), flags)
-            if operation.collective and group is not None and more is not None:
+            native = self._main[1] if thread == self._main[0] else get_native_id()
+            slot = self._area.enter(words, group, number, root, frame, native, flags)
+            if operation.collective and more is not None:
                 self._area.count(group, kind)
-            return slot, call if asynchronous else None
+            return slot, (words, group, number, root) if asynchronous else None
         except Exception:
             return None  # a call nobody saw; the job goes on
 
     def enter_wait(self, call, frame):
         """Writes that somebody waits for what an asynchronous call started. Never raises."""
         try:
-            (_, shape, dtype), number, group, root = call
+            (_, shape, dtype), group, number, root = call
             words = (self._area.strings.intern(b"wait"), shape, dtype)
-            return self._area.enter(words, number, group, root, self._area.path(frame), get_native_id(), 0), None
+            return self._area.enter(words, group, number, root, frame, get_native_id(), 0), None
         except Exception:
             return None
 
@@ -87,71 +98,49 @@ class Collectives:
             self._agent.event("no-collectives-area", str(error))
         return self._area is not None
 
-    def _arguments(self, operation, args, kwargs):
-        """Returns tensor, group, root and what else ranks must agree on; None for that where they need not agree."""
-        take, root = operations.argument, operations.argument(operation.root, args, kwargs)
-        if operation.name == "batch_isend_irecv":
-            first = (args[0] if args else kwargs["p2p_op_list"])[0]
-            return first.tensor, first.group, first.peer, ""
-        if operation.name == "new_group":
-            ranks = args[0] if args else kwargs.get("ranks")
-            if kwargs.get("use_local_synchronization"):
-                return None, None, None, None
-            return None, None, None, "all" if ranks is None else ranks_text(ranks)
-        tensor = take(operation.tensor, args, kwargs)
-        if isinstance(tensor, (list, tuple)):
-            tensor = tensor[0] if tensor else None
-        return tensor, take(operation.group, args, kwargs), root, ""
-
-    def _group(self, handle):
-        """Returns (Group, the group itself); (None, None) where this process is no member."""
-        if handle is None:
-            handle = self._module.GroupMember.WORLD
-        known = self._groups.get(id(handle))
-        if known is None:
-            if handle is None or handle is getattr(self._module.GroupMember, "NON_GROUP_MEMBER", None):
-                return None, None
-            ranks = self._module.get_process_group_ranks(handle)
-            key = id(handle)
-            gone = weakref.ref(handle, lambda _: self._groups.pop(key, None))
-            known = self._groups[key] = (gone, self._area.group(handle.group_name, ranks))
-        return known[1], handle
-
-    def _kind(self, operation, tensor, root, more):
-        """Returns the ids of op, shape and dtype, and the hash of what ranks must agree on."""
-        key = (operation.name, tensor.shape, tensor.dtype, root) if tensor is not None else (operation.name, root, more)
-        known = self._kinds.get(key)
-        if known is None:
-            shape = "x".join(map(str, tensor.shape)) or "scalar" if tensor is not None else ""
-            shape = shape or ("ranks %s" % more if more else "")
-            dtype = str(tensor.dtype).replace("torch.", "") if tensor is not None else ""
-            size = tensor.numel() if tensor is not None else ""
-            words = tuple(self._area.strings.intern(text.encode()) for text in (operation.name, shape, dtype))
-            known = words, hash_of(operation.kind(size, dtype, root, more))
-            if len(self._kinds) >= MAX_KINDS:
-                self._kinds.clear()
-            self._kinds[key] = known
+    def _new_group(self, handle):
+        """Returns (weak reference, Group) of a group seen for the first time; of none where this is no member."""
+        if handle is None or not hasattr(handle, "group_name"):
+            return None, Group(0, (), numbered=False)
+        key, ranks = id(handle), self._module.get_process_group_ranks(handle)
+        group = self._area.group(handle.group_name, ranks)
+        try:
+            handle._get_sequence_number_for_group()
+        except Exception:
+            group.numbered = False  # this torch or this backend has no counter
+        known = self._groups[key] = (weakref.ref(handle, lambda _: self._groups.pop(key, None)), group)
         return known
 
-    def _number(self, handle, group):
-        """Returns the group's own counter, which also counts what C++ called; -1 where it has none."""
-        if group is None or not group.numbered:
-            return -1
-        try:
-            return handle._get_sequence_number_for_group()
-        except Exception:
-            group.numbered = False
-            return -1
+    def _new_kind(self, key, operation, tensor, root, more):
+        """Returns the ids of op, shape and dtype, and the hash of what ranks must agree on."""
+        shape = "x".join(map(str, tensor.shape)) or "scalar" if tensor is not None else ""
+        shape = shape or ("ranks %s" % more if more else "")
+        dtype = str(tensor.dtype).replace("torch.", "") if tensor is not None else ""
+        size = tensor.numel() if tensor is not None else ""
+        words = tuple(self._area.strings.intern(text.encode()) for text in (operation.name, shape, dtype))
+        if len(self._kinds) >= MAX_KINDS:
+            self._kinds.clear()
+        known = self._kinds[key] = (words, hash_of(operation.kind(size, dtype, root, more)))
+        return known
 
 
-def _root(operation, root, args, kwargs, group):
-    """Returns the global rank of source or destination, NO_ROOT where there is none."""
-    if root is not None:
-        return root
-    if not operation.rooted or group is None:
-        return layout.NO_ROOT
+def _arguments(operation, args, kwargs):
+    """Returns tensor, group, root and "" of one call; for a list of tensors its first."""
+    given = len(args)
+    index, name = operation.tensor
+    tensor = args[index] if index < given else kwargs.get(name)
+    if isinstance(tensor, (list, tuple)):
+        tensor = tensor[0] if tensor else None
+    index, name = operation.group
+    group = args[index] if index < given else kwargs.get(name)
+    index, name = operation.root
+    return tensor, group, args[index] if index < given else kwargs.get(name), ""
+
+
+def _default_root(operation, args, kwargs, group):
+    """Returns the global rank of source or destination where it is not given as such, NO_ROOT where it is any."""
     relative = operations.argument(operation.group_root, args, kwargs)
-    if relative is None and operation.name in operations.ANY_SOURCE:
+    if not group.ranks or (relative is None and operation.name in operations.ANY_SOURCE):
         return layout.NO_ROOT
     return group.ranks[relative or 0]
 
@@ -187,7 +176,7 @@ def _wrapped(original, operation, recorder, is_compiling):
         inside = recorder.inside  # another set in a child that is forked meanwhile
         try:
             inside.add(thread)
-            entered = recorder.enter(operation, args, kwargs, sys._getframe(1))
+            entered = recorder.enter(operation, args, kwargs, sys._getframe(1), thread)
             result = original(*args, **kwargs)
             failed = False
             return result

@@ -6,10 +6,11 @@ import functools
 import sys
 import time
 
-from . import areas, boot, call_area, collectives, dynamo, frames, loaders, steps
+from . import areas, boot, call_area, collectives, dynamo, flight, frames, loaders, steps
 from .imports import when_imported
 
 GROUPS = "torch.distributed.distributed_c10d"
+GROUP_MADE = "process-group"
 # module, class, kind of the event written when one is made
 MADE = (
     ("torch.nn.parallel.distributed", "DistributedDataParallel", "ddp"),
@@ -31,7 +32,7 @@ def watch(agent):
 
 
 def _watch_groups(agent):
-    for name, kind in (("init_process_group", "process-group"), ("destroy_process_group", "process-group-end")):
+    for name, kind in (("init_process_group", GROUP_MADE), ("destroy_process_group", "process-group-end")):
         original = getattr(sys.modules[GROUPS], name, None)
         if original is None:
             continue
@@ -57,6 +58,8 @@ def _timed(agent, original, kind, describe):
         began = time.monotonic_ns()
         result = original(*args, **kwargs)
         agent.event(kind, _safely(describe, args, kwargs), value=time.monotonic_ns() - began, frame=frame)
+        if kind == GROUP_MADE:
+            flight.start(agent)
         return result
 
     return call

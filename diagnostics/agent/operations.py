@@ -41,8 +41,11 @@ ALWAYS_ASYNC = ("isend", "irecv", "batch_isend_irecv")
 ANY_SOURCE = ("recv", "irecv", "recv_object_list")
 
 
+ABSENT = (1 << 20, "")  # a place that no call fills
+
+
 class Operation:
-    """One function by its name and the positions of its parameters, as this torch has them."""
+    """One function by its name and the places (position, name) of its parameters, as this torch has them."""
 
     def __init__(self, name, function):
         names = _parameters(function)
@@ -54,7 +57,8 @@ class Operation:
         self.asynchronous = _first(names, ("async_op",))
         self.always_async = name in ALWAYS_ASYNC
         self.collective = name not in POINT_TO_POINT
-        self.rooted = self.root is not None or self.group_root is not None
+        self.rooted = self.root is not ABSENT or self.group_root is not ABSENT
+        self.special = SPECIAL.get(name)
 
     def kind(self, size, dtype, root, more):
         """Returns the text that must be the same on all ranks of the group."""
@@ -65,10 +69,35 @@ class Operation:
 
 def argument(place, args, kwargs):
     """Returns the argument at `place`, None where it was not given."""
-    if place is None:
-        return None
     index, name = place
     return args[index] if index < len(args) else kwargs.get(name)
+
+
+def _batch(args, kwargs):
+    first = (args[0] if args else kwargs["p2p_op_list"])[0]
+    return first.tensor, first.group, first.peer, ""
+
+
+def _new_group(args, kwargs):
+    if kwargs.get("use_local_synchronization"):
+        return None, None, None, None
+    ranks = args[0] if args else kwargs.get("ranks")
+    return None, None, None, "all" if ranks is None else ranks_text(ranks)
+
+
+# These return tensor, group, root and what else ranks must agree on; None for that where only some ranks call it.
+SPECIAL = {"batch_isend_irecv": _batch, "new_group": _new_group}
+
+
+def ranks_text(ranks):
+    """Returns "0-3,8" for [0, 1, 2, 3, 8]: the order is kept."""
+    runs = []
+    for rank in ranks:
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    return ",".join("%d" % low if low == high else "%d-%d" % (low, high) for low, high in runs)
 
 
 def _parameters(function):
@@ -79,4 +108,4 @@ def _parameters(function):
 
 
 def _first(names, wanted):
-    return next(((names.index(name), name) for name in wanted if name in names), None)
+    return next(((names.index(name), name) for name in wanted if name in names), ABSENT)
