@@ -12,6 +12,7 @@ from diagnostics.analysis.agent_facts import Frame
 
 _PREFIX = re.compile(r"^(?:\[(?:rank|default)\d+\]: ?|\d{1,5}: (?=Traceback|  File|[A-Z]\w*(?:Error|Exception)))")
 _HEAD = re.compile(r"^\s*(?:Original )?Traceback \(most recent call last\):$")
+_HEAD_WORDS = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^\s*File "(.{1,1000})", line (\d{1,9})(?:, in (.{1,300}))?$')
 _LAST = re.compile(r"^\s{0,8}([A-Za-z_][\w.]{0,200})(?:: (.*))?$")
 _CAUSE = "The above exception was the direct cause of the following exception:"
@@ -43,7 +44,10 @@ def plain_lines(text: str) -> list[str]:
 
 def tracebacks(text: str) -> tuple[TracebackText, ...]:
     """Returns the exceptions in `text` in printed order; of a chain only its last one, which leads to the others."""
-    lines = plain_lines(text)
+    begin = text.find(_HEAD_WORDS)
+    if begin < 0:
+        return ()
+    lines = plain_lines(text[text.rfind("\n", 0, begin) + 1 :])  # a log may be long before its first error
     found: list[TracebackText] = []
     index, link = 0, ""
     while index < len(lines) and len(found) < MAX_TRACEBACKS:
