@@ -15,6 +15,7 @@ import secrets
 import stat
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,9 @@ def snapshot(
     """Captures every process of `processes` (pid -> start ticks, ranks first) into `record_folder`/captures.
 
     Per process `stacks-from-outside-PID.json` (see analysis/outside_stacks.py) and `proc-PID.json`; once `gpus.json`
-    where NVML answers. Agents are asked for their flight recorders and their own view of their stacks, which they write beside their files. `reason` is
-    kept in each file ("stall", "rank 1 died"). A later snapshot replaces what an earlier one wrote.
+    where NVML answers. Agents are asked for their flight recorders and their own view of their stacks, which they
+    write beside their files. `reason` is kept in each file ("stall", "rank 1 died"). A later snapshot replaces what
+    an earlier one wrote; of processes that have ended since, the earlier one stays.
     """
     until = time.monotonic() + deadline_s
     alive = {pid: start for pid, start in list(processes.items())[:MOST_PROCESSES] if _is_same(pid, start)}
@@ -177,7 +179,8 @@ def keep_text(path: Path, text: str) -> list[Missing]:
             file.write(text)
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # it may not have come to be
+            part.unlink()
         return [Missing(what=path.name, why=f"cannot be written: {error.strerror or error}")]
     return []
 
