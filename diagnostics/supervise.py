@@ -1,22 +1,28 @@
-"""Runs a job under the agent, follows it to its end, and leaves a record of it. (Being widened.)"""
+"""Runs a job under the agent, follows it to its end, ends what it left, and has the record diagnosed.
+
+The job is not harmed by what fails here: each capture that fails becomes a Missing in job.json.
+"""
 
 from __future__ import annotations
 
-import importlib
-import json
 import os
 import subprocess
 import sys
-import time
+import traceback
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics import redact
-from diagnostics.analysis.job_facts import End, JobFacts, SeenProcess
-from diagnostics.machine.tails import HeadAndTail
-from diagnostics.record import agent_environment, make_record_folder
-from diagnostics.report import new_folder, write_whole
+from diagnostics.analysis.job_facts import Missing
+from diagnostics.diagnose import diagnose
+from diagnostics.errors import DoctorError
+from diagnostics.job_signals import JobSignals
+from diagnostics.job_watch import JobWatch, NotStartedError
+from diagnostics.run_folder import RunFolder, open_run_folder
+from diagnostics.run_summary import summary_lines
+
+BROKEN_EXIT = 70
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,52 +30,94 @@ class WatchOptions:
     """What the user asked for."""
 
     report_dir: Path | None = None
+    stall_timeout_s: float = 1800.0
+    kill: bool = True  # end a job that stands still for `stall_timeout_s`
+    strict: bool = False
+    backend_debug: bool = False
+    deep: bool = False
+    quiet: bool = False
 
 
 def watch(command: Sequence[str], options: WatchOptions) -> int:
-    """Runs `command` and returns the exit code of the doctor."""
-    folder = make_record_folder(options.report_dir) if options.report_dir else new_folder(Path("reports"), kind="run")
-    record = folder / "record"
-    for name in ("agents", "output", "captures", "sources"):
-        make_record_folder(record / name)
-    started_ns, began = time.time_ns(), time.monotonic()
-    environ = {**os.environ, **agent_environment(record / "agents")}
-    process = subprocess.Popen(
-        list(command), env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, process_group=0
-    )
-    kept = HeadAndTail()
-    assert process.stdout is not None
-    while data := os.read(process.stdout.fileno(), 1 << 16):
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        kept.add(data)
-    code = process.wait()
-    ended = time.monotonic() - began
-    (record / "output" / "all.txt").write_text(redact.text(kept.text()), encoding="utf-8")
-    end = End(
-        exit_code=code if code >= 0 else None,
-        signal=-code if code < 0 else None,
-        at_s=ended,
-        source="supervisor-wait",
-    )
-    argv = tuple(redact.line(word) for word in command)
-    facts = JobFacts(
-        command=argv,
-        cwd=str(Path.cwd()),
-        started_ns=started_ns,
-        python=sys.executable,
-        ended_s=ended,
-        exit_code=end.exit_code,
-        signal=end.signal,
-        processes=(SeenProcess(pid=process.pid, start_ticks=0, ppid=os.getpid(), argv=argv, end=end),),
-        variables=redact.environment(os.environ),
-    )
-    write_whole(record / "job.json", json.dumps(asdict(facts), indent=1) + "\n")
+    """Runs `command`, writes its report and returns the doctor's exit code.
+
+    Raises UsageError where --report-dir holds something, OSError where no folder can be made at all.
+    """
+    place = open_run_folder(options.report_dir)
+    if place.problem and not options.quiet:
+        _say(f"ups-doctor: {place.problem}; the report goes to {place.folder}")
+    with JobSignals() as signals:
+        watch = JobWatch(
+            command,
+            place,
+            signals,
+            stall_timeout_s=options.stall_timeout_s,
+            kill=options.kill,
+            backend_debug=options.backend_debug,
+            deep=options.deep,
+            say=_say,
+        )
+        try:
+            code = watch.run()
+        except NotStartedError as error:
+            code = error.exit_code
+            _say(f"ups-doctor: {error}")
+        kept = place.bring_agents_home()
+        if kept:
+            watch.file.missing.append(Missing(what="agents' files in the record", why=kept))
+            watch.file.write()
+        code = _report(place, options, code, watch)
+        signals.take()  # a late Ctrl-C: the job has ended, and the report is there
+    return code
+
+
+def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: JobWatch) -> int:
+    shown = _shown(place.folder)
     try:
-        diagnose = importlib.import_module("diagnostics.diagnose")
-    except ModuleNotFoundError:
-        sys.stderr.write(f"ups-doctor: no diagnosis yet; the record is in {folder}\n")
-        return code if code >= 0 else 128 - code
-    report = diagnose.diagnose(folder)
-    sys.stderr.write(f"report: {folder}\n")
-    return int(report.exit_code)
+        report = diagnose(place.folder, strict=options.strict)
+    except (DoctorError, OSError) as error:
+        _say(f"ups-doctor: no report: {error}; the record is in {shown}/record")
+        return job_code
+    except Exception:  # a fault of ours is never the job's
+        (place.folder / "doctor-error.txt").write_text(traceback.format_exc(), encoding="utf-8")
+        _say(f"ups-doctor: the diagnosis failed, see {shown}/doctor-error.txt; the record is in {shown}/record")
+        return job_code
+    if not options.quiet:
+        note = f" ({watch.file.problem})" if watch.file.problem else ""
+        for line in summary_lines(report, f"report: {shown}/report.md{note}", colour=_has_colour(), width=_width()):
+            _say(line)
+    return report.exit_code
+
+
+def run_preflight(command: Sequence[str], reports: Path) -> int:
+    """Runs `ups-doctor preflight --script COMMAND` and returns its exit code."""
+    own = [sys.executable, "-c", "from diagnostics.cli import main; main()", "preflight"]
+    process = subprocess.Popen([*own, "--report-dir", str(reports), "--script", *command])
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        process.terminate()
+        process.wait()
+        raise
+
+
+def _shown(folder: Path) -> str:
+    with suppress(ValueError, OSError):
+        return str(folder.relative_to(Path.cwd()))
+    return str(folder)
+
+
+def _say(line: str) -> None:
+    with suppress(OSError, ValueError):  # nobody reads our stderr
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+
+def _has_colour() -> bool:
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int:
+    with suppress(OSError, ValueError):
+        return max(60, os.get_terminal_size(2).columns)
+    return 120

@@ -6,7 +6,7 @@ import os
 import sys
 from itertools import count
 
-from . import children, exceptions, exits, faults, imports, kills
+from . import children, exceptions, exits, faults, imports, kills, streams
 from .areas import AgentFile
 from .frames import CallPaths
 
@@ -103,6 +103,7 @@ def start(package):
     package.agent, package.mark = agent, agent.mark
     if agent.file is None:
         return
+    streams.divide(agent.folder, agent.file.pid, agent.file.start_ticks)
     faults.enable(agent)
     if os.environ.get("UPS_DOCTOR_LOCALS") == "1":
         from . import local_values

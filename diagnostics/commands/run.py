@@ -8,7 +8,10 @@ from typing import Any
 import click
 
 from diagnostics.errors import UsageError
-from diagnostics.supervise import WatchOptions, watch
+from diagnostics.run_folder import REPORTS
+from diagnostics.supervise import WatchOptions, run_preflight, watch
+
+ERRORS_FOUND, WRONG_USE = 1, 2
 
 
 class JobCommand(click.Command):
@@ -19,7 +22,21 @@ class JobCommand(click.Command):
 
 @click.command("run", cls=JobCommand)
 @click.argument("job", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
-@click.option("--report-dir", type=click.Path(path_type=Path), help="Default: reports/<time>-run/.")
+@click.option("--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: reports/<time>-run/.")
+@click.option(
+    "--stall-timeout",
+    type=click.FloatRange(1.0),
+    default=1800.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="End a job that makes no progress for so long; three times that before its first step.",
+)
+@click.option("--no-kill", is_flag=True, help="Never end a job that makes no progress.")
+@click.option("--strict", is_flag=True, help="Exit with 70 where the job says success and is wrong.")
+@click.option("--backend-debug", is_flag=True, help="Have torch and NCCL log what they do, apart by rank; slow.")
+@click.option("--preflight", is_flag=True, help="Check the machine and CMD first; stop at errors.")
+@click.option("--deep", is_flag=True, help="Also name modules in backward; costs up to 7 % of short steps.")
+@click.option("--quiet", is_flag=True, help="Print nothing beside what the job prints.")
 @click.pass_context
 def command(context: click.Context, /, job: tuple[str, ...], **options: Any) -> None:
     """Runs CMD unchanged and watches it.
@@ -28,7 +45,19 @@ def command(context: click.Context, /, job: tuple[str, ...], **options: Any) -> 
     own, unless it was wrong: 128+N for a crash by signal N, 70 for a crash that the job hid, 124 for a hang.
     """
     if not job:
-        raise UsageError(
-            "no command to run", hint="for example: ups-doctor run -- torchrun --nproc-per-node 2 train.py"
-        )
-    context.exit(watch(job, WatchOptions(report_dir=options["report_dir"])))
+        example = "ups-doctor run -- torchrun --nproc-per-node 2 train.py"
+        raise UsageError("no command to run", hint=f"for example: {example}")
+    if options["preflight"]:
+        code = run_preflight(job, REPORTS)
+        if code in (ERRORS_FOUND, WRONG_USE) or code >= 128:
+            context.exit(code)
+    wanted = WatchOptions(
+        report_dir=options["report_dir"],
+        stall_timeout_s=options["stall_timeout"],
+        kill=not options["no_kill"],
+        strict=options["strict"],
+        backend_debug=options["backend_debug"],
+        deep=options["deep"],
+        quiet=options["quiet"],
+    )
+    context.exit(watch(job, wanted))

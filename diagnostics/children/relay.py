@@ -1,0 +1,381 @@
+"""Stands between a job's output and ours.
+
+`python -I -S relay.py CONTROL STREAMS_NAME AGENTS_FOLDER KEEPER DEST=FD=NAME...`: started by the supervisor in a
+session of its own, so that neither Ctrl-C nor the supervisor's death ends it; the job's output goes on to where it was
+meant to go, byte for byte. DEST is 1 or 2, our own stdout or stderr; FD is the reading end of what the job writes to,
+NAME the file that tells agents so. The agent in each Python process hands over a stream of its own through the
+abstract socket STREAMS_NAME; so each process's output is also kept apart. One thread a destination: where nobody
+reads our stdout, the job's stdout blocks, as it would without us, and its stderr does not.
+
+Lines on CONTROL (a socket), from the supervisor: "size" (the window changed), "copies" (write the copies now; answer
+"copied"), "total" (answer "total BYTES"), "finish" (the job is over: take what is there, write, end). Without a
+supervisor all goes on until every writer has gone. The copies hold what the job wrote, secrets too: they are given to
+the program KEEPER, which hides them and writes.
+"""
+
+import array
+import errno
+import fcntl
+import json
+import os
+import resource
+import select
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+CHUNK_BYTES = 1 << 16
+HEAD_BYTES, TAIL_BYTES = 128 << 10, 512 << 10  # of all output
+ONE_HEAD_BYTES, ONE_TAIL_BYTES = 32 << 10, 96 << 10  # of one process
+MANY_BYTES = 8 << 20  # once all copies of processes together hold this much, each further one gets little
+LITTLE_BYTES = 16 << 10
+DRAIN_BYTES = 4 << 20  # taken from one writer after the end; one that was left alone may write for ever
+MESSAGE_BYTES = 512
+
+
+class Copy:
+    """The first and the last bytes of a stream."""
+
+    def __init__(self, head_bytes, tail_bytes):
+        self.head_bytes, self.tail_bytes = head_bytes, tail_bytes
+        self.head, self.tail, self.total = bytearray(), bytearray(), 0
+
+    def add(self, data):
+        """Takes the next bytes."""
+        self.total += len(data)
+        room = self.head_bytes - len(self.head)
+        if room > 0:
+            self.head += data[:room]
+            data = data[room:]
+        if data:
+            self.tail += data
+            if len(self.tail) > 2 * self.tail_bytes:  # cut rarely: a flood costs no more than its reading
+                del self.tail[: len(self.tail) - self.tail_bytes]
+
+    def parts(self):
+        """Returns head, tail, bytes left out between; both end at a line's end, so that no secret is cut in two."""
+        head, tail = bytes(self.head), bytes(self.tail[-self.tail_bytes :])
+        if self.total == len(head) + len(tail):
+            return head + tail, b"", 0
+        head = head[: head.rfind(b"\n") + 1] or head
+        tail = tail[tail.find(b"\n") + 1 :]
+        return head, tail, self.total - len(head) - len(tail)
+
+
+class Source:
+    """A reading end: of the job's main pipe, or of one process's own."""
+
+    def __init__(self, fd, name_file, copy):
+        self.fd, self.name_file, self.copy = fd, name_file, copy
+
+
+class Destination:
+    """One of our own streams, and all that is written to it."""
+
+    def __init__(self, relay, number):
+        self.relay, self.number = relay, number
+        self.poll = select.epoll()
+        self.sources = {}
+        self.open = True
+        self.lock = threading.Lock()
+        self.wake, self.woken = os.pipe()[::-1]
+        self.poll.register(self.woken, select.EPOLLIN)
+        self.thread = threading.Thread(target=self.run, daemon=True)
+
+    def add(self, source):
+        """Takes over a source; where our reader has gone it is closed at once."""
+        with self.lock:
+            if self.open:
+                os.set_blocking(source.fd, False)
+                self.sources[source.fd] = source
+                self.poll.register(source.fd, select.EPOLLIN)
+                return
+        self.relay.drop(source)
+
+    def run(self):
+        """Passes on until the job is over."""
+        while True:
+            ready = [fd for fd, _ in self.poll.poll()]
+            if self.woken in ready:
+                os.read(self.woken, 64)
+                if self.relay.finishing:
+                    self.drain()
+                    return
+                ready.remove(self.woken)
+            for fd in self.in_order(ready):
+                source = self.sources.get(fd)
+                if source is not None and not self.take(source):
+                    self.end(source)
+            if not self.sources and self.relay.orphaned:
+                self.relay.tell_main()
+
+    def in_order(self, ready):
+        """Returns the ready sources, those that were written to first before the others."""
+        return sorted(ready, key=lambda fd: os.fstat(fd).st_mtime_ns) if len(ready) > 1 else ready
+
+    def take(self, source):
+        """Passes on what one source has now; False at its end."""
+        try:
+            data = os.read(source.fd, CHUNK_BYTES)
+        except BlockingIOError:
+            return True
+        except OSError:  # EIO: no process holds the terminal's other side any more
+            return False
+        if not data:
+            return False
+        if source.copy is not None:
+            source.copy.add(data)
+        self.relay.keep(data)
+        self.pass_on(data)
+        return True
+
+    def pass_on(self, data):
+        """Writes to our own stream, and waits as long as its reader does not read."""
+        view = memoryview(data)
+        while view and self.open:
+            try:
+                view = view[os.write(self.number, view) :]
+            except BlockingIOError:  # somebody else made it so
+                select.select([], [self.number], [])
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    self.close()
+                    return
+                self.relay.lost += len(view)  # a full disk: the job lives on, as much as it can be helped
+                return
+
+    def drain(self):
+        """Takes what lies in the pipes after the end of the job."""
+        for source in list(self.sources.values()):
+            taken = 0
+            while self.open and taken < DRAIN_BYTES:
+                if not select.select([source.fd], [], [], 0)[0] or not self.take(source):
+                    break
+                taken += CHUNK_BYTES
+            self.end(source)
+
+    def end(self, source):
+        """Closes one source."""
+        with self.lock:
+            if self.sources.pop(source.fd, None) is not None:
+                self.relay.drop(source)
+
+    def close(self):
+        """Our reader has gone: the job is to see that, too."""
+        with self.lock:
+            self.open = False
+        for source in list(self.sources.values()):
+            self.end(source)
+
+
+class Relay:
+    """All of it."""
+
+    def __init__(self, control, streams, folder, keeper):
+        self.control = socket.socket(fileno=control)
+        self.folder, self.keeper = Path(folder), keeper
+        self.listener = _listen(streams)
+        self.destinations = {}
+        self.known = {}  # name of a stream's file -> destination
+        self.copies = {}  # name -> Copy
+        self.all = Copy(HEAD_BYTES, TAIL_BYTES)
+        self.all_lock = threading.Lock()
+        self.finishing = self.orphaned = False
+        self.lost = 0
+        self.woken, self.wake = os.pipe()
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self.most_sources = soft // 2
+
+    def keep(self, data):
+        """Adds to the copy of all output."""
+        with self.all_lock:
+            self.all.add(data)
+
+    def drop(self, source):
+        """Closes a source; its name goes first, since the kernel may give it to another terminal at once."""
+        with suppress(OSError):  # the job removed it, or the folder
+            source.name_file.unlink()
+        os.close(source.fd)
+
+    def add_main(self, number, fd, name):
+        """Takes over one of the two streams that the job was started with."""
+        destination = self.destinations[number] = self.known[name] = Destination(self, number)
+        os.set_inheritable(fd, False)
+        destination.add(Source(fd, self.folder / name, None))
+
+    def say(self, line):
+        """Answers the supervisor."""
+        with suppress(OSError):  # the supervisor is gone
+            self.control.sendall(line.encode() + b"\n")
+
+    def tell_main(self):
+        """Wakes the main thread."""
+        os.write(self.wake, b"x")
+
+    def run(self):
+        """Serves the supervisor and the agents until the end."""
+        for destination in self.destinations.values():
+            destination.thread.start()
+        poll = select.poll()
+        for fd in (self.control.fileno(), self.listener.fileno() if self.listener else -1, self.woken):
+            if fd >= 0:
+                poll.register(fd, select.POLLIN)
+        pending = b""
+        while True:
+            for fd, _ in poll.poll():
+                if fd == self.woken:
+                    os.read(self.woken, 4096)
+                elif self.listener is not None and fd == self.listener.fileno():
+                    self.accept()
+                    if self.listener is None:
+                        poll.unregister(fd)
+                elif not self.orphaned:
+                    data = self.control.recv(4096)
+                    if not data:
+                        self.orphaned = True
+                        poll.unregister(self.control.fileno())
+                        self.write_copies()
+                    *lines, pending = (pending + data).split(b"\n")
+                    for line in lines:
+                        if self.obey(line):
+                            return
+            if self.orphaned and not any(one.sources for one in self.destinations.values()):
+                self.write_copies()
+                return
+
+    def obey(self, line):
+        """Does what the supervisor says; True where that was the last thing."""
+        if line == b"size":
+            self.resize()
+        elif line == b"copies":
+            self.write_copies()
+            self.say("copied")
+        elif line == b"total":
+            self.say("total %d" % self.all.total)
+        elif line == b"finish":
+            if self.listener is not None:
+                self.accept()
+            self.finishing = True
+            for destination in self.destinations.values():
+                os.write(destination.wake, b"x")
+            for destination in self.destinations.values():
+                destination.thread.join()
+            self.write_copies()
+            self.say("finished %d %d" % (self.all.total, self.lost))
+            return True
+        return False
+
+    def resize(self):
+        """Gives every terminal of the job the size of the real one."""
+        for number, destination in self.destinations.items():
+            try:
+                size = fcntl.ioctl(number, termios.TIOCGWINSZ, b"\0" * 8)
+                for fd in list(destination.sources):
+                    fcntl.ioctl(fd, termios.TIOCSWINSZ, size)
+            except OSError:
+                continue  # no terminal
+
+    def accept(self):
+        """Takes over the streams of processes that have just started."""
+        while True:
+            try:
+                connection = self.listener.accept()[0]
+            except OSError:
+                break
+            with connection:
+                connection.setblocking(False)
+                try:
+                    self.take_over(connection)
+                except (OSError, ValueError, struct.error):
+                    continue  # not an agent of ours, or it died; what it sent is closed
+        if sum(len(one.sources) for one in self.destinations.values()) > self.most_sources:
+            self.listener.close()  # further processes keep writing where they did
+            self.listener = None
+
+    def take_over(self, connection):
+        """Reads one agent's message and adds the streams it sent."""
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        message, ancillary, _, _ = connection.recvmsg(MESSAGE_BYTES, socket.CMSG_SPACE(8))
+        fds = array.array("i")
+        for _, kind, data in ancillary:
+            if kind == socket.SCM_RIGHTS:
+                fds.frombytes(data[: len(data) - len(data) % 4])
+        words = message.decode("ascii", "replace").split()
+        # pid, start, then for each descriptor: name of the stream before, name of the new one, 1 or 2
+        if struct.unpack("3i", credentials)[1] != os.getuid() or len(words) != 2 + 3 * len(fds):
+            for fd in fds:
+                os.close(fd)
+            return
+        for fd, (before, name, number) in zip(fds, _triples(words[2:]), strict=True):
+            os.set_inheritable(fd, False)
+            destination = self.known.get(before)
+            if destination is None or not words[0].isdigit() or not words[1].isdigit():
+                os.close(fd)
+                continue
+            self.known[name] = destination
+            label = "%s-%s.%s.txt" % (words[0], words[1], "stdout" if number == "1" else "stderr")
+            destination.add(Source(fd, self.folder / name, self.copy(label)))
+
+    def copy(self, label):
+        """Returns the copy of one stream of one process."""
+        if label not in self.copies:
+            kept = sum(len(one.head) + len(one.tail) for one in self.copies.values())
+            many = kept > MANY_BYTES
+            self.copies[label] = Copy(*(LITTLE_BYTES,) * 2 if many else (ONE_HEAD_BYTES, ONE_TAIL_BYTES))
+        return self.copies[label]
+
+    def write_copies(self):
+        """Hands the copies to the keeper, which hides secrets, and waits until it has written them."""
+        with self.all_lock:
+            parts = [("all.txt", *self.all.parts())]
+        parts += [(label, *copy.parts()) for label, copy in list(self.copies.items()) if copy.total]
+        try:
+            keeper = subprocess.Popen(
+                json.loads(self.keeper), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            for label, head, tail, left_out in parts:
+                keeper.stdin.write(json.dumps([label, len(head), len(tail), left_out]).encode() + b"\n" + head + tail)
+            keeper.stdin.close()
+            keeper.wait()
+        except OSError:
+            pass  # no process, no memory: the report says that there is no output
+
+
+def _triples(words):
+    return [tuple(words[at : at + 3]) for at in range(0, len(words), 3)]
+
+
+def _listen(name):
+    try:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        listener.bind(b"\0" + name.encode())
+        listener.listen(512)
+        listener.setblocking(False)
+    except OSError:
+        return None  # processes cannot be told apart
+    return listener
+
+
+def main():
+    """Runs the relay with the arguments of this program."""
+    control, streams, folder, keeper, *mains = sys.argv[1:]
+    os.set_inheritable(int(control), False)
+    with suppress(OSError, ValueError):  # fewer processes will have a stream of their own
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 1 << 16) if hard > 0 else 1 << 16, hard))
+    with suppress(OSError):  # not root
+        os.setpriority(os.PRIO_PROCESS, 0, -5)  # the order between processes is that in which we wake up
+    relay = Relay(int(control), streams, folder, keeper)
+    for word in mains:
+        number, fd, name = word.split("=")
+        relay.add_main(int(number), int(fd), name)
+    relay.run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""What is captured of a job while it runs and when it fails; each failure of a capture becomes a Missing."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from diagnostics.analysis.job_facts import Missing, Stall
+from diagnostics.capture import snapshot
+from diagnostics.capture_cores import cores
+from diagnostics.diagnose import diagnose
+from diagnostics.job_facts_file import JobFactsFile
+from diagnostics.machine.job_streams import JobStreams
+from diagnostics.machine.job_tree import JobTree, Member
+from diagnostics.machine.tools import running_tools
+from diagnostics.run_folder import RunFolder
+from diagnostics.stall import Progress, waits_for_orders
+from diagnostics.surroundings import Surroundings, at_start
+
+MOST_SNAPSHOTS = 3  # after deaths; a job whose helpers fail by design is not looked at again and again
+SNAPSHOT_S = 5.0
+CORES_S = 12.0
+LOOK_S = 0.25
+PROVISIONAL_S = 30.0  # a report about a stall that goes on is made again after this time
+
+
+class JobCaptures:
+    """The captures of one job. Nothing here raises, and nothing but `facts_at_end` and `leftovers` waits."""
+
+    def __init__(self, place: RunFolder, file: JobFactsFile, stall_timeout_s: float, command: Sequence[str]) -> None:
+        self._place, self._file = place, file
+        self._around: Surroundings | None = None
+        self._progress = None if waits_for_orders(tuple(command)) else Progress(place.agents, stall_timeout_s)
+        self._pauses_s = self._next_look = self._next_provisional = 0.0
+        self._wants_end = False
+        self._taken = 0
+        self._work: threading.Thread | None = None
+        self._cores: dict[int, Path] = {}
+        self._dumped: list[Member] = []
+
+    def start(self) -> None:
+        """Takes the facts of now."""
+        self._guard("surroundings", self._open_surroundings)
+
+    def facts(self) -> Mapping[str, Any]:
+        """Returns what is known of the machine, for JobFacts."""
+        return self._around.facts if self._around is not None else {}
+
+    def stalls(self) -> tuple[Stall, ...]:
+        """Returns the times without progress."""
+        return self._progress.stalls if self._progress is not None else ()
+
+    def wants_end(self, allowed: bool) -> bool:
+        """Whether the job has stood still for the whole stall timeout, and may be ended for it."""
+        return self._wants_end and allowed
+
+    def paused(self, seconds: float) -> None:
+        """Leaves out the time in which the user had stopped everything."""
+        self._pauses_s += seconds
+
+    def ended(self, member: Member, tree: JobTree) -> None:
+        """Looks at the others where a process of theirs has failed."""
+        if member.status is not None and os.WCOREDUMP(member.status):
+            self._dumped.append(member)
+        if member.status == 0 or self._taken >= MOST_SNAPSHOTS or not self._counts(member):
+            return
+        if len(tree.living()) > 0 and self._begin(lambda: self._snapshot(tree.living(), f"pid {member.pid} ended")):
+            self._taken += 1
+
+    def leftovers(self, tree: JobTree) -> None:
+        """Looks at what a job has left, before it is ended; waits for it."""
+        self._join(SNAPSHOT_S)
+        self._begin(lambda: self._snapshot(tree.living(), "left over"))
+        self._join(SNAPSHOT_S)
+
+    def look(self, at_s: float, tree: JobTree, streams: JobStreams | None) -> None:
+        """Looks for progress; starts a provisional report where there is none."""
+        if at_s < self._next_look or self._progress is None:
+            return
+        self._next_look = at_s + LOOK_S
+        self._guard("progress", lambda: self._judge(at_s, tree, streams))
+
+    def facts_at_end(self, pids: Collection[int]) -> Mapping[str, Any]:
+        """Returns what is known of the machine after the job; reads the cores it left."""
+        self._join(SNAPSHOT_S)
+        dead = {member.pid: Path(member.cwd or "/") for member in self._dumped}
+        if dead:
+            self._guard("cores", lambda: self._note(cores(dead, self._place.record, self._file.started_ns, CORES_S)))
+        if self._around is not None:
+            around = self._around
+            self._guard("surroundings", lambda: self._take_last_facts(around, pids))
+        return self.facts()
+
+    def close(self) -> None:
+        """Ends what watches the machine."""
+        if self._around is not None:
+            self._around.close()
+
+    def _open_surroundings(self) -> None:
+        self._around = at_start(self._place.record, Path.cwd())
+        self._file.surround(self._around.facts)
+
+    def _take_last_facts(self, around: Surroundings, pids: Collection[int]) -> None:
+        around.facts_at_end(pids)
+
+    def _judge(self, at_s: float, tree: JobTree, streams: JobStreams | None) -> None:
+        if self._progress is None:
+            return
+        tools = running_tools()
+        living = {pid: start for pid, start in tree.living().items() if pid not in tools}
+        if self._around is not None:
+            self._around.saw(living)
+        said = self._progress.look(at_s - self._pauses_s, living, streams.count() if streams is not None else 0)
+        tree.changed |= said.report or said.withdraw
+        self._wants_end |= said.end
+        again = said.stall is not None and at_s >= self._next_provisional
+        if said.report or again:
+            self._next_provisional = at_s + PROVISIONAL_S
+            self._begin(lambda: self._provisional(living, streams))
+        if said.withdraw:
+            self._join(SNAPSHOT_S)
+            for name in ("report.md", "report.json"):
+                (self._place.folder / name).unlink(missing_ok=True)
+
+    def _provisional(self, living: Mapping[int, int], streams: JobStreams | None) -> None:
+        self._snapshot(living, "stall")
+        if streams is not None:
+            streams.write_copies(SNAPSHOT_S)
+        diagnose(self._place.folder, provisional=True)
+
+    def _snapshot(self, living: Mapping[int, int], reason: str) -> None:
+        ranks_first = dict(sorted(living.items(), key=lambda item: not self._is_watched(*item)))
+        self._note(snapshot(ranks_first, self._place.record, reason, SNAPSHOT_S))
+
+    def _counts(self, member: Member) -> bool:
+        """Whether a failed process may be why a job fails: killed by a signal, or a rank, or watched."""
+        by_signal = member.status is not None and os.WIFSIGNALED(member.status)
+        return by_signal or bool(member.variables) or self._is_watched(member.pid, member.start_ticks)
+
+    def _is_watched(self, pid: int, start_ticks: int) -> bool:
+        return (self._place.agents / f"agent-{pid}-{start_ticks}.bin").exists()
+
+    def _note(self, missing: Sequence[Missing]) -> None:
+        self._file.missing += [one for one in missing if one not in self._file.missing]
+
+    def _begin(self, work: Callable[[], None]) -> bool:
+        """Starts work beside the loop, one piece at a time; False where there is some already."""
+        if self._work is not None and self._work.is_alive():
+            return False
+        try:
+            self._work = threading.Thread(target=self._guard, args=("captures", work), daemon=True)
+            self._work.start()
+        except RuntimeError as error:  # no more threads
+            self._note([Missing(what="captures", why=str(error))])
+            return False
+        return True
+
+    def _join(self, deadline_s: float) -> None:
+        if self._work is not None:
+            self._work.join(deadline_s)
+
+    def _guard(self, what: str, work: Callable[[], None]) -> None:
+        """Does `work`; whatever goes wrong in it is a gap in the record and no trouble for the job."""
+        try:
+            work()
+        except Exception as error:
+            self._note([Missing(what=what, why=f"{type(error).__name__}: {error}")])

@@ -1,0 +1,359 @@
+"""One job from its start to its end: an event loop over signals, ends of processes and the clock."""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from diagnostics import backend_debug as debugging
+from diagnostics.analysis.job_facts import Missing, SentSignal
+from diagnostics.job_captures import JobCaptures
+from diagnostics.job_ending import Ending
+from diagnostics.job_facts_file import JobFactsFile, end_of
+from diagnostics.job_signals import INTERRUPTS, JobSignals
+from diagnostics.machine.child import new_mark
+from diagnostics.machine.job_streams import ADDRESS_VARIABLE, JobStreams
+from diagnostics.machine.job_tree import OWN, JobTree, signal_all
+from diagnostics.machine.kin import MARK
+from diagnostics.machine.subreaper import adopt_orphans
+from diagnostics.machine.terminal import Terminal
+from diagnostics.record import agent_environment
+from diagnostics.run_folder import RunFolder
+
+FIRST_LOOK_S, LONGEST_LOOK_S = 0.05, 1.0  # between two looks at /proc; each new process makes it short again
+LOOK_SHARE = 0.004  # of one CPU
+SAME_INTERRUPT_S = 0.3  # a Ctrl-C that reaches us twice is one
+LEFTOVER_S = 0.5  # what is about to end by itself: resource trackers, ranks that lost their launcher
+COMMAND_NOT_FOUND, CANNOT_EXECUTE = 127, 126
+_ROOT = Path(__file__).parent.parent
+
+
+class NotStartedError(Exception):
+    """The command cannot be started; `exit_code` is what a shell would say."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class JobWatch:
+    """Watches one job. After `run`, `file` holds the facts."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        place: RunFolder,
+        signals: JobSignals,
+        *,
+        stall_timeout_s: float,
+        kill: bool,
+        backend_debug: bool,
+        deep: bool,
+        say: Callable[[str], None],
+    ) -> None:
+        self._command, self._place, self._signals, self._say = list(command), place, signals, say
+        self._kill, self._deep, self._backend_debug = kill, deep, backend_debug
+        self._began = time.monotonic()
+        self.file = JobFactsFile(
+            place.record / "job.json",
+            command=command,
+            cwd=os.getcwd(),  # noqa: PTH109 - what we had, also where it was removed since
+            started_ns=time.time_ns(),
+            python=sys.executable,
+        )
+        self._captures = JobCaptures(place, self.file, stall_timeout_s, self._command)
+        self._poll = select.epoll()
+        self._ending = Ending()
+        self._interrupted_at = float("-inf")
+        self._next_look = self._look_apart = 0.0
+
+    def run(self) -> int:
+        """Runs the job to its end and ends what it left; returns its exit code. Raises NotStartedError."""
+        os.environ[OWN] = str(os.getpid())
+        adopt_orphans()
+        self._poll.register(self._signals.fd, select.EPOLLIN)
+        try:
+            with Terminal() as terminal:
+                self._terminal = terminal
+                self._captures.start()
+                self._start()
+                self._follow()
+                self._end_leftovers()
+            return self._finish()
+        finally:
+            os.environ.pop(OWN, None)
+            adopt_orphans(wanted=False)
+            self._captures.close()
+            self._poll.close()
+
+    def _now(self) -> float:
+        return time.monotonic() - self._began
+
+    def _start(self) -> None:
+        keeper = [sys.executable, "-I", "-c", _KEEPER, str(_ROOT), str(self._place.record / "output")]
+        self._streams: JobStreams | None = None
+        try:
+            self._streams = JobStreams(self._place.agents, keeper)
+        except OSError as error:
+            self.file.missing.append(Missing(what="output", why=f"no relay: {error}"))
+        mark = new_mark()
+        try:
+            process = self._spawn(self._environment(mark))
+        except OSError as error:
+            self._not_started(error)
+        process.returncode = 0  # we wait for it ourselves
+        self._began = time.monotonic()
+        self._group = process.pid
+        self._tree = JobTree(process.pid, mark, self._poll, self._now)
+        if self._streams is not None:
+            self._streams.job_has_started()
+        _raise_open_files()
+        self._note()
+
+    def _environment(self, mark: str) -> dict[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if name != OWN}
+        debug = debugging.variables(self._place.record, inherited) if self._backend_debug else {}
+        streams = {ADDRESS_VARIABLE: self._streams.address} if self._streams is not None else {}
+        agent = agent_environment(self._place.agents, deep=self._deep)
+        return {**inherited, **debug, **agent, **streams, MARK: mark}
+
+    def _spawn(self, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        out, err = self._streams.for_job if self._streams is not None else (1, 2)
+
+        def start(argv: list[str]) -> subprocess.Popen[bytes]:
+            # Descriptors that we inherited are the job's, too; our own are closed by exec.
+            return subprocess.Popen(argv, env=environ, stdout=out, stderr=err, process_group=0, close_fds=False)
+
+        try:
+            return start(self._command)
+        except OSError as error:
+            if error.strerror != "Exec format error":
+                raise
+            return start(["/bin/sh", *self._command])  # a script without a first line, as a shell does it
+
+    def _not_started(self, error: OSError) -> None:
+        program = self._command[0]
+        code = CANNOT_EXECUTE if isinstance(error, PermissionError) else COMMAND_NOT_FOUND
+        absent = isinstance(error, FileNotFoundError) and "/" not in program
+        message = f"{program}: {'command not found' if absent else error.strerror}"
+        (self._place.record / "output" / "all.txt").write_text(message + "\n", encoding="utf-8")
+        if self._streams is not None:
+            self._streams.job_has_started()
+            self._streams.finish(lambda: 1.0)
+            (self._place.record / "output" / "all.txt").write_text(message + "\n", encoding="utf-8")
+        self.file.set(exit_code=code, ended_s=0.0)
+        self.file.surround(self._captures.facts_at_end(()))
+        self.file.write()
+        raise NotStartedError(message, code) from error
+
+    def _follow(self) -> None:
+        """Goes on until the job's first process has ended."""
+        while self._tree.root.ended_s is None:
+            self._step(0.25)
+            if self._captures.wants_end(self._kill) and not self._ending.is_on:
+                self._begin_ending("stall-timeout", signal.SIGTERM)
+        self.file.set(ended_s=round(self._tree.root.ended_s, 3))
+        end = end_of(self._tree.root)
+        if end is not None:
+            self.file.set(exit_code=end.exit_code, signal=end.signal)
+
+    def _step(self, longest_s: float) -> None:
+        """Waits for the next event and takes it."""
+        for fd, _ in self._poll.poll(max(0.0, min(longest_s, self._next_look - self._now()))):
+            if fd == self._signals.fd:
+                for number in self._signals.take():
+                    self._take_signal(number)
+            elif self._tree.owns(fd) and (ended := self._tree.ended(fd)) is not None:
+                self._captures.ended(ended, self._tree)
+                self._look_apart = 0.0
+        if self._now() >= self._next_look:
+            self._look()
+        self._captures.look(self._now(), self._tree, self._streams)
+        self._go_on_ending()
+        if self._tree.changed and self.file.due():
+            self._note()
+
+    def _look(self) -> None:
+        began = time.thread_time()
+        before = len(self._tree.members)
+        self._tree.look()
+        cost = time.thread_time() - began
+        new = len(self._tree.members) > before
+        self._look_apart = FIRST_LOOK_S if new else min(max(FIRST_LOOK_S, self._look_apart * 1.5), LONGEST_LOOK_S)
+        self._next_look = self._now() + max(self._look_apart, cost / LOOK_SHARE)
+
+    def _note(self) -> None:
+        self.file.see(self._tree.members.values())
+        self.file.surround(self._captures.facts())
+        self.file.set(stalls=self._captures.stalls())
+        self.file.write()
+        self._tree.changed = False
+
+    def _take_signal(self, number: signal.Signals) -> None:
+        if number in INTERRUPTS:
+            self._interrupt(number)
+        elif number == signal.SIGCHLD:
+            self._see_stop()
+        elif number == signal.SIGTSTP:
+            self._to_group(number)
+            self._pause()
+        elif number in (signal.SIGUSR1, signal.SIGUSR2):
+            signal_all([(self._tree.root.pid, self._tree.root.start_ticks)], number)
+        else:  # SIGWINCH, SIGCONT
+            if number == signal.SIGWINCH and self._streams is not None:
+                self._streams.resize()
+            self._to_group(number)
+
+    def _interrupt(self, number: signal.Signals) -> None:
+        now = time.monotonic()
+        if now - self._interrupted_at < SAME_INTERRUPT_S:
+            return
+        self._interrupted_at = now
+        if self._ending.is_on:
+            self._ending.hurry()
+        elif self._tree.root.ended_s is None:
+            self._begin_ending("interrupt", number)
+            if number == signal.SIGINT:
+                self._say("ups-doctor: Ctrl-C was passed on to the job; once more ends it at once")
+
+    def _begin_ending(self, why: str, number: signal.Signals) -> None:
+        self.file.set(ended_by=why)
+        self._why = why
+        self._ending.begin(number)
+        self._send_to_group(number)
+
+    def _go_on_ending(self) -> None:
+        number = self._ending.next_signal()
+        if number is not None:
+            self._send_to_all(number)
+
+    def _send_to_group(self, number: signal.Signals) -> None:
+        """Sends to the job's group, as a terminal does, and notes whom that reaches."""
+        reached = [pid for pid in self._tree.living() if _group_of(pid) == self._group]
+        self._to_group(number)
+        self._note_sent(reached, number)
+
+    def _send_to_all(self, number: signal.Signals) -> None:
+        self._tree.look()
+        reached = signal_all(list(self._tree.living().items()), number)
+        if number != signal.SIGKILL:
+            signal_all(list(self._tree.living().items()), signal.SIGCONT)  # one that is stopped hears nothing
+        self._note_sent(reached, number)
+
+    def _note_sent(self, pids: Sequence[int], number: signal.Signals) -> None:
+        at_s = round(self._now(), 3)
+        known = {(one.pid, one.signal, one.why) for one in self.file.sent}
+        for pid in pids:
+            if (pid, int(number), self._why) not in known:
+                self.file.sent.append(SentSignal(pid=pid, signal=int(number), at_s=at_s, why=self._why))
+        self._tree.changed = True
+
+    def _to_group(self, number: signal.Signals) -> None:
+        try:
+            os.killpg(self._group, number)
+        except (ProcessLookupError, PermissionError):  # all of it has ended
+            return
+
+    def _see_stop(self) -> None:
+        """Acts where the job's first process was stopped, as its shell would."""
+        root = self._tree.root
+        if root.ended_s is not None:
+            return
+        try:
+            found = os.waitid(os.P_PID, root.pid, os.WSTOPPED | os.WNOHANG)
+        except ChildProcessError:
+            return
+        if found is None or found.si_code not in (os.CLD_STOPPED, os.CLD_TRAPPED):
+            return
+        if found.si_status in (signal.SIGTTIN, signal.SIGTTOU):
+            if not self._terminal.give(self._group):
+                if self._terminal.is_given:
+                    return
+                self._pause()  # we are in the background ourselves: `fg` brings us both back
+                self._terminal.give(self._group)
+            self._to_group(signal.SIGCONT)
+        elif found.si_status == signal.SIGTSTP and self._terminal.is_given:
+            self._pause()
+            self._terminal.give(self._group)
+            self._to_group(signal.SIGCONT)
+
+    def _pause(self) -> None:
+        """Stops us until our shell says to go on."""
+        self._terminal.take_back()
+        stopped = self._now()
+        os.kill(os.getpid(), signal.SIGSTOP)
+        self._captures.paused(self._now() - stopped)
+
+    def _end_leftovers(self) -> None:
+        """Ends what is left of the job: asks, waits, kills."""
+        self._terminal.take_back()
+        if not self._ending.is_on:
+            self._why = "leftover"
+        until = self._now() + LEFTOVER_S
+        self._tree.look()
+        while self._tree.living() and self._now() < until:
+            self._next_look = min(self._next_look, self._now() + FIRST_LOOK_S)
+            self._step(0.05)
+        left = self._tree.living()
+        if left:
+            self._captures.leftovers(self._tree)
+            self._why = "leftover"
+            self._ending.begin_with(signal.SIGTERM)
+        while self._tree.living() and not self._ending.is_over:
+            self._next_look = min(self._next_look, self._now() + FIRST_LOOK_S)
+            self._step(0.05)
+        stubborn = self._tree.living()
+        if stubborn:
+            pids = ", ".join(map(str, stubborn))
+            self.file.missing.append(Missing(what=f"the end of pid {pids}", why="it cannot be killed"))
+
+    def _finish(self) -> int:
+        if self._streams is not None:
+            streams = self._streams
+            if not streams.finish(self._drain_limit):
+                self.file.missing.append(Missing(what="output", why="the relay was ended before it had passed on all"))
+            if streams.lost_bytes:
+                lost = f"{streams.lost_bytes} bytes could not be written to our own output: its disk is full"
+                self.file.missing.append(Missing(what="output", why=lost))
+        self._tree.settle()
+        self.file.surround(self._captures.facts_at_end([pid for pid, _ in self._tree.members]))
+        self.file.see(self._tree.members.values())
+        self.file.set(stalls=self._captures.stalls())
+        self.file.write()
+        status = self._tree.root.status or 0
+        return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+
+    def _drain_limit(self) -> float | None:
+        """Returns how long the end of the output may take: for ever, unless somebody asked to stop."""
+        interrupted = any(number in INTERRUPTS for number in self._signals.take())
+        self._ending.is_on |= interrupted
+        return 2.0 if self._ending.is_on else None
+
+
+def _group_of(pid: int) -> int:
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return 0
+
+
+def _raise_open_files() -> None:
+    """Takes all descriptors we may have: one a process. The job has started and keeps its own limit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (OSError, ValueError):
+        return
+
+
+_KEEPER = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; "
+    "from diagnostics.output_copies import keep; keep(sys.stdin.buffer, Path(sys.argv[2]))"
+)

@@ -1,0 +1,59 @@
+"""Writes the relay's copies of a job's output into the record, without secrets.
+
+The relay runs it as a program, so that this also happens where the supervisor was killed. On stdin, for each copy: a
+line of JSON [name, bytes of the head, bytes of the tail, bytes left out between], then the bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import BinaryIO
+
+from diagnostics import redact
+
+MAX_BYTES = 3 << 20  # of all processes' own copies together: secrets are looked for in each of them
+LEAST_BYTES = 4 << 10  # of each one
+_NAME = re.compile(r"all\.txt|\d+-\d+\.std(out|err)\.txt")
+
+
+def keep(stream: BinaryIO, folder: Path) -> None:
+    """Reads all copies from `stream` and writes them into `folder`. Raises OSError."""
+    copies = []
+    while line := stream.readline():
+        name, head, tail, left_out = json.loads(line)
+        copies.append((name, stream.read(head), stream.read(tail), left_out))
+    most = max(LEAST_BYTES, MAX_BYTES // max(1, len(copies)))
+    for name, head, tail, left_out in copies:
+        if _NAME.fullmatch(name):
+            whole = (head, tail, left_out) if name == "all.txt" else _shortened(head, tail, left_out, most)
+            _write(folder / name, _text(*whole))
+
+
+def _shortened(head: bytes, tail: bytes, left_out: int, most: int) -> tuple[bytes, bytes, int]:
+    """Returns at most `most` bytes: a quarter from the beginning, the rest from the end, cut at ends of lines."""
+    if len(head) + len(tail) <= most:
+        return head, tail, left_out
+    start, end = head[: most // 4], (tail or head)[-(most * 3 // 4) :]
+    start, end = start[: start.rfind(b"\n") + 1], end[end.find(b"\n") + 1 :]
+    return start, end, left_out + len(head) + len(tail) - len(start) - len(end)
+
+
+def _text(head: bytes, tail: bytes, left_out: int) -> str:
+    gap = f"\n... {left_out} bytes left out ...\n" if left_out else ""
+    return redact.text(head.decode("utf-8", "replace") + gap + tail.decode("utf-8", "replace"))
+
+
+def _write(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(fd, "w", encoding="utf-8") as file:
+        file.write(text)
+    part.replace(path)
+
+
+if __name__ == "__main__":
+    keep(sys.stdin.buffer, Path(sys.argv[1]))

@@ -1,0 +1,104 @@
+"""Where the report and the record of a watched job go: also where the folder asked for cannot be written."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from diagnostics.errors import UsageError, from_os_error
+from diagnostics.machine.disks import MountedDisks
+from diagnostics.record import make_record_folder
+from diagnostics.report import new_folder
+
+REPORTS = Path("reports")
+PARTS = ("agents", "output", "captures", "sources")
+# Agents map their files into memory: on a file system of another machine that may hang a rank, or kill it.
+LOCAL = {
+    "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "tmpfs", "ramfs", "overlay", "f2fs", "bcachefs", "jfs", "reiserfs",
+    "fuseblk",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFolder:
+    """One watched job's folder. `agents` lies elsewhere while the job runs where `folder` is not on a local disk."""
+
+    folder: Path
+    agents: Path
+    problem: str = ""  # why `folder` is not where it was asked for
+
+    @property
+    def record(self) -> Path:
+        """The record in it."""
+        return self.folder / "record"
+
+    def bring_agents_home(self) -> str:
+        """Moves the agents' files into the record; returns "" or why they stay where they are."""
+        home = self.record / "agents"
+        if self.agents == home:
+            return ""
+        try:
+            shutil.copytree(self.agents, home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.fifo"))
+        except (OSError, shutil.Error) as error:
+            return f"they stay in {self.agents}: {error}"
+        shutil.rmtree(self.agents.parent, ignore_errors=True)
+        return ""
+
+
+def open_run_folder(wanted: Path | None) -> RunFolder:
+    """Returns a new folder: `wanted`, else reports/<time>-run. Raises UsageError where `wanted` holds files already.
+
+    Where it cannot be written, it is made in the temporary folder. Raises OSError where no folder can be made at all.
+    """
+    if wanted is not None and _holds_something(wanted):
+        raise UsageError(
+            f"--report-dir {wanted} is not empty: a report never overwrites another",
+            hint="name a folder that does not exist yet",
+        )
+    try:
+        folder = new_folder(REPORTS, kind="run") if wanted is None else _made(wanted)
+        return _furnish(folder.absolute())
+    except OSError as error:
+        refused = from_os_error(error, action="cannot write", path=wanted or REPORTS)
+        return _furnish(_temporary(), problem=refused.message)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    (folder / "record").mkdir(mode=0o700)
+    return folder
+
+
+def _holds_something(folder: Path) -> bool:
+    try:
+        return any(folder.iterdir())
+    except NotADirectoryError:
+        return True
+    except FileNotFoundError:
+        return False
+    except OSError:  # unreadable: writing will say why
+        return False
+
+
+def _furnish(folder: Path, problem: str = "") -> RunFolder:
+    for name in PARTS:
+        (folder / "record" / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+    (folder / "record").chmod(0o700)
+    agents = folder / "record" / "agents"
+    if MountedDisks().file_system(agents) not in LOCAL:
+        elsewhere = _temporary()
+        if MountedDisks().file_system(elsewhere) in LOCAL:
+            agents = Path(make_record_folder(elsewhere / "agents"))
+        else:
+            elsewhere.rmdir()
+    return RunFolder(folder=folder, agents=agents, problem=problem)
+
+
+def _temporary() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="ups-doctor-run-"))
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="ups-doctor-run-", dir="/dev/shm"))
