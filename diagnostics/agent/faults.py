@@ -9,6 +9,7 @@ import sys
 
 from .imports import when_imported
 
+HIGH_DESCRIPTORS = (1000, 200, 50, 25)  # the highest that the limit of the process allows
 WORKER_SIGNALS = "torch.utils.data._utils.signal_handling"
 
 
@@ -32,7 +33,7 @@ class Stacks:
 
     def __init__(self, agent):
         self._agent = agent
-        self._fd = _open(agent)
+        self._fd = _out_of_reach(_open(agent))
         self._file = os.fstat(self._fd)
         self._enable = faulthandler.enable
         self.ours = True  # the job has not switched faulthandler on itself
@@ -85,6 +86,23 @@ def _stay_in_front_of(signals, stacks):
             stacks.enable_again()
 
     signals._set_worker_signal_handlers = set_handlers
+
+
+def _out_of_reach(fd):
+    """Returns `fd` under a high number: a job that closes every descriptor gets the low ones for files of its own.
+
+    Otherwise a later crash would write its stacks into one of them.
+    """
+    import fcntl
+
+    for number in HIGH_DESCRIPTORS:
+        try:
+            high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, number)
+        except OSError:  # beyond the limit of this process
+            continue
+        os.close(fd)
+        return high
+    return fd
 
 
 def _open(agent):
