@@ -148,9 +148,13 @@ def output_evidence(story: ProcessStory) -> tuple[Evidence, ...]:
 
 
 def written_by(case: Case, story: ProcessStory) -> str:
-    """Returns what a process wrote; what its rank wrote where its own could not be told apart, all for a lone one."""
+    """Returns what a process wrote, or what its rank wrote where its own could not be told apart.
+
+    All that the job wrote for a process that runs alone, or is the only one at fault.
+    """
     alone = sum(one.part in (Part.RANK, Part.HELPER) for one in case.processes) <= 1
     tagged = case.output_by_rank.get(story.rank, "") if story.rank is not None else ""
+    alone = alone or [one.pid for one in case.culprits] == [story.pid]
     return story.output or tagged or (case.output if alone else "")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import Event, Frame
+from diagnostics.analysis.agent_facts import Event, Frame, ModuleName
 from diagnostics.analysis.case import Case, How, ProcessStory, Raised
 from diagnostics.analysis.process_tree import at_s
 from diagnostics.analysis.try_blocks import (
@@ -18,6 +18,8 @@ from diagnostics.analysis.try_blocks import (
     handler_of,
     hiding_line,
     in_training_loop,
+    swallowing,
+    trainers,
     training_loops,
 )
 from diagnostics.analysis.user_code import user_frames
@@ -41,6 +43,7 @@ class Hidden:
     hiding: Frame | None  # the handler, or the call in it that left with 0
     missing: str  # the work that is missing, in words
     certain: bool
+    module: ModuleName | None = None
 
     @property
     def frames(self) -> tuple[Frame, ...]:
@@ -64,7 +67,7 @@ def hidden_error(case: Case, story: ProcessStory) -> Hidden | None:
             return Hidden(
                 story=story, raised=raised, hiding=_hiding(case, story, raised, left), missing=missing, certain=True
             )
-    return _left_from_handler(case, story, left)
+    return _left_from_handler(case, story, left) or _swallowed(case, story)
 
 
 def _missing_after(case: Case, story: ProcessStory, raised: Raised) -> str:
@@ -75,12 +78,13 @@ def _missing_after(case: Case, story: ProcessStory, raised: Raised) -> str:
         if story.agent is not None and story.agent.steps.backwards:
             return ""  # it updates its parameters by hand
         return "no optimizer step was made" if _meant_to_train(case, story) and _nothing_after(story, raised) else ""
-    in_loop = any(in_training_loop(case.sources.file(one.file), one.line) for one in raised.user_path)
+    trained_by = trained_in(case, story)
+    in_loop = any(in_training_loop(case.sources.file(one.file), one.line, trained_by) for one in raised.user_path)
     if steps < most and (not went_on or in_loop):
         return f"{steps} optimizer steps, while another rank made {most}"
     if went_on:
         return ""
-    return "the training loop ended there" if cuts_training(case, raised) else ""
+    return "the training loop ended there" if cuts_training(case, story, raised) else ""
 
 
 def _stepped_after(case: Case, story: ProcessStory, raised: Raised) -> bool:
@@ -95,25 +99,40 @@ def _nothing_after(story: ProcessStory, raised: Raised) -> bool:
     return all(event.sequence < raised.sequence for event in events if event.kind in MADE)
 
 
-def cuts_training(case: Case, raised: Raised) -> bool:
+def cuts_training(case: Case, story: ProcessStory, raised: Raised) -> bool:
     """Whether an exception came out of a training loop, to a handler outside of it."""
     if not raised.user_path:
         return False
+    trained_by = trained_in(case, story)
     outer = raised.user_path[-1]
     block = catching(case.sources.file(outer.file), outer.line)
     if block is None or goes_on_raising(block):
         return False
-    around = in_training_loop(case.sources.file(outer.file), block.lineno)  # a handler in the loop goes on with it
-    return not around and any(in_training_loop(case.sources.file(one.file), one.line) for one in raised.user_path)
+    around = in_training_loop(
+        case.sources.file(outer.file), block.lineno, trained_by
+    )  # a handler in the loop goes on with it
+    return not around and any(
+        in_training_loop(case.sources.file(one.file), one.line, trained_by) for one in raised.user_path
+    )
 
 
 def _meant_to_train(case: Case, story: ProcessStory) -> bool:
     """Whether a process had begun what training needs; an optimizer says so, or a loop in a file that it ran."""
     kinds = {event.kind for event in story.agent.events} if story.agent is not None else set()
-    if "optimizer" in kinds or "optimizer-begin" in kinds:
+    if _made_optimizer(story):
         return True
     uses_torch = bool(kinds & set(MADE)) or (story.agent is not None and bool(story.agent.constructions))
-    return uses_torch and any(training_loops(file) for _, file in user_files(case, story))
+    trained_by = trained_in(case, story)
+    return uses_torch and any(training_loops(file, trained_by) for _, file in user_files(case, story))
+
+
+def trained_in(case: Case, story: ProcessStory) -> frozenset[str]:
+    """Returns the functions of the job that train."""
+    return trainers(file for _, file in user_files(case, story))
+
+
+def _made_optimizer(story: ProcessStory) -> bool:
+    return story.agent is not None and story.agent.last_event("optimizer", "optimizer-begin") is not None
 
 
 def _left(story: ProcessStory) -> Event | None:
@@ -144,8 +163,38 @@ def _left_from_handler(case: Case, story: ProcessStory, left: Event | None) -> H
     if frame is None or handler_of(case.sources.file(frame.file), frame.line) is None:
         return None
     most = max((one.steps for one in case.ranks), default=0)
-    came_out = next((one for one in story.agent.open_modules if one.left_by_exception), None) if story.agent else None
-    if story.steps >= most and not (most == 0 and _meant_to_train(case, story)) and came_out is None:
+    trained = story.steps >= most and not (most == 0 and _meant_to_train(case, story))
+    if trained and left_module(story) is None:
         return None
     missing = f"{story.steps} optimizer steps" if most else "no optimizer step was made"
     return Hidden(story=story, raised=None, hiding=frame, missing=missing, certain=False)
+
+
+def left_module(story: ProcessStory) -> ModuleName | None:
+    """Returns the module that an exception came out of, where no module was entered or made afterwards."""
+    agent = story.agent
+    if agent is None:
+        return None
+    last = max([0, *(one.sequence for one in agent.entered), *(one.sequence for one in agent.constructions)])
+    left = [one for one in agent.open_modules if one.left_by_exception and one.left_at > last & 0xFFFFFFFF]
+    return left[0].left_by_exception if left else None
+
+
+def _swallowed(case: Case, story: ProcessStory) -> Hidden | None:
+    """Work is missing, and a handler around training lets nothing out.
+
+    An exception came out of a module's forward and no module ran afterwards, or no step was made at all. Nobody saw
+    the exception itself: before Python 3.12 nothing tells of what a handler keeps to itself.
+    """
+    module = left_module(story)
+    nothing = not any(one.steps or (one.agent is not None and one.agent.steps.backwards) for one in case.ranks)
+    if module is None and not (nothing and _made_optimizer(story)):
+        return None
+    trained_by = trained_in(case, story)
+    blocks = [(name, block) for name, file in user_files(case, story) for block in swallowing(file, trained_by)]
+    if not blocks:
+        return None
+    name, block = blocks[-1]  # files come in the order in which they were seen: the innermost try last
+    hiding = Frame(file=name, line=hiding_line(block), function="")
+    missing = f"what comes after {story.steps} optimizer steps" if story.steps else "no optimizer step was made"
+    return Hidden(story=story, raised=None, hiding=hiding, missing=missing, certain=False, module=module)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from diagnostics.analysis.source_files import SourceFile
 
 _STEP_ARGUMENTS = 3  # scaler.step(optimizer), optimizer.step(closure): never many
+MAX_CALL_DEPTH = 5  # main -> run -> fit -> train_epoch -> train_step
 Loop = ast.For | ast.While | ast.AsyncFor
 
 
@@ -57,25 +58,63 @@ def goes_on_raising(block: ast.Try) -> bool:
     return bool(block.handlers) and all(_raises(handler.body) for handler in block.handlers)
 
 
-def training_loops(source: SourceFile) -> tuple[Loop, ...]:
-    """Returns the loops that call backward() or step(), also through a function of the same file, outermost first."""
-    if source.tree is None:
-        return ()
-    steppers = {
-        node.name
-        for node in ast.walk(source.tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _trains(node, set())
-    }
-    loops = [node for node in ast.walk(source.tree) if isinstance(node, Loop) and _trains(node, steppers)]
+def trainers(sources: Iterable[SourceFile]) -> frozenset[str]:
+    """Returns the functions of these files that call backward() or step(), themselves or through each other."""
+    functions = [
+        node
+        for source in sources
+        for node in (ast.walk(source.tree) if source.tree is not None else ())
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    found: frozenset[str] = frozenset()
+    for _ in range(MAX_CALL_DEPTH):
+        more = frozenset(node.name for node in functions if _trains(node, found))
+        if more == found:
+            break
+        found = more
+    return found
+
+
+def training_loops(source: SourceFile, trained_by: frozenset[str]) -> tuple[Loop, ...]:
+    """Returns the loops that call backward(), step() or one of `trained_by`, outermost first."""
+    nodes = ast.walk(source.tree) if source.tree is not None else ()
+    loops = [node for node in nodes if isinstance(node, Loop) and _trains(node, trained_by)]
     return tuple(sorted(loops, key=lambda node: (node.lineno, -(node.end_lineno or 0))))
 
 
-def in_training_loop(source: SourceFile, line: int) -> bool:
+def in_training_loop(source: SourceFile, line: int, trained_by: frozenset[str]) -> bool:
     """Whether `line` stands in the body of a training loop."""
-    return any(_inside(loop.body, line) for loop in training_loops(source))
+    return any(_inside(loop.body, line) for loop in training_loops(source, trained_by))
 
 
-def _trains(node: ast.AST, steppers: set[str]) -> bool:
+def swallowing(source: SourceFile, trained_by: frozenset[str]) -> tuple[ast.Try, ...]:
+    """Returns the tries around training whose handlers for all kinds of errors let none of them out."""
+    nodes = ast.walk(source.tree) if source.tree is not None else ()
+    return tuple(
+        node
+        for node in nodes
+        if isinstance(node, ast.Try)
+        and any(_is_broad(handler) and not _raises(handler.body) for handler in node.handlers)
+        and any(_trains(statement, trained_by) for statement in node.body)
+    )
+
+
+def calls_of_attribute(source: SourceFile, name: str) -> tuple[int, ...]:
+    """Returns the lines that call `self.name(...)`."""
+    nodes = ast.walk(source.tree) if source.tree is not None else ()
+    return tuple(
+        node.lineno for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == f"self.{name}"
+    )
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(ast.unparse(kind) in ("Exception", "BaseException", "RuntimeError", "ValueError") for kind in kinds)
+
+
+def _trains(node: ast.AST, steppers: frozenset[str]) -> bool:
     for call in ast.walk(node):
         if not isinstance(call, ast.Call):
             continue
@@ -83,7 +122,7 @@ def _trains(node: ast.AST, steppers: set[str]) -> bool:
             name, plain = call.func.attr, ast.unparse(call.func.value).lower()
             if name == "backward" or (name == "step" and len(call.args) < _STEP_ARGUMENTS and "sched" not in plain):
                 return True
-            if name in steppers and plain == "self":
+            if name in steppers:
                 return True
         elif isinstance(call.func, ast.Name) and call.func.id in steppers:
             return True

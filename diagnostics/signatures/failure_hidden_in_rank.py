@@ -22,11 +22,13 @@ Good:
 
 from __future__ import annotations
 
-from diagnostics.analysis.agent_facts import OpenModules
+from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import distinct, named, path_evidence, sentence, source_evidence
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_origin import locations_of, of_raised
-from diagnostics.analysis.hidden_errors import Hidden, hidden_error
+from diagnostics.analysis.hidden_errors import Hidden, hidden_error, left_module
+from diagnostics.analysis.try_blocks import calls_of_attribute
+from diagnostics.analysis.user_files import user_files
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
@@ -45,9 +47,10 @@ def match(case: Case) -> Match | None:
     first = min(hidden, key=lambda one: (one.raised is None, one.raised.at_s if one.raised is not None else 0.0))
     alike = [one.story for one in hidden if one.frames[:1] == first.frames[:1]]
     failing = locations_of(case, of_raised(case, first.story, first.raised)) if first.raised is not None else ()
+    failing = failing or _calls(case, first)
     hiding = case.line(first.hiding) if first.hiding is not None else ""
     locations = distinct([*failing[:1], hiding, *failing[1:]])
-    said = f"hid {first.raised.text[:300]}" if first.raised is not None else "left from an exception's handler"
+    said = f"hid {first.raised.text[:300]}" if first.raised is not None else "hid an exception that nobody saw"
     at = f" (raised at {failing[0]})" if failing else ""
     by = f" at {hiding}" if hiding else ""
     return blamed(
@@ -79,6 +82,17 @@ def _evidence(case: Case, hidden: Hidden) -> list[Evidence]:
 
 def _module(story: ProcessStory) -> str:
     """Returns the module that an exception came out of last."""
-    stacks: tuple[OpenModules, ...] = story.agent.open_modules if story.agent is not None else ()
-    left = [stack.left_by_exception for stack in stacks if stack.left_by_exception is not None]
-    return left[0].shown if left else ""
+    left = left_module(story)
+    return left.shown if left is not None else ""
+
+
+def _calls(case: Case, hidden: Hidden) -> tuple[str, ...]:
+    """Returns the one line that calls the module an exception came out of; () where the source does not tell."""
+    left = left_module(hidden.story)
+    name = left.path.rpartition(".")[2] if left is not None else ""
+    found = [
+        Frame(file=file, line=line, function="forward")
+        for file, source in user_files(case, hidden.story)
+        for line in (calls_of_attribute(source, name) if name else ())
+    ]
+    return (case.line(found[0]),) if len(found) == 1 else ()

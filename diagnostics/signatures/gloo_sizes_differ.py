@@ -3,8 +3,8 @@
 What it does: knows gloo's "op.preamble.length <= op.nbytes. 72 vs 8", which comes without a Python stack, and compares
 what each rank recorded under the same number of the same group: operation, shape, type; names the lines of both.
 
-Why it matters: the rank that aborts is the one with the smaller tensor, which need not be the one that is wrong; its peer
-only says "Connection reset by peer".
+Why it matters: the rank that aborts is the one with the smaller tensor, which need not be wrong; its peer only says
+"Connection reset by peer".
 
 Fix: make the tensors equal on all ranks; gather sizes first where they differ by design.
 """
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from diagnostics.analysis.agent_facts import CollectiveCall
-from diagnostics.analysis.blame import distinct, end_evidence, rank_numbers, written_by
+from diagnostics.analysis.blame import distinct, end_evidence, rank_numbers, sentence, written_by
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.user_code import user_frames
@@ -63,7 +63,7 @@ def match(case: Case) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{shown_ranks(both).capitalize()} disagree in collective {first.number} of group {first.group or 'default'}: "
+        title=f"{sentence(shown_ranks(both))} disagree in collective {first.number} of group {first.group or '0'}: "
         f"rank {one.rank} {_call(first)}, rank {other.rank} {_call(second)}; gloo aborted ({sizes})",
         evidence=[
             Evidence(source=f"rank {one.rank}, collective {first.number}", observed=_call(first)),

@@ -15,7 +15,8 @@ import re
 from diagnostics.analysis.agent_facts import Event, Frame
 from diagnostics.analysis.blame import distinct, source_evidence
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.try_blocks import training_loops
+from diagnostics.analysis.hidden_errors import hidden_error
+from diagnostics.analysis.try_blocks import trainers, training_loops
 from diagnostics.analysis.user_code import user_frames
 from diagnostics.analysis.user_files import user_files
 from diagnostics.findings import Confidence, Evidence, Fix
@@ -43,6 +44,8 @@ def match(case: Case) -> Match | None:
     begun = [story for story in ranks if _made(story, "optimizer") is not None]
     if not begun or any(_NO_TRAINING.search(word) for word in (*case.job.command[1:], *begun[0].argv[1:])):
         return None
+    if any(hidden_error(case, story) is not None for story in ranks):
+        return None  # an exception explains it better
     story = begun[0]
     loops = _loops(case, story)
     if not loops:
@@ -95,8 +98,10 @@ def _frame(story: ProcessStory, event: Event | None) -> Frame | None:
 
 def _loops(case: Case, story: ProcessStory) -> list[Frame]:
     """Returns the training loops in the files that ran, outermost first."""
+    files = user_files(case, story)
+    trained_by = trainers(file for _, file in files)
     return [
         Frame(file=name, line=loop.lineno, function="")
-        for name, file in user_files(case, story)
-        for loop in training_loops(file)
+        for name, file in files
+        for loop in training_loops(file, trained_by)
     ]

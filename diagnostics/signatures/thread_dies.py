@@ -1,7 +1,7 @@
 """An exception ended a thread, and the rank that needed it went on without it.
 
-What it does: where a rank hung, failed while it waited for something (queue.Empty, a timeout), left, or made fewer steps
-than another, and a thread of it died of an exception before, that thread's line is the cause.
+What it does: where a rank hung, failed while it waited for something (queue.Empty, a timeout), left, or made fewer
+steps than another, and a thread of it died of an exception before, that thread's line is the cause.
 
 Why it matters: threading prints the traceback long before the end, and the rank's own error names the waiting line.
 
