@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from diagnostics.analysis.agent_facts import AgentFile
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
+from diagnostics.analysis.core_text import parse_core_text
 from diagnostics.analysis.fault_stacks import FaultReport
 from diagnostics.analysis.job_ends import Enders, Told, end_of, sent_by_job
 from diagnostics.analysis.job_facts import End, JobFacts
 from diagnostics.analysis.launcher_log import read_launcher_log
+from diagnostics.analysis.outside_stacks import parse_outside_stacks
 from diagnostics.analysis.process_parts import Parts
 from diagnostics.analysis.process_tree import Process, join_processes
 from diagnostics.analysis.raised_errors import loads_of, raised_of
@@ -109,7 +111,14 @@ def _story(
         loads=loads_of(process, job),
         stdout=stdout,
         stderr=stderr,
+        stacks=parse_outside_stacks(material.captures.get(f"stacks-from-outside-{process.pid}.json", "")),
+        native=_native(material.captures.get(f"core-{process.pid}.txt", "")),
     )
+
+
+def _native(text: str) -> tuple[str, ...]:
+    core = parse_core_text(text)
+    return tuple(frame.shown for frame in core.native) if core is not None else ()
 
 
 def _death(process: Process, fault: FaultReport | None, end: End, raised: Sequence[Raised]) -> Death | None:
