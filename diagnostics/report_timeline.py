@@ -95,12 +95,18 @@ def _is_telling(event: Event) -> bool:
 
 def _event_entry(case: Case, story: ProcessStory, agent: AgentFile, event: Event) -> TimelineEntry:
     frames = user_frames(event.path, agent_folder=agent.agent_folder)
-    text = f" {event.value}" if event.kind in ("sys.exit", "os._exit") else f" {event.text}" if event.text else ""
+    word, text = WORDS.get(event.kind, event.kind), event.text
+    if event.kind in ("sys.exit", "os._exit"):
+        text = str(event.value)
+    elif event.kind == "caught":
+        how, _, text = text.partition(" | ")
+        how = how.removeprefix("how=")
+        word = "raised" if how in ("spawn", "worker") else word if how == "caught" else f"{word} and {how}"
     return TimelineEntry(
         at_s=at_s(case.job, agent, event.seconds),
         rank=_rank(story),
         pid=story.pid,
-        what=" ".join(f"{WORDS.get(event.kind, event.kind)}{text}".split())[:MAX_TEXT],
+        what=" ".join(f"{word} {text}".split())[:MAX_TEXT],
         location=case.line(frames[0]) if frames else "",
     )
 

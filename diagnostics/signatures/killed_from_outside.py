@@ -58,7 +58,8 @@ _MEANING = {
 
 def match(case: Case) -> Match | None:
     """Returns the first process at fault that a signal ended, or the launcher that was told to end."""
-    killed = [story for story in to_blame(case) if story.end.signal in KILLS]
+    blamed_ones = [story for story in to_blame(case) if story.ended_by != "launcher"]  # that one had failed before
+    killed = [story for story in blamed_ones if story.end.signal in KILLS]
     killed += [] if killed else _killed_by_peers(case)
     if killed:
         return _of_process(case, min(killed, key=ended_s))
