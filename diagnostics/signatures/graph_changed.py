@@ -4,8 +4,8 @@ What it does: takes "Your training graph has changed in this iteration" (static_
 and "Expected to mark a variable ready only once" (a parameter reached twice in one backward: reentrant checkpoints,
 or a parameter used outside forward), and names the branch, the checkpoint or the use.
 
-Why it matters: both are about the plan DDP made of the graph; torch itself offers _set_static_graph() for the second, so
-that both are of this class. What is named is the line of backward().
+Why it matters: both are about the plan DDP made of the graph; torch itself offers _set_static_graph() for the second,
+so that both are of this class. What is named is the line of backward().
 
 Fix: checkpoint(..., use_reentrant=False); no static_graph=True where the forward changes from step to step.
 """
@@ -77,9 +77,12 @@ def _meaning(one: Told, parameter: re.Match[str] | None, lines: list[str]) -> st
 
 def _fix(twice: bool) -> Fix:
     if twice:
-        return Fix(text="checkpoint(function, x, use_reentrant=False), no find_unused_parameters=True with it, and use "
-                   "parameters only inside the forward of the wrapped model")  # fmt: skip
-    return Fix(text="wrap with find_unused_parameters=True in place of static_graph=True, or let every step use the same "
+        return Fix(
+            text="checkpoint(function, x, use_reentrant=False), no find_unused_parameters=True with it, and use "
+            "parameters only inside the forward of the wrapped model"
+        )
+    return Fix(text="wrap with find_unused_parameters=True in place of static_graph=True, or let every step use "
+        "the same "
                "modules")  # fmt: skip
 
 
@@ -104,10 +107,8 @@ def _branches(case: Case, story: ProcessStory) -> list[Place]:
 
 
 def _calls_own(node: ast.AST) -> bool:
-    return (
-        (isinstance(node, ast.Call)
-        and ast.unparse(node.func).startswith("self."))
-        or any(isinstance(inner, ast.Call) and ast.unparse(inner.func).startswith("self.") for inner in ast.walk(node))
+    return (isinstance(node, ast.Call) and ast.unparse(node.func).startswith("self.")) or any(
+        isinstance(inner, ast.Call) and ast.unparse(inner.func).startswith("self.") for inner in ast.walk(node)
     )
 
 

@@ -1,8 +1,8 @@
 """Tensors that share memory where each should have its own.
 
-What it does: takes what autograd, DDP and safetensors say of views that are written to: a view of a leaf, one of several
-views of one result, an expanded buffer that DDP broadcasts into, gradients that are views of DDP's buckets, weights
-saved twice; and names the line that writes, or that makes the view.
+What it does: takes what autograd, DDP and safetensors say of views that are written to: a view of a leaf, one of
+several views of one result, an expanded buffer that DDP broadcasts into, gradients that are views of DDP's buckets,
+weights saved twice. It names the line that writes, or that makes the view.
 
 Why it matters: a view looks like a tensor until somebody writes to it; DDP does so in its constructor.
 

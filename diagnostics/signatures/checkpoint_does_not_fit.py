@@ -1,0 +1,116 @@
+"""A checkpoint does not fit the model or optimizer it is loaded into, or holds something else.
+
+What it does: takes load_state_dict's list of keys and shapes, says where only a prefix of a wrapper ("module.",
+"_orig_mod.") is in the way, and names the line that loads it.
+
+Why it matters: with strict=False the same keys are left out silently, and training goes on from nothing.
+
+Fix: save model.module.state_dict() or take the prefix off; build the model from the checkpoint's own configuration.
+"""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.analysis.blame import distinct, named, sentence
+from diagnostics.analysis.case import Case
+from diagnostics.analysis.failure_texts import Told, merged_locations, told
+from diagnostics.analysis.file_failures import file_of, saving_lines
+from diagnostics.findings import Fix
+from diagnostics.matches import Examines, Match
+from diagnostics.signatures.blamed import blamed
+
+CODE = "D704"
+NAME = "checkpoint-does-not-fit"
+CLASS = "corrupt-checkpoint"
+EXAMINES = Examines.FAILED
+
+MISFIT = re.compile(
+    r"(?P<model>Error\(s\) in loading state_dict for (?P<kind>\w+))"
+    r"|(?P<optimizer>loaded state dict (?:contains a parameter group that doesn't match|has a different number of "
+    r"parameter)"
+    r"[^\n]*)"
+    r"|(?P<other>invalid load key, '(?:<|v|\{)'|Invalid magic number; corrupt file|unpickling stack underflow"
+    r"|(?:checkpoint|state[_ ]dict|weights?)\b[^\n]*\b(?:corrupt\w*|non-?finite|contains? (?:NaN|inf)|has NaN)"
+    r"|(?:corrupt\w*|NaN|non-?finite)\b[^\n]*\b(?:in|from) (?:the )?checkpoint)",
+    re.IGNORECASE,
+)
+MISSING = re.compile(r"Missing key\(s\) in state_dict: (?P<keys>[^\n]+)")
+UNEXPECTED = re.compile(r"Unexpected key\(s\) in state_dict: (?P<keys>[^\n]+)")
+SIZES = re.compile(r"size mismatch for (?P<key>[\w.]+): copying a param with shape (?P<has>torch\.Size\(\[[\d, "
+    r"]*\]\)) from "
+                   r"checkpoint, the shape in current model is (?P<wants>torch\.Size\(\[[\d, ]*\]\))")  # fmt: skip
+PREFIXES = ("module.", "_orig_mod.", "_fsdp_wrapped_module.", "model.", "net.", "state_dict.")
+
+
+def match(case: Case) -> Match | None:
+    """Returns what does not fit and the line that loads it."""
+    tellers = told(case, MISFIT)
+    if not tellers:
+        return None
+    one, stories = tellers[0], [teller.story for teller in tellers]
+    file = file_of(case, one)
+    prefix = _prefix(one)
+    saves = saving_lines(case, one, file)
+    own = merged_locations(case, tellers)
+    return blamed(
+        case,
+        stories,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named(stories))} could not load {file or 'a checkpoint'}: {_meaning(one, prefix)}",
+        evidence=one.evidence(case),
+        fix=_fix(one, prefix),
+        locations=distinct([*own[:1], *saves[:2], *own[1:]]),
+        module=one.found["kind"] or "",
+    )
+
+
+def _keys(found: re.Match[str] | None) -> list[str]:
+    return re.findall(r'"([^"]+)"', found["keys"]) if found else []
+
+
+def _prefix(one: Told) -> str:
+    """Returns "+module." where the file's keys have a prefix that the model's lack, "-module." for the reverse."""
+    missing, extra = _keys(MISSING.search(one.found.string)), _keys(UNEXPECTED.search(one.found.string))
+    for prefix in PREFIXES if missing and extra else ():
+        if all(key.startswith(prefix) for key in extra[:8]) and extra[0].removeprefix(prefix) in missing:
+            return f"+{prefix}"
+        if all(key.startswith(prefix) for key in missing[:8]) and missing[0].removeprefix(prefix) in extra:
+            return f"-{prefix}"
+    return ""
+
+
+def _meaning(one: Told, prefix: str) -> str:
+    if prefix.startswith("+"):
+        return f"its keys begin with {prefix[1:]!r}, those of the model do not: it was saved from a wrapped model"
+    if prefix.startswith("-"):
+        return f"the model is wrapped, so that its keys begin with {prefix[1:]!r}; those of the file do not"
+    if size := SIZES.search(one.found.string):
+        return f"{size['key']} has {size['has'][10:]} in the file and {size['wants'][10:]} in the model"
+    missing, extra = _keys(MISSING.search(one.found.string)), _keys(UNEXPECTED.search(one.found.string))
+    if missing or extra:
+        return (f"{len(missing)} keys of the model are not in it ({', '.join(missing[:3])}), {len(extra)} of its keys "
+                f"are not in the model ({', '.join(extra[:3])})")  # fmt: skip
+    return one.line[:200]
+
+
+def _fix(one: Told, prefix: str) -> Fix:
+    if prefix.startswith("+"):
+        return Fix(text=f"save model.module.state_dict(), or load "
+            f"{{key.removeprefix({prefix[1:]!r}): value for key, value "
+                   "in state.items()}")  # fmt: skip
+    if prefix.startswith("-"):
+        return Fix(text="load before wrapping, or into model.module")
+    if one.found["optimizer"]:
+        return Fix(text="load the optimizer's state into one with the same parameter groups, in the same order, "
+            "or start it "
+                   "anew")  # fmt: skip
+    if one.found["other"]:
+        return Fix(text="go back to an earlier checkpoint, or fetch the file again: it may be a web page or a "
+            "pointer of "
+                   "Git LFS", commands=("head -c 200 FILE | strings",))  # fmt: skip
+    return Fix(
+        text="build the model with the configuration that the checkpoint was saved with, or load the one that fits"
+    )
