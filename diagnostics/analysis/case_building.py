@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from diagnostics.analysis.agent_facts import AgentFile
+from diagnostics.analysis.agent_facts import AgentFile, Frame
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.core_text import parse_core_text
 from diagnostics.analysis.fault_stacks import FaultReport
@@ -119,6 +119,20 @@ def _story(
 def _native(text: str) -> tuple[str, ...]:
     core = parse_core_text(text)
     return tuple(frame.shown for frame in core.native) if core is not None else ()
+
+
+def _stacks(capture: str) -> tuple[tuple[Frame, ...], ...]:
+    try:
+        return parse_outside_stacks(capture) if capture else ()
+    except ValueError:  # a text that no capture of ours would hold
+        return ()
+
+
+def _native(capture: str) -> tuple[str, ...]:
+    """Returns "libfoo.so: bar()" for each native frame of the crashed thread, innermost first."""
+    core = parse_core_text(capture) if capture else None
+    frames = core.native if core is not None else ()
+    return tuple(f"{frame.library.rpartition('/')[2] or '?'}: {frame.function}()" for frame in frames)
 
 
 def _death(process: Process, fault: FaultReport | None, end: End, raised: Sequence[Raised]) -> Death | None:
