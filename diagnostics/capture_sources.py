@@ -22,7 +22,7 @@ from diagnostics.analysis.outside_stacks import parse_outside_stacks
 from diagnostics.analysis.user_code import user_frames
 from diagnostics.capture import keep_text
 from diagnostics.errors import DoctorError
-from diagnostics.record import SOURCE_INDEX, RunRecord
+from diagnostics.record import AGENT_SITE, SOURCE_INDEX, RunRecord
 
 MOST_FILES = 200
 MOST_BYTES = 512 << 10
@@ -95,6 +95,7 @@ def _is_text_program(path: Path) -> bool:
 
 
 def _in_call_paths(record: RunRecord, cwd: Path) -> Iterator[Path]:
+    doctors = next((agent.agent_folder for agent in record.agents if agent.agent_folder), str(AGENT_SITE.parent))
     for agent in record.agents:
         folder = Path(agent.cwd) if agent.cwd else cwd
         yield from (_below(folder, word) for word in agent.argv if word.endswith(".py"))
@@ -104,9 +105,9 @@ def _in_call_paths(record: RunRecord, cwd: Path) -> Iterator[Path]:
             yield from _own(thread.frames, folder, agent.agent_folder)
     for name, text in record.captures.items():
         if name.startswith("stacks-from-outside-"):
-            yield from (path for frames in parse_outside_stacks(text) for path in _own(frames, cwd, ""))
+            yield from (path for frames in parse_outside_stacks(text) for path in _own(frames, cwd, doctors))
         elif name.startswith("core-") and (core := parse_core_text(text)) is not None:
-            yield from _own(core.python, cwd, "")
+            yield from _own(core.python, cwd, doctors)
     for text in record.outputs.values():
         yield from (_below(cwd, name) for name in _TRACEBACK.findall(text) if not _INSTALLED.search(name))
 

@@ -21,7 +21,7 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.job_facts import Missing
 from diagnostics.analysis.outside_stacks import parse_outside_stacks
 from diagnostics.capture_sources import collect_sources
-from diagnostics.record import RunRecord, make_record_folder
+from diagnostics.record import AGENT_SITE, RunRecord, make_record_folder
 from diagnostics.record_files import read_json
 
 SLEEPER = """
@@ -321,6 +321,10 @@ def test_sources_and_scripts_are_kept_with_their_lines_and_without_their_secrets
     (job / "fifo.sh").unlink()
     os.mkfifo(job / "fifo.sh")
     (record / "output" / "all.txt").write_text(f'Traceback:\n  File "{job}/helper.py", line 2, in go\n')
+    agents_own = {"file": str(AGENT_SITE.parent / "steps.py"), "line": 1, "function": "step"}
+    threads = {"threads": [{"frames": [agents_own, {"file": f"{job}/loop.py", "line": 1, "function": "loop"}]}]}
+    (job / "loop.py").write_text("while True: pass\n")
+    (record / "captures" / "stacks-from-outside-7.json").write_text(json.dumps(threads))
     argvs = [("bash", "run.sh"), ("python", "big.py", "fifo.sh", "/etc/passwd", "--config=conf/a.yaml")]
     assert collect_sources(record, job, argvs) == ()
     index = read_json(record / "sources" / "index.json")
@@ -328,6 +332,7 @@ def test_sources_and_scripts_are_kept_with_their_lines_and_without_their_secrets
         "conf/a.yaml",
         "env.sh",
         "helper.py",
+        "loop.py",
         "run.sh",
         "train.py",
     ]
