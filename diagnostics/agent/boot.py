@@ -12,13 +12,16 @@ from .frames import CallPaths
 
 TORCH = "torch"
 MAX_TEXT = 1500  # characters
-# How many events of a kind are written, so that a noisy job leaves room for the others.
+# How many events of a kind are written, so that a noisy job leaves room for the others; -clean and -mild have
+# quotas of their own, so that a thousand good ends leave room for a bad one.
 LIMITS = {
     "alive-at-end": 16,
     "atexit": 12,
     "child": 48,
-    "child-end": 64,
+    "child-end": 48,
+    "child-end-clean": 24,
     "kill": 24,
+    "kill-mild": 8,
     "load-failed": 12,
     "locals": 8,
     "save-failed": 12,
@@ -48,11 +51,12 @@ class Agent:
         except OSError:
             self.file = None  # the job goes on; the folder holds the reason or cannot be written at all
 
-    def event(self, kind, text="", value=0, frame=None, traceback=None, path=0, ending=False, over=None):
+    def event(self, kind, text="", value=0, frame=None, traceback=None, path=0, ending=False, over=None, quota=None):
         """Adds one lifecycle event, over the one in slot `over`; returns its slot or None; never raises."""
-        if self.file is None or self.full(kind):
+        quota = quota or kind
+        if self.file is None or self.full(quota):
             return None
-        self._counts[kind] = self._counts.get(kind, 0) + 1
+        self._counts[quota] = self._counts.get(quota, 0) + 1
         try:
             if ending:
                 self.file.strings.open_reserve()
@@ -63,11 +67,11 @@ class Agent:
         except Exception:
             return None  # an event less; the job goes on
 
-    def full(self, kind):
-        """Whether all events of this kind that may be written were; if so, one more was not."""
-        if kind not in LIMITS or self._counts.get(kind, 0) < LIMITS[kind]:
+    def full(self, quota):
+        """Whether all events that may be written of this quota (a kind, as a rule) were; if so, one more was not."""
+        if quota not in LIMITS or self._counts.get(quota, 0) < LIMITS[quota]:
             return False
-        self._counts[kind] += 1
+        self._counts[quota] += 1
         return True
 
     def path_of(self, frame):

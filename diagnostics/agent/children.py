@@ -7,21 +7,34 @@ import sys
 
 from .wrapping import replace
 
+MAX_WORDS = 300
 STOPPED = 0x7F
 CLD_EXITED, CLD_KILLED, CLD_DUMPED = 1, 2, 3
 
 
 def watch(agent):
-    """Records forks, and ends by every wait of the os module. Before anybody binds os.waitpid, as subprocess does."""
-    replace(os, "waitpid", after=lambda frame, result, args, kwargs: _ended(agent, *result))
+    """Records forks, os.system and every wait of the os module, before subprocess binds os.waitpid."""
+    replace(os, "waitpid", after=lambda frame, result, args, kwargs: _reaped(agent, *result))
     for name in ("wait", "wait3", "wait4"):
-        replace(os, name, after=lambda frame, result, args, kwargs: _ended(agent, *result[:2]))
+        replace(os, name, after=lambda frame, result, args, kwargs: _reaped(agent, *result[:2]))
     replace(os, "waitid", after=lambda frame, result, args, kwargs: _waited(agent, result, args, kwargs))
+    # The C library waits for the shell: its number stays unknown, and its end is what os.system returns.
+    replace(
+        os,
+        "system",
+        before=lambda frame, args, kwargs: _starting_shell(agent, frame, args, kwargs),
+        after=lambda frame, result, args, kwargs: _ended(agent, 0, result),
+    )
     os.register_at_fork(after_in_parent=lambda: _forked(agent, sys._getframe(1)))
 
 
+def _reaped(agent, pid, status):
+    if pid:  # 0: none has ended yet
+        _ended(agent, pid, status)
+
+
 def _ended(agent, pid, status):
-    if not pid or status & 0xFF == STOPPED:
+    if status & 0xFF == STOPPED:
         return
     signal = status & 0x7F
     _end(agent, pid, "signal=%d" % signal if signal else "code=%d" % (status >> 8))
@@ -38,7 +51,14 @@ def _waited(agent, result, args, kwargs):
 
 
 def _end(agent, pid, how):
-    agent.event("child-end", "pid=%d %s" % (pid, how))
+    agent.event("child-end", "pid=%d %s" % (pid, how), quota="child-end-clean" if how == "code=0" else None)
+
+
+def _starting_shell(agent, frame, args, kwargs):
+    from .hiding import hide
+
+    words = os.fsdecode(args[0] if args else kwargs["command"])[: 2 * MAX_WORDS]
+    agent.event("child", "pid=0 how=system | %s" % hide(words)[:MAX_WORDS], frame=frame)
 
 
 def _forked(agent, frame):

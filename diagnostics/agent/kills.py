@@ -8,6 +8,7 @@ import sys
 from .imports import when_imported
 from .wrapping import replace
 
+MILD = (10, 12, 17, 18, 23, 28)  # USR1, USR2, CHLD, CONT, URG, WINCH: what programs tell each other
 TERMINATING = ("send_signal", "_send_signal", "terminate", "kill")  # methods of Popen and Process
 
 
@@ -19,7 +20,8 @@ def watch(agent):
             number = int(args[-1] if args else kwargs.get("sig", kwargs.get("signal", kwargs.get("signalnum", 0))))
             if number:  # 0 only asks whether the process is there
                 name = "terminate" if _by_method(frame) else how
-                agent.event("kill", "pid=%d signal=%d how=%s" % (target(args, kwargs), number, name), frame=frame)
+                text = "pid=%d signal=%d how=%s" % (target(args, kwargs), number, name)
+                agent.event("kill", text, frame=frame, quota="kill-mild" if number in MILD else None)
 
         return before
 

@@ -39,8 +39,10 @@ class Handled:
         """Called by the interpreter; must be quick and never raise."""
         try:
             self._calls += 1
-            if self._calls >= MAX_CALLS:
+            if self._calls == MAX_CALLS:
                 self._stop()
+                self._exceptions.ways.remove("monitoring")
+                self._exceptions.say_ways()
             filename = code.co_filename
             place = (filename, code.co_firstlineno, offset)
             times = self._places.get(place, 0)

@@ -129,6 +129,18 @@ def test_a_launchers_file_holds_the_true_end_of_each_rank(watch):
     assert f"pid={-ranks[0]} signal=15 how=os.killpg" in [e.text for e in launcher.events if e.kind == "kill"]
 
 
+def test_a_shell_command_has_a_line_and_an_end_though_no_number(watch):
+    run = watch("import os\nos.system('exit 3; HF_TOKEN=abcdefgh')\nos.system('kill -9 $$')")
+    assert run.returncode == 0
+    agent = run.record.agents[0]
+    assert [(event.kind, event.text, [frame.line for frame in event.path]) for event in agent.events[:-1]] == [
+        ("child", "pid=0 how=system | exit 3; HF_TOKEN=[redacted]", [2]),
+        ("child-end", "pid=0 code=3", []),
+        ("child", "pid=0 how=system | kill -9 $$", [3]),
+        ("child-end", "pid=0 signal=9", []),
+    ]
+
+
 def test_ends_that_a_forkserver_is_told_stand_in_its_file(watch):
     run = watch(
         """
@@ -152,11 +164,17 @@ def test_a_job_that_forks_without_end_is_told_of_in_bounds(watch):
             pid = os.fork()
             if not pid: os._exit(0)
             os.waitpid(pid, 0)
+            os.kill(os.getpid(), 28)
+        pid = os.fork()
+        if not pid: os._exit(3)
+        os.waitpid(pid, 0)
         print("done")
         """
     )
     assert (run.returncode, run.stdout, run.stderr) == (0, "done\n", "")
     parent = run.record.agents[0]
     kinds = [event.kind for event in parent.events]
-    assert (kinds.count("child"), kinds.count("child-end"), parent.dropped_events) == (48, 64, 0)
-    assert [event.text for event in parent.events[-2:]] == ["child=152 child-end=136", ""]
+    assert (kinds.count("child"), kinds.count("child-end"), parent.dropped_events) == (48, 25, 0)
+    assert kinds.count("kill") == 8
+    assert parent.events[-3].text.endswith(" code=3")
+    assert [event.text for event in parent.events[-2:]] == ["child=153 child-end-clean=176 kill-mild=192", ""]
