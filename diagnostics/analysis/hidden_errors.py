@@ -62,7 +62,7 @@ def hidden_error(case: Case, story: ProcessStory) -> Hidden | None:
         return Hidden(story=story, raised=uncaught, hiding=hiding, missing="its exit code", certain=True)
     caught = [one for one in story.raised if one.how in (How.LOGGED, How.PRINTED, How.CAUGHT, How.OUTPUT)]
     for raised in sorted((one for one in caught if not CONTROL.search(one.type)), key=lambda one: -one.at_s):
-        missing = _missing_after(case, story, raised)
+        missing = _missing_after(case, story, raised, left)
         if missing and raised.user_path:
             return Hidden(
                 story=story, raised=raised, hiding=_hiding(case, story, raised, left), missing=missing, certain=True
@@ -70,7 +70,7 @@ def hidden_error(case: Case, story: ProcessStory) -> Hidden | None:
     return _left_from_handler(case, story, left) or _swallowed(case, story)
 
 
-def _missing_after(case: Case, story: ProcessStory, raised: Raised) -> str:
+def _missing_after(case: Case, story: ProcessStory, raised: Raised, left: Event | None) -> str:
     """Returns the work that is missing since an exception, in words; "" where none is known to be."""
     steps, went_on = story.steps, _stepped_after(case, story, raised)
     most = max((one.steps for one in case.ranks), default=0)
@@ -84,7 +84,8 @@ def _missing_after(case: Case, story: ProcessStory, raised: Raised) -> str:
         return f"{steps} optimizer steps, while another rank made {most}"
     if went_on:
         return ""
-    return "the training loop ended there" if cuts_training(case, story, raised) else ""
+    from_handler = _exit_in_handler(case, story, left) is not None and in_loop
+    return "the training loop ended there" if from_handler or cuts_training(case, story, raised) else ""
 
 
 def _stepped_after(case: Case, story: ProcessStory, raised: Raised) -> bool:
@@ -147,6 +148,13 @@ def _own_frame(story: ProcessStory, event: Event | None) -> Frame | None:
     return frames[0] if frames and "/site-packages/" not in frames[0].file else None
 
 
+def _exit_in_handler(case: Case, story: ProcessStory, left: Event | None) -> Frame | None:
+    """Returns the line that left with 0 from an except or finally block, None where it stands in neither."""
+    frame = _own_frame(story, left)
+    inside = frame is not None and handler_of(case.sources.file(frame.file), frame.line) is not None
+    return frame if inside else None
+
+
 def _hiding(case: Case, story: ProcessStory, raised: Raised, left: Event | None) -> Frame | None:
     outer = raised.user_path[-1]
     source = case.sources.file(outer.file)
@@ -159,8 +167,8 @@ def _hiding(case: Case, story: ProcessStory, raised: Raised, left: Event | None)
 
 def _left_from_handler(case: Case, story: ProcessStory, left: Event | None) -> Hidden | None:
     """An exit with 0 from an except or finally block: something was caught, though nobody saw what."""
-    frame = _own_frame(story, left)
-    if frame is None or handler_of(case.sources.file(frame.file), frame.line) is None:
+    frame = _exit_in_handler(case, story, left)
+    if frame is None:
         return None
     most = max((one.steps for one in case.ranks), default=0)
     trained = story.steps >= most and not (most == 0 and _meant_to_train(case, story))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from diagnostics.analysis.agent_facts import Frame
@@ -14,11 +15,16 @@ def user_files(case: Case, story: ProcessStory | None = None) -> tuple[tuple[str
     """Returns (name as Python knew it, file) of one process, or of all ranks first and then the others."""
     stories = (story,) if story is not None else (*case.ranks, *case.processes)
     names = dict.fromkeys(name for one in stories for name in _names(one))
-    return tuple((name, file) for name in names if (file := case.sources.file(name)).tree is not None)
+    found: dict[str, tuple[str, SourceFile]] = {}
+    for name in names:
+        file = case.sources.file(name)
+        if file.tree is not None:
+            found.setdefault(os.path.normpath(file.path), (name, file))  # one file may have several names
+    return tuple(found.values())
 
 
 def _names(story: ProcessStory) -> Iterator[str]:
-    yield from (word for word in story.argv if word.endswith(".py"))
+    yield from (os.path.join(story.cwd, word) for word in story.argv if word.endswith(".py"))  # noqa: PTH118 (a name)
     if story.agent is not None:
         folder = story.agent.agent_folder
         paths = [event.path for event in story.agent.events] + [one.path for one in story.agent.constructions]

@@ -30,8 +30,8 @@ EXAMINES = Examines.SUCCEEDED
 
 # Words of a command line that ask for no training.
 _NO_TRAINING = re.compile(
-    r"(?:^|[-_/=.])(?:help|version|eval\w*|test\w*|infer\w*|predict\w*|valid\w*|export\w*|dry\w*|check\w*|smoke|bench\w*"
-    r"|profile|summary|list|convert\w*|generate|sample|describe|probe|h)(?:$|[-_=.])",
+    r"(?:^|[-_/=.])(?:help|version|eval\w*|test\w*|infer\w*|predict\w*|valid\w*|export\w*|dry\w*|check\w*"
+    r"|smoke|bench\w*|profile|summary|list|convert\w*|generate|sample|describe|probe|h)(?:$|[-_=.])",
     re.IGNORECASE,
 )
 

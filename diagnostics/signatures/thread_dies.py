@@ -33,7 +33,8 @@ EXAMINES = Examines.ANY
 
 # What a main thread says that waited in vain for another one.
 _WAITED = re.compile(
-    r"(?:^|\.)(?:Empty|Full|TimeoutError|BrokenBarrierError|InvalidStateError|ShutDown)$|(?i:thread|worker|prefetch|producer)"
+    r"(?:^|\.)(?:Empty|Full|TimeoutError|BrokenBarrierError|InvalidStateError|ShutDown)$"
+    r"|(?i:thread|worker|prefetch|producer)"
 )
 _LOST = re.compile(r"(?:Connection(?:Reset|Refused|Aborted)|BrokenPipe|EOF)Error$")  # a peer's end, no cause
 

@@ -1,0 +1,280 @@
+"""What signatures of crashes say about stories put together by hand."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from hand_made import agent, case, event, frames, raised, story
+
+from diagnostics.analysis.agent_facts import CollectiveCall
+from diagnostics.analysis.case import How, Part, SentByJob
+from diagnostics.analysis.fault_stacks import FaultReport, ThreadStack
+from diagnostics.analysis.job_facts import SentSignal
+from diagnostics.matches import JobOutcome, Match
+from diagnostics.signatures import (
+    data_worker_dies,
+    gloo_sizes_differ,
+    gpu_memory_runs_out,
+    host_memory_runs_out,
+    import_fails,
+    killed_by_oom_killer,
+    killed_from_outside,
+    native_code_aborts,
+    native_code_crashes,
+    object_cannot_be_pickled,
+    rank_leaves,
+    teardown_aborts,
+    thread_dies,
+    uncaught_exception,
+)
+
+ALL = (
+    data_worker_dies, gloo_sizes_differ, gpu_memory_runs_out, host_memory_runs_out, import_fails, killed_by_oom_killer,
+    killed_from_outside, native_code_aborts, native_code_crashes, object_cannot_be_pickled, rank_leaves,
+    teardown_aborts, thread_dies, uncaught_exception,
+)  # fmt: skip
+
+
+def told(match: Match | None) -> tuple[str, tuple[int, ...], tuple[str, ...]] | None:
+    """Returns class, culprit ranks and lines."""
+    return (match.failure_class, match.culprit_ranks, match.locations) if match is not None else None
+
+
+def fault(error: str, *places: str, other: tuple[str, ...] = ()) -> FaultReport:
+    """Returns faulthandler's report: the crashed thread, then the main thread where `other` is given."""
+    threads = [ThreadStack(ident="1", crashed=True, frames=frames(*places))]
+    threads += [ThreadStack(ident="2", crashed=False, frames=frames(*other))] if other else []
+    return FaultReport(error=error, threads=tuple(threads))
+
+
+def test_ranks_that_raised_at_the_same_line_are_all_culprits() -> None:
+    one = story(1, rank=0, code=1, raised=(raised("KeyError: 'a'", "data.py:9", "train.py:4"),))
+    two = story(2, rank=1, code=1, ended_by="launcher", raised=(raised("KeyError: 'b'", "data.py:9", "train.py:4"),))
+    found = uncaught_exception.match(case(one, two, culprits=(one,)))
+    assert told(found) == ("python-exception", (0, 1), ("data.py:9", "train.py:4"))
+
+
+def test_an_exception_raised_from_another_one_is_told_by_the_first() -> None:
+    text = (
+        "Traceback (most recent call last):\n  File \"data.py\", line 3, in load\n    x\nKeyError: 'nu'\n\n"
+        "The above exception was the direct cause of the following exception:\n\n"
+        'Traceback (most recent call last):\n  File "train.py", line 8, in <module>\n    y\nRuntimeError: no data\n'
+    )
+    one = story(code=1, raised=(raised("RuntimeError: no data", "train.py:8"),), stderr=text)
+    found = uncaught_exception.match(case(one))
+    assert told(found) == ("python-exception", (0,), ("data.py:3", "train.py:8"))
+    assert found is not None
+    assert "KeyError: 'nu'" in found.finding.title
+
+
+def test_an_exception_of_a_data_worker_is_told_at_the_datasets_line() -> None:
+    worker = story(7, part=Part.DATA_WORKER, parent_pid=1, raised=(raised("KeyError: 3", "data.py:5", how=How.WORKER),))
+    text = "KeyError: Caught KeyError in DataLoader worker process 0.\nOriginal Traceback (most recent call last):"
+    rank = story(1, code=1, raised=(raised(text, "train.py:8"),))
+    assert told(uncaught_exception.match(case(rank, worker))) == ("python-exception", (0,), ("data.py:5",))
+
+
+def test_a_syntax_error_is_told_at_the_line_that_does_not_parse() -> None:
+    text = (
+        'Traceback (most recent call last):\n  File "train.py", line 1, in <module>\n    import model\n'
+        '  File "model.py", line 3\n    def f(:\n          ^\nSyntaxError: invalid syntax\n'
+    )
+    one = story(code=1, raised=(raised("SyntaxError: invalid syntax (model.py, line 3)", "train.py:1"),), stderr=text)
+    assert told(uncaught_exception.match(case(one))) == ("python-exception", (0,), ("model.py:3", "train.py:1"))
+
+
+def test_ctrl_c_through_the_doctor_is_nobodys_fault() -> None:
+    one = story(code=1, at_s=5.0, raised=(raised("KeyboardInterrupt", "train.py:8", at_s=4.9),))
+    sent = SentSignal(pid=100, signal=2, at_s=4.8, why="interrupt")
+    stopped = case(one, job={"ended_by": "interrupt", "sent": (sent,)})
+    assert [module.match(stopped) for module in ALL] == [None] * len(ALL)
+
+
+def test_a_crash_in_a_thread_without_python_shows_the_main_threads_line_and_is_no_proof() -> None:
+    one = story(signal=11, fault=fault("Segmentation fault", other=("train.py:12",)))
+    found = native_code_crashes.match(case(one))
+    assert told(found) == ("native-crash", (0,), ("train.py:12",))
+    assert found is not None
+    assert found.finding.confidence == "likely"
+
+
+def test_a_stack_full_of_the_same_frames_is_recursion() -> None:
+    one = story(signal=11, fault=fault("Segmentation fault", *["tree.py:4"] * 100))
+    found = native_code_crashes.match(case(one))
+    assert found is not None
+    assert found.finding.title == "Rank 0 died of SIGSEGV: main at tree.py:4 calls itself without end"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("double free or corruption (!prev)", "heap was damaged"),
+        ("free(): invalid pointer", "heap was damaged"),
+        ("terminate called after throwing an instance of 'std::runtime_error'\n  what():  bad plan", "(bad plan)"),
+        ("kernel.cc:30: void run(): Assertion `n > 0' failed.", "a check in native code failed"),
+    ],
+)
+def test_last_words_of_the_c_library_are_in_the_title(words: str, expected: str) -> None:
+    one = story(signal=6, stderr=words, fault=fault("Aborted", "op.py:7"))
+    found = native_code_aborts.match(case(one))
+    assert told(found) == ("native-crash", (0,), ("op.py:7",))
+    assert found is not None
+    assert expected in found.finding.title
+
+
+def test_terminate_after_the_exit_handlers_is_a_note() -> None:
+    one = story(signal=6, agent=agent(event("exit"), steps=9), stderr="terminate called without an active exception")
+    two = story(2, rank=1, agent=agent(event("exit"), steps=9))
+    found = teardown_aborts.match(case(one, two))
+    assert found is not None
+    assert (found.outcome, found.finding.confidence) == (JobOutcome.OK, "confirmed")
+
+
+def test_terminate_after_an_exception_is_no_teardown() -> None:
+    words = agent(event("exception", "KeyError: 1", "train.py:3"), event("exit"))
+    one = story(signal=6, agent=words, raised=(raised("KeyError: 1", "train.py:3"),),
+                stderr="terminate called without an active exception")  # fmt: skip
+    assert teardown_aborts.match(case(one)) is None
+    assert told(uncaught_exception.match(case(one))) == ("python-exception", (0,), ("train.py:3",))
+
+
+def test_a_kill_for_memory_is_told_with_its_size_and_the_line_that_keeps_objects(tmp_path: Path) -> None:
+    code = (
+        "def main(model, data):\n    kept = []\n    for x in data:\n        loss = model(x)\n        loss.backward()\n"
+    )
+    code += "        kept.append(loss)\n"
+    one = story(signal=9, ended_by="unknown", argv=("python", "train.py"), cwd=str(tmp_path))
+    line = "Memory cgroup out of memory: Killed process 100 (python) total-vm:1kB, anon-rss:2097152kB, file-rss:0kB"
+    found = killed_by_oom_killer.match(
+        case(one, cwd=tmp_path, files={"train.py": code}, job={"kernel_lines": (line,), "oom_kills": 1})
+    )
+    assert told(found) == ("killed-by-oom-killer", (0,), ("train.py:6",))
+    assert found is not None
+    assert "at 2 GiB resident" in found.finding.title
+
+
+def test_a_kill_that_no_counter_knows_is_from_outside() -> None:
+    one = story(signal=9, ended_by="unknown")
+    assert killed_by_oom_killer.match(case(one)) is None
+    found = killed_from_outside.match(case(one))
+    assert told(found) == ("killed-externally", (0,), ())
+    assert found is not None
+    assert found.finding.confidence == "likely"
+
+
+def test_a_kill_sent_by_another_rank_is_told_at_its_line() -> None:
+    killer = story(1, rank=0, code=1, raised=(raised("RuntimeError: Connection closed by peer", "train.py:9"),))
+    dead = story(2, rank=1, signal=9, ended_by="pid 1")
+    sent = SentByJob(at_s=2.5, sender_pid=1, target_pid=2, signal=9, path=frames("watchdog.py:14"))
+    found = killed_from_outside.match(case(killer, dead, culprits=(dead,), sent=(sent,)))
+    assert told(found) == ("killed-externally", (1,), ("watchdog.py:14",))
+
+
+def test_slurms_time_limit_is_named() -> None:
+    text = "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***"
+    found = killed_from_outside.match(case(story(signal=15, ended_by="unknown"), output=text))
+    assert found is not None
+    assert found.finding.title.endswith("Slurm cancelled the job due to time limit")
+
+
+@pytest.mark.parametrize(
+    ("text", "total", "expected"),
+    [
+        ("MemoryError", None, ("train.py:5", "train.py:6")),
+        ("RuntimeError: DefaultCPUAllocator: can't allocate memory: you tried to allocate 8000 bytes.", 1 << 34,
+         ("train.py:6", "train.py:5")),
+        ("RuntimeError: DefaultCPUAllocator: can't allocate memory: you tried to allocate 8000000000000 bytes.", 1 << 9,
+         ("train.py:5", "train.py:6")),
+    ],
+)  # fmt: skip
+def test_a_small_request_in_vain_points_at_what_keeps_memory(
+    text: str, total: int | None, expected: tuple[str, ...], tmp_path: Path
+) -> None:
+    code = "data = []\nkept = []\nmodel = None\nfor x in data:\n    loss = model(x)\n    kept.append(loss)\n"
+    code += "    loss.backward()\n"
+    path = f"{tmp_path}/train.py"
+    one = story(code=1, raised=(raised(text, f"{path}:5"),))
+    found = host_memory_runs_out.match(case(one, cwd=tmp_path, files={"train.py": code}, job={"memory_bytes": total}))
+    assert told(found) == ("host-oom", (0,), expected)
+
+
+def test_gpu_memory_held_by_another_process_is_named() -> None:
+    text = (
+        "OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 79.10 GiB of "
+        "which 1.00 GiB is free. Process 4242 has 70.00 GiB memory in use."
+    )
+    found = gpu_memory_runs_out.match(case(story(code=1, raised=(raised(text, "model.py:9"),))))
+    assert told(found) == ("cuda-oom", (0,), ("model.py:9",))
+    assert found is not None
+    assert found.finding.fix is not None
+    assert found.finding.fix.text == "process 4242 holds 70.00 GiB of the same GPU: end it, or use another GPU"
+
+
+def test_a_worker_that_left_by_os_exit_is_told_at_that_line() -> None:
+    left = agent(event("os._exit", "", "data.py:11", value=3), pid=7)
+    worker = story(7, part=Part.DATA_WORKER, parent_pid=1, code=3, agent=left)
+    text = "RuntimeError: DataLoader worker (pid(s) 7) exited unexpectedly"
+    rank = story(1, code=1, raised=(raised(text, "train.py:20"),))
+    assert told(data_worker_dies.match(case(rank, worker))) == (
+        "data-worker-crash", (0,), ("data.py:11", "train.py:20"),
+    )  # fmt: skip
+
+
+def test_a_bus_error_with_little_shared_memory_is_left_to_who_knows_more() -> None:
+    worker = story(7, part=Part.DATA_WORKER, parent_pid=1, signal=int(signal.SIGBUS))
+    text = "RuntimeError: DataLoader worker (pid 7) is killed by signal: Bus error. "
+    rank = story(1, code=1, raised=(raised(text, "train.py:20"),))
+    assert data_worker_dies.match(case(rank, worker, job={"shm_bytes": 64 << 20})) is None
+    assert told(data_worker_dies.match(case(rank, worker, job={"shm_bytes": 8 << 30}))) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ModuleNotFoundError: No module named 'apex'",
+        "ImportError: libfoo.so: undefined symbol: _ZN2at4_ops",
+        "OSError: libcudart.so.12: cannot open shared object file: No such file or directory",
+        "ImportError: cannot import name 'a' from 'b' (most likely due to a circular import)",
+    ],
+)  # fmt: skip
+def test_imports_that_fail_are_told_at_the_users_line(text: str) -> None:
+    found = import_fails.match(case(story(code=1, raised=(raised(text, "train.py:2"),))))
+    assert told(found) == ("import-failure", (0,), ("train.py:2",))
+
+
+def test_a_thread_that_nobody_missed_is_no_cause() -> None:
+    thread = raised("ValueError: x", "log.py:4", how=How.THREAD, at_s=1.0)
+    fine = story(agent=agent(steps=10), raised=(thread,))
+    assert thread_dies.match(case(fine, code=0)) is None
+    other = story(code=1, agent=agent(steps=3), raised=(thread, raised("KeyError: 1", "train.py:9")))
+    assert thread_dies.match(case(other)) is None
+    waited = story(code=1, agent=agent(steps=3), raised=(thread, raised("_queue.Empty", "train.py:9")))
+    assert told(thread_dies.match(case(waited))) == ("thread-exception", (0,), ("log.py:4", "train.py:9"))
+
+
+def test_sizes_that_gloo_refuses_are_told_at_both_lines() -> None:
+    def call(shape: str, place: str) -> CollectiveCall:
+        return CollectiveCall(
+            sequence=5, number=11, op="all_reduce", group="0", shape=shape, dtype="float32", root=None,
+            path=frames(place), entered_s=1.0, left_s=None,
+        )  # fmt: skip
+
+    said = "op.preamble.length <= op.nbytes. 72 vs 8. Is there a distributed collective mismatch in your code?"
+    one = story(1, rank=0, signal=6, agent=agent(collectives=(call("2", "a.py:3"),)), stderr=said)
+    two = story(2, rank=1, signal=15, ended_by="launcher", agent=agent(collectives=(call("18", "b.py:8"),)))
+    assert told(gloo_sizes_differ.match(case(one, two))) == ("collective-mismatch", (0, 1), ("a.py:3", "b.py:8"))
+
+
+def test_an_exit_with_a_code_is_told_at_its_line() -> None:
+    left = agent(event("sys.exit", "", "train.py:30", value=3))
+    found = rank_leaves.match(case(story(code=3, agent=left)))
+    assert told(found) == ("python-exception", (0,), ("train.py:30",))
+
+
+def test_healthy_jobs_match_nothing() -> None:
+    job = case(
+        story(agent=agent(event("exit"), steps=10)), story(2, rank=1, agent=agent(event("exit"), steps=10)), code=0
+    )
+    assert [module.match(job) for module in ALL] == [None] * len(ALL)

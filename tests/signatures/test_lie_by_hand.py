@@ -1,0 +1,166 @@
+"""What signatures of lies say about stories put together by hand, and where they keep silent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hand_made import agent, case, event, raised, story
+
+from diagnostics.analysis.agent_facts import Event
+from diagnostics.analysis.case import How, Part
+from diagnostics.matches import JobOutcome, Match
+from diagnostics.signatures import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
+
+LOOP = """\
+import logging, sys
+def train(model, loader, optimizer):
+    for x in loader:
+        loss = model(x)
+        loss.backward()
+        optimizer.step()
+def main(model, loader, optimizer):
+    try:
+        train(model, loader, optimizer)
+    except Exception:
+        logging.exception("failed")
+        sys.exit(0)
+main(None, None, None)
+"""
+RETRYING = """\
+import logging
+for x in range(9):
+    try:
+        load(x)
+    except OSError:
+        logging.exception("again")
+    optimizer.step()
+try:
+    plot()
+except OSError:
+    logging.exception("no plot")
+"""
+
+
+def told(match: Match | None) -> tuple[JobOutcome, str, tuple[int, ...], tuple[str, ...]] | None:
+    """Returns outcome, class, culprit ranks and lines."""
+    return (match.outcome, match.failure_class, match.culprit_ranks, match.locations) if match is not None else None
+
+
+def made(*kinds: str, place: str) -> list[Event]:
+    """Returns events of what training makes."""
+    return [event(kind, "", place) for kind in kinds]
+
+
+def test_a_logged_exception_that_cut_the_loop_short_is_told_with_the_line_that_hid_it(tmp_path: Path) -> None:
+    file = f"{tmp_path}/train.py"
+    error = raised("ValueError: nan", f"{file}:4", f"{file}:9", how=How.LOGGED, sequence=2)
+    left = agent(*made("optimizer", place=f"{file}:13"), event("caught"), event("sys.exit", "", f"{file}:12"), steps=3)
+    job = case(story(agent=left, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": LOOP})
+    assert told(failure_hidden_in_rank.match(job)) == (
+        JobOutcome.CRASH, "masked-exit", (0,), ("train.py:4", "train.py:12", "train.py:9"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("line", [4, 9])
+def test_exceptions_that_cost_no_work_are_no_lie(line: int, tmp_path: Path) -> None:
+    file = f"{tmp_path}/train.py"
+    error = raised("OSError: flaky", f"{file}:{line}", how=How.LOGGED, sequence=2)
+    fine = agent(*made("optimizer", place=f"{file}:2"), steps=9)
+    job = case(story(agent=fine, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": RETRYING})
+    assert failure_hidden_in_rank.match(job) is None
+
+
+def test_leaving_the_loop_on_purpose_is_no_lie(tmp_path: Path) -> None:
+    file = f"{tmp_path}/train.py"
+    for kind in ("KeyboardInterrupt", "StopTraining", "EarlyStopping"):
+        error = raised(f"{kind}: enough", f"{file}:4", f"{file}:9", how=How.LOGGED, sequence=2)
+        fine = agent(*made("optimizer", place=f"{file}:13"), steps=3)
+        job = case(story(agent=fine, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": LOOP})
+        assert failure_hidden_in_rank.match(job) is None
+
+
+def test_an_uncaught_exception_behind_os_exit_0_is_told(tmp_path: Path) -> None:
+    file = f"{tmp_path}/train.py"
+    left = agent(event("exception", "KeyError: 1", f"{file}:4"), event("os._exit", "", f"{file}:13"), steps=3)
+    job = case(story(agent=left, raised=(raised("KeyError: 1", f"{file}:4"),)), code=0, cwd=tmp_path)
+    assert told(failure_hidden_in_rank.match(job)) == (
+        JobOutcome.CRASH, "masked-exit", (0,), ("train.py:4", "train.py:13"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("script", "hiding"),
+    [
+        ("python train.py || true\n", 1),
+        ("set -e\npython train.py --lr 1 | tee log\n", 2),
+        ("RANK=0 python train.py &\nRANK=1 python train.py &\nwait\n", 3),
+        ("python train.py\nexit 0\n", 2),
+        ("python train.py\necho done\n", 1),
+        ("python \\\n  train.py \\\n  || true\n", 2),
+    ],
+)
+def test_the_line_of_the_script_that_hid_a_failure_follows_the_one_that_failed(
+    script: str, hiding: int, tmp_path: Path
+) -> None:
+    shell = story(1, part=Part.SHELL, rank=None, argv=("bash", "run.sh"), cwd=str(tmp_path), parent_pid=0)
+    failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
+    job = case(shell, failed, code=0, cwd=tmp_path, files={"run.sh": script}, job={"command": ("bash", "run.sh")})
+    found = told(failure_hidden_by_parent.match(job))
+    assert found is not None
+    assert (found[:3], found[3][:2]) == (
+        (JobOutcome.CRASH, "masked-exit", (0,)), ("train.py:4", f"run.sh:{hiding}"),
+    )  # fmt: skip
+
+
+def test_a_parent_that_did_not_look_is_told_at_the_line_that_started_the_child(tmp_path: Path) -> None:
+    started = agent(event("child", "pid=2 how=popen | python train.py", f"{tmp_path}/launch.py:3"))
+    parent = story(1, part=Part.HELPER, rank=None, argv=("python", "launch.py"), agent=started)
+    failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
+    job = case(parent, failed, code=0, cwd=tmp_path)
+    found = told(failure_hidden_by_parent.match(job))
+    assert found is not None
+    assert found[3] == ("train.py:4", "launch.py:3")
+
+
+def test_helpers_that_fail_by_design_retries_and_aborts_at_teardown_are_no_lie(tmp_path: Path) -> None:
+    helper = story(5, part=Part.HELPER, rank=None, code=128, argv=("git", "describe"))
+    first = story(2, code=1, at_s=3.0, raised=(raised("OSError: flaky", f"{tmp_path}/train.py:4"),))
+    again = story(3, began_s=3.2, at_s=9.0, agent=agent(steps=9))
+    torn = story(4, rank=1, signal=6, agent=agent(event("exit"), steps=9))
+    assert failure_hidden_by_parent.match(case(helper, first, again, torn, code=0, cwd=tmp_path)) is None
+
+
+def nothing(tmp_path: Path, *kinds: str, steps: int = 0) -> Match | None:
+    """Returns what is said of a job that made no step."""
+    file = f"{tmp_path}/train.py"
+    frame_events = [event(kind, "", f"{file}:{line}") for line, kind in enumerate(kinds, 1)]
+    job = case(
+        story(agent=agent(*frame_events, steps=steps)),
+        code=0, cwd=tmp_path,
+        files={"train.py": "a = 1\nb = 2\nc = 3\nfor e in range(5, 5):\n    for x in []:\n        optimizer.step()\n"},
+    )  # fmt: skip
+    return nothing_trained.match(job)
+
+
+def test_an_empty_loader_is_told_at_the_line_that_makes_it(tmp_path: Path) -> None:
+    found = nothing(tmp_path, "dataloader", "optimizer", "loader-iter")
+    assert told(found) == (
+        JobOutcome.SILENT_WRONG, "zero-progress", (0,), ("train.py:1", "train.py:3", "train.py:4", "train.py:5"),
+    )  # fmt: skip
+
+
+def test_a_loop_that_was_never_entered_is_told_at_its_line(tmp_path: Path) -> None:
+    found = nothing(tmp_path, "dataloader", "optimizer")
+    assert told(found) == (
+        JobOutcome.SILENT_WRONG, "zero-progress", (0,), ("train.py:4", "train.py:5", "train.py:1"),
+    )  # fmt: skip
+
+
+def test_evaluation_and_training_that_took_place_are_no_lie(tmp_path: Path) -> None:
+    assert nothing(tmp_path, "dataloader", "loader-iter") is None
+    assert nothing(tmp_path, "dataloader", "optimizer", "loader-iter", steps=1) is None
+    asked = story(
+        argv=("python", "train.py", "--eval-only"), agent=agent(event("optimizer", "", f"{tmp_path}/train.py:1"))
+    )
+    assert nothing_trained.match(case(asked, code=0, cwd=tmp_path)) is None
