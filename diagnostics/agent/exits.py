@@ -23,6 +23,10 @@ def _leaving(agent, kind):
         status = args[0] if args else kwargs.get("status")
         value = status if isinstance(status, int) and abs(status) < 1 << 31 else 0
         text = "" if status is None or isinstance(status, int) else str(type(status).__name__)
+        # Left from a handler or a `finally`: what is on its way there is never seen again.
+        error = sys.exc_info()[1]
+        if error is not None and not isinstance(error, SystemExit):
+            agent.exceptions.caught.tell(error, "caught")
         agent.event(kind, text, value=value, frame=frame, ending=True)
 
     return before
