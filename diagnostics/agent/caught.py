@@ -77,7 +77,10 @@ class Caught:
             for member in group[:MAX_CHAIN] if isinstance(group, (tuple, list)) else ():
                 if isinstance(member, BaseException):
                     self._write(member, how, member.__traceback__)
-            error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+            if error.__cause__ is not None:  # an exception may forbid to be asked whether it is true
+                error = error.__cause__
+            else:
+                error = None if error.__suppress_context__ else error.__context__
             if error is None:
                 return
             self._write(error, how, error.__traceback__)

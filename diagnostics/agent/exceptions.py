@@ -87,7 +87,7 @@ class Exceptions:
             self._agent.event(event, text, traceback=traceback, ending=ending)
             if self._agent.locals is not None:
                 self._agent.locals.tell(traceback)
-            if value is not None and (value.__cause__ or value.__context__ or hasattr(value, "exceptions")):
+            if value is not None:
                 self.caught.chain_of(value, "caught")
         except Exception:
             pass  # an event less; the job goes on
