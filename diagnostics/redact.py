@@ -123,7 +123,8 @@ class _Lines:
 
     def hide(self, value: str) -> str:
         """Returns `value` with the same number of lines."""
-        if not value:
+        lower = value.lower()
+        if not self._key_lines and not any(trigger in lower for trigger in TRIGGERS):
             return value
         lines = value.split("\n")
         start = 0
