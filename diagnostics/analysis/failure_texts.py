@@ -37,7 +37,8 @@ class Told:
 
     def locations(self, case: Case) -> tuple[str, ...]:
         """Returns the user's lines of the exception, best first; () where none is known."""
-        return locations_of(case, self.origin) if self.origin is not None else ()
+        found = locations_of(case, self.origin) if self.origin is not None else ()
+        return tuple(line for line in found if "/bin/" not in line)  # the launcher's own script is no user's line
 
     def evidence(self, case: Case) -> tuple[Evidence, ...]:
         """Returns the text as proof, and the lines that led to it."""

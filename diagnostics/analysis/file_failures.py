@@ -17,6 +17,10 @@ LOADERS = re.compile(
     r"|/h5py/|/safetensors/|/(?:gzip|zipfile|tarfile|lzma|bz2|pickle|json)(?:/\w+|\.py)|/pyarrow/|/zarr/"
     r"|/netCDF4/|/PIL/"
 )
+FILE = re.compile(
+    r"^[^ ]*\.(?:pth?|ckpt|bin|np[yz]|h5|hdf5|pkl|pickle|safetensors|gz|zip|tar|json|jsonl|csv|parquet|mm|dat|zarr|nc"
+    r"|txt|ya?ml|arrow|tfrecord)$"
+)
 LOADS = {"load", "load_file", "loads", "File", "safe_open", "open", "memmap", "fromfile", "loadtxt", "from_file",
          "open_memmap", "read_parquet", "load_from_checkpoint", "load_checkpoint", "from_pretrained"}  # fmt: skip
 SAVES = {"save", "savez", "dump", "save_file", "write_bytes", "tofile", "savez_compressed", "copyfile", "to_parquet"}
@@ -31,7 +35,7 @@ def file_of(case: Case, one: Told) -> str:
             if load.file and _is_about(load.error, one):
                 return shown_path(load.file, case.job.cwd)
     quoted = path_in(one.found.string)
-    return shown_path(quoted, case.job.cwd) if quoted and "." in quoted and " " not in quoted else ""
+    return shown_path(quoted, case.job.cwd) if FILE.search(quoted) else ""
 
 
 def came_from_loading(one: Told) -> bool:

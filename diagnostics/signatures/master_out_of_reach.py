@@ -32,7 +32,7 @@ UNREACHED = re.compile(
     r"client socket has (?:timed out after \S+ while trying to connect|failed to connect) to "
     r"(?:any network address of )?\(?\[?(?:::ffff:)?(?P<host>[^\s,()\]]+?)\]?(?:, |:)(?P<port>\d+)\)?"
     r"|addresses of \((?P<name>[^,]+), (?P<at>\d+)\) cannot be retrieved"
-    r"|(?:RuntimeError|DistNetworkError|gaierror|DistStoreError)\b.*(?:Name or service not known|Temporary failure in"
+    r"|(?:RuntimeError|DistNetworkError|gaierror|DistStoreError)\b(?!.*client socket).*(?:Name or service not known|Temporary failure in"
     r" name resolution|No address associated|No route to host|Network is unreachable)"
 )
 REASONS = (
