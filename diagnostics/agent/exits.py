@@ -25,7 +25,8 @@ def _leaving(agent, kind):
         text = "" if status is None or isinstance(status, int) else str(type(status).__name__)
         # Left from a handler or a `finally`: what is on its way there is never seen again.
         error = sys.exc_info()[1]
-        if error is not None and not isinstance(error, SystemExit):
+        own = error is not None and not isinstance(error, SystemExit) and not is_library(frame.f_code.co_filename)
+        if own:
             agent.exceptions.caught.tell(error, "caught")
         agent.event(kind, text, value=value, frame=frame, ending=True)
 
