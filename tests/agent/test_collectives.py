@@ -266,3 +266,28 @@ def test_torch_compile_traces_collectives_as_before(watch):
     assert "True reduced [[4.0, 4.0], [4.0, 4.0], [4.0, 4.0]]" in bare.stdout
     agent = watched.record.agents[0]
     assert [call.op for call in agent.collectives].count("barrier") == 3  # those that ran outside of a graph
+
+
+TRAINED = """def rank_main(rank):
+    torch.manual_seed(rank)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 1)))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    for step in range(5):
+        loss = model(torch.randn(4, 8)).pow(2).mean()
+        optimizer.zero_grad(); loss.backward(); optimizer.step()
+        total = loss.detach().clone()
+        dist.all_reduce(total, async_op=bool(step % 2)) and None
+        dist.barrier()
+    with open(f"rank{rank}", "w") as file:
+        file.write(" ".join([total.item().hex(), *(p.double().sum().item().hex() for p in model.parameters())]))
+"""
+
+
+def test_ddp_gets_the_same_numbers_bit_for_bit(watch):
+    numbers = []
+    for watched in (False, True):
+        run = watch(RANKS, files={"program.py": HEAD + TRAINED}, watched=watched)
+        assert (run.returncode, run.stdout) == (0, "0 0\n"), run.stderr
+        numbers.append([(run.script.parent / f"rank{rank}").read_text() for rank in range(2)])
+        (run.script.parent / "store").unlink(missing_ok=True)
+    assert numbers[0] == numbers[1]

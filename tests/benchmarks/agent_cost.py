@@ -3,8 +3,8 @@
     python tests/benchmarks/agent_cost.py [--pairs 40]
 
 Bare and watched are measured in turn, and ratios are medians over pairs: single medians of a machine that
-throttles are not comparable. The steps are measured inside one watched process, by putting the bare
-`Module.__call__` back for every other block.
+throttles are not comparable. The steps are measured inside one watched process, by putting torch's own functions
+back for every other block (`Agent`); those of DDP in two ranks on gloo, which switch together.
 """
 
 from __future__ import annotations
@@ -61,14 +61,41 @@ def start_cost(pairs: int, *, bytecode: bool) -> dict[str, float]:
         return compared(*pairs_of(lambda: start(base), lambda: start({**base, **agent}), pairs), 1e3, "ms")
 
 
-def step_costs(pairs: int) -> dict[str, object]:
-    """Runs `inside` in a process that is watched from its start."""
+def in_watched_ranks(work: str, ranks: int, pairs: int) -> dict[str, object]:
+    """Runs `work` (inside, ddp) in processes that are watched from their start; returns what rank 0 says."""
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, **agent_environment(make_record_folder(Path(folder) / "record")), "OMP_NUM_THREADS": "1"}
-        argv = [sys.executable, __file__, "--inside", "--pairs", str(pairs)]
-        child = subprocess.run(argv, env=env, capture_output=True, text=True, check=True)
-    answer: dict[str, object] = json.loads(child.stdout.splitlines()[-1])
+        argv = [sys.executable, __file__, "--inside", work, "--pairs", str(pairs), "--store", f"{folder}/store"]
+        children = [
+            subprocess.Popen(argv, env={**env, "RANK": str(rank)}, stdout=subprocess.PIPE, text=True)
+            for rank in range(ranks)
+        ]
+        said = [child.communicate()[0] for child in children]
+    answer: dict[str, object] = json.loads(said[0].splitlines()[-1])
     return answer
+
+
+class Agent:
+    """The agent's wrappers of this process, taken away and put back."""
+
+    def __init__(self) -> None:
+        import torch
+        from torch.optim import optimizer
+
+        self._places = [(torch.nn.Module, "__call__"), (torch.autograd, "_engine_run_backward")]
+        distributed = sys.modules["torch.distributed.distributed_c10d"]
+        self._places += [(module, "all_reduce") for module in (torch.distributed, distributed)]
+        self._watched = [getattr(owner, name) for owner, name in self._places]
+        self._hooks = optimizer._global_optimizer_post_hooks
+        self._hook = dict(self._hooks)
+
+    def switch(self, watched: bool) -> None:
+        """Puts the wrappers, or what they wrap, in their places."""
+        for (owner, name), wrapper in zip(self._places, self._watched, strict=True):
+            setattr(owner, name, wrapper if watched else wrapper.__wrapped__)
+        self._hooks.clear()
+        if watched:
+            self._hooks.update(self._hook)
 
 
 def inside(pairs: int) -> dict[str, object]:
@@ -77,12 +104,11 @@ def inside(pairs: int) -> dict[str, object]:
     from torch import nn
 
     torch.set_num_threads(1)
-    watched_call = nn.Module.__call__
-    bare_call = watched_call.__wrapped__
+    agent = Agent()
 
-    def timed(work: Callable[[], object], call: object, repeats: int) -> Callable[[], float]:
+    def timed(work: Callable[[], object], watched: bool, repeats: int) -> Callable[[], float]:
         def run() -> float:
-            nn.Module.__call__ = call  # type: ignore[method-assign, assignment]
+            agent.switch(watched)
             began = time.perf_counter()
             for _ in range(repeats):
                 work()
@@ -94,10 +120,9 @@ def inside(pairs: int) -> dict[str, object]:
         bare: Callable[[], object], watched: Callable[[], object], repeats: int, scale: float, unit: str
     ) -> object:
         for _ in range(3):
-            timed(bare, bare_call, 1)()
-            timed(watched, watched_call, 1)()
-        sides = timed(bare, bare_call, repeats), timed(watched, watched_call, repeats)
-        return compared(*pairs_of(*sides, pairs), scale, unit)
+            timed(bare, False, 1)()
+            timed(watched, True, 1)()
+        return compared(*pairs_of(timed(bare, False, repeats), timed(watched, True, repeats), pairs), scale, unit)
 
     empty, x = nn.Identity(), torch.ones(1)
     answer: dict[str, object] = {"module_call": both(lambda: empty(x), lambda: empty(x), 5000, 1e9, "ns")}
@@ -106,28 +131,70 @@ def inside(pairs: int) -> dict[str, object]:
         repeats = 20 if name == "tiny_step" else 3
         answer[f"{name}_eager"] = both(eager, eager, repeats, 1e3, "ms")
         if shutil.which("c++"):
-            nn.Module.__call__ = bare_call  # type: ignore[method-assign]
+            agent.switch(False)
             bare = step_of(dim, tokens, compiled=True)
             bare()
-            nn.Module.__call__ = watched_call  # type: ignore[method-assign]
+            agent.switch(True)
             watched = step_of(dim, tokens, compiled=True)
             answer[f"{name}_compiled"] = both(bare, watched, repeats, 1e3, "ms")
     return answer
 
 
-def step_of(dim: int, tokens: int, *, compiled: bool) -> Callable[[], object]:
+def ddp(pairs: int, store: str) -> dict[str, object]:
+    """Cost of one all_reduce, and of steps of DDP that also sum their loss over the ranks; two ranks on gloo."""
+    import torch
+    import torch.distributed as dist
+
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=int(os.environ["RANK"]), world_size=2)
+    agent = Agent()
+    answer: dict[str, object] = {}
+    works: dict[str, tuple[Callable[[], object], int, float, str]] = {"all_reduce": (sum_of_one, 500, 1e6, "us")}
+    for name, dim, tokens, repeats in (("tiny_ddp_step", 32, 16, 20), ("ddp_step", 128, 128, 3)):
+        works[name] = (step_of(dim, tokens, compiled=False, wrapped=True), repeats, 1e3, "ms")
+    for name, (work, repeats, scale, unit) in works.items():
+
+        def timed(watched: bool, work: Callable[[], object] = work, repeats: int = repeats) -> float:
+            agent.switch(watched)
+            dist.barrier()
+            began = time.perf_counter()
+            for _ in range(repeats):
+                work()
+            return (time.perf_counter() - began) / repeats
+
+        timed(True)
+        timed(False)
+        answer[name] = compared(*pairs_of(lambda: timed(False), lambda: timed(True), pairs), scale, unit)
+    dist.destroy_process_group()
+    return answer
+
+
+def sum_of_one() -> None:
+    """One collective of one number."""
+    import torch
+    import torch.distributed as dist
+
+    dist.all_reduce(torch.ones(1))
+
+
+def step_of(dim: int, tokens: int, *, compiled: bool, wrapped: bool = False) -> Callable[[], object]:
     """Returns one training step of a small transformer."""
     import torch
     from torch import nn
 
     layer = nn.TransformerEncoderLayer(dim, 4, 2 * dim, dropout=0.0, batch_first=True)
     model: nn.Module = nn.TransformerEncoder(layer, 3, enable_nested_tensor=False)
+    if wrapped:
+        model = nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.AdamW(model.parameters())
     called = torch.compile(model) if compiled else model
     x = torch.randn(4, tokens, dim)
 
     def step() -> None:
-        called(x).pow(2).mean().backward()
+        loss = called(x).pow(2).mean()
+        loss.backward()
+        if wrapped:
+            torch.distributed.all_reduce(loss.detach())
         optimizer.step()
         optimizer.zero_grad()
 
@@ -138,16 +205,18 @@ def main() -> None:
     """Prints one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=40)
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--inside", choices=("inside", "ddp"), help=argparse.SUPPRESS)
+    parser.add_argument("--store", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
-        print(json.dumps(inside(options.pairs)))
+        print(json.dumps(inside(options.pairs) if options.inside == "inside" else ddp(options.pairs, options.store)))
         return
     start = {
         "python_start": start_cost(options.pairs, bytecode=True),
         "python_start_without_bytecode": start_cost(options.pairs, bytecode=False),
     }
-    print(json.dumps({**start, **step_costs(options.pairs)}, indent=2))
+    steps = in_watched_ranks("inside", 1, options.pairs), in_watched_ranks("ddp", 2, options.pairs)
+    print(json.dumps({**start, **steps[0], **steps[1]}, indent=2))
 
 
 if __name__ == "__main__":
