@@ -32,8 +32,9 @@ UNREACHED = re.compile(
     r"client socket has (?:timed out after \S+ while trying to connect|failed to connect) to "
     r"(?:any network address of )?\(?\[?(?:::ffff:)?(?P<host>[^\s,()\]]+?)\]?(?:, |:)(?P<port>\d+)\)?"
     r"|addresses of \((?P<name>[^,]+), (?P<at>\d+)\) cannot be retrieved"
-    r"|(?:RuntimeError|DistNetworkError|gaierror|DistStoreError)\b(?!.*client socket).*(?:Name or service not known|Temporary failure in"
-    r" name resolution|No address associated|No route to host|Network is unreachable)"
+    r"|(?:RuntimeError|DistNetworkError|gaierror|DistStoreError)\b(?!.*client socket).*"
+    r"(?:Name or service not known|Temporary failure in name resolution|No address associated|No route to host"
+    r"|Network is unreachable)"
 )
 REASONS = (
     (re.compile(r"gai error|Name or service|name resolution|No address assoc"), "no such name is known here"),
