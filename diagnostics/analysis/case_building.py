@@ -111,14 +111,9 @@ def _story(
         loads=loads_of(process, job),
         stdout=stdout,
         stderr=stderr,
-        stacks=parse_outside_stacks(material.captures.get(f"stacks-from-outside-{process.pid}.json", "")),
+        stacks=_stacks(material.captures.get(f"stacks-from-outside-{process.pid}.json", "")),
         native=_native(material.captures.get(f"core-{process.pid}.txt", "")),
     )
-
-
-def _native(text: str) -> tuple[str, ...]:
-    core = parse_core_text(text)
-    return tuple(frame.shown for frame in core.native) if core is not None else ()
 
 
 def _stacks(capture: str) -> tuple[tuple[Frame, ...], ...]:
@@ -129,10 +124,9 @@ def _stacks(capture: str) -> tuple[tuple[Frame, ...], ...]:
 
 
 def _native(capture: str) -> tuple[str, ...]:
-    """Returns "libfoo.so: bar()" for each native frame of the crashed thread, innermost first."""
+    """Returns "libfoo.so: bar" for each native frame of the crashed thread, innermost first."""
     core = parse_core_text(capture) if capture else None
-    frames = core.native if core is not None else ()
-    return tuple(f"{frame.library.rpartition('/')[2] or '?'}: {frame.function}()" for frame in frames)
+    return tuple(frame.shown for frame in core.native) if core is not None else ()
 
 
 def _death(process: Process, fault: FaultReport | None, end: End, raised: Sequence[Raised]) -> Death | None:
