@@ -20,6 +20,11 @@ def told(agent, *kinds):
     ]
 
 
+def by_start(run):
+    """Returns the agents' files in the order in which their processes began; numbers of processes wrap around."""
+    return sorted(run.record.agents, key=lambda agent: agent.started_ns)
+
+
 PLACES = """
     import logging, threading, traceback, os
     logging.basicConfig(handlers=[logging.NullHandler()])
@@ -191,7 +196,7 @@ def test_locals_are_recorded_on_request_only_and_without_secrets(watch):
     (silent,) = watch(source, env=env).record.agents
     assert told(silent, "locals") == []
     assert told(silent) == [("exception", "OSError: cannot reach https://[redacted]@host/x with [redacted]", [4, 5])]
-    agent = watch(source, env={**env, "UPS_DOCTOR_LOCALS": "1"}).record.agents[-1]
+    agent = by_start(watch(source, env={**env, "UPS_DOCTOR_LOCALS": "1"}))[-1]
     assert told(agent, "locals")[0][1] == (
         "main.py:4 load | path='data.h5'; api_key=[redacted]; options=dict of 2: password: [redacted], tokens: 5; "
         "count=3; url='https://[redacted]@host/x'"
@@ -238,7 +243,7 @@ def test_files_that_cannot_be_read_or_written_are_named(torch_run):
         0,
         ["EOFError", "RuntimeError", "FileNotFoundError", "OSError", "IndexError", "ProcessRaisedException"],
     )
-    rank = torch_run.record.agents[0]
+    rank = by_start(torch_run)[0]
     failed = told(rank, "load-failed", "save-failed")
     assert [(kind, text.rpartition(" | ")[0], lines) for kind, text, lines in failed] == [
         ("load-failed", "function=torch.load | empty.pt", [19, 26]),
@@ -250,7 +255,7 @@ def test_files_that_cannot_be_read_or_written_are_named(torch_run):
 
 
 def test_what_torch_catches_in_workers_and_spawned_ranks_is_recorded_there(torch_run):
-    first, *others = torch_run.record.agents
+    first, *others = by_start(torch_run)
     assert [entry for agent in others for entry in told(agent, "caught")] == [
         ("caught", "how=worker | IndexError: no such sample", [10]),
         ("caught", "how=spawn | ValueError: rank 0", [13]),
