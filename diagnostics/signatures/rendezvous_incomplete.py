@@ -33,8 +33,9 @@ NAME = "rendezvous-incomplete"
 CLASS = "rendezvous-timeout"
 EXAMINES = Examines.FAILED
 
+JOINED = re.compile(r"(?P<joined>\d+)/(?P<world>\d+) clients joined")
 INCOMPLETE = re.compile(
-    r"(?P<joined>\d+)/(?P<world>\d+) clients joined|RendezvousTimeoutError"
+    r"\d+/\d+ clients joined|RendezvousTimeoutError"
     r"|(?:wait timeout after|Timed out after|Timeout waiting for|socket timeout).{0,80}?(?:keys?:|store|clients|key)"
     r"|DistStoreError|connectFullMesh failed.*(?:timed? ?out|Timed out)",
     re.IGNORECASE,
@@ -74,7 +75,7 @@ def match(case: Case) -> Match | None:
         ),
         fix=_fix(case, world, never),
         locations=distinct([*late_at, *literal, *set_at, *first.locations(case), *launch_lines(case)]),
-        confidence=Confidence.CONFIRMED if who or first.found["joined"] else Confidence.LIKELY,
+        confidence=Confidence.CONFIRMED if who or JOINED.search(first.found.string) else Confidence.LIKELY,
     )
     return dataclasses.replace(match, culprit_ranks=tuple(sorted(who)))
 
@@ -90,8 +91,8 @@ def _told_by(story: ProcessStory, tellers: tuple[Told, ...]) -> bool:
 
 
 def _world(case: Case, one: Told) -> int | None:
-    if one.found["world"]:
-        return int(one.found["world"])
+    if found := JOINED.search(one.found.string):
+        return int(found["world"])
     nodes = option(one.story.argv, "--nnodes")
     if one.story.part is Part.LAUNCHER and nodes is not None:
         return None  # nodes, not ranks
@@ -105,7 +106,8 @@ def _stands(story: ProcessStory) -> tuple[Frame, ...]:
 
 def _title(case: Case, one: Told, world: int | None, never: tuple[int, ...], late: tuple[ProcessStory, ...]) -> str:
     started = len({story.rank for story in case.ranks})
-    joined = f"{one.found['joined']} of {one.found['world']} joined" if one.found["joined"] else "its time was up"
+    found = JOINED.search(one.found.string)
+    joined = f"{found['joined']} of {found['world']} joined" if found else "its time was up"
     who = sentence(named([one.story]))
     if never:
         return f"{who} waited for {world} ranks, but {started} were started: {shown_ranks(never)} never came ({joined})"
