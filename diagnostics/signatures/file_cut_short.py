@@ -38,7 +38,7 @@ CUT = re.compile(
     r"|Bad magic number for (?:file|central)|EOFError\b|could only read \d+ elements|Unexpected end of (?:file|stream))"
     r"|(?P<unclear>OSError: \[Errno 22\] Invalid argument|file signature not found|invalid HDF5|addr overflow"
     r"|cannot reshape array of size \d+ into shape|cannot mmap an empty file|JSONDecodeError|invalid load key, '\\x00'"
-    r"|PytorchStreamReader failed|buffer size must be a multiple|not a gzip|Weights only load failed)",
+    r"|PytorchStreamReader failed|buffer size must be a multiple|not a gzip)",
     re.IGNORECASE,
 )
 NOT_FILES = re.compile(r"Connection|recv|socket|Unsupported (?:global|operand|class)|EOF when reading a line")

@@ -1,0 +1,100 @@
+"""Data at rest: what libraries say of files that are cut short, of another device, or for another model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hand_made as made
+import pytest
+
+from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.case import Case, LoadFailure
+from diagnostics.signatures import cache_out_of_date, checkpoint_does_not_fit, cuda_tensors_on_disk, file_cut_short
+
+ALL = (cache_out_of_date, checkpoint_does_not_fit, cuda_tensors_on_disk, file_cut_short)
+IN_TORCH = Frame(file="/x/site-packages/torch/serialization.py", line=1600, function="load")
+
+
+def loading(text: str, *, file: str = "", path: str = "train.py:2", **fields: object) -> Case:
+    one = made.raised(text, path)
+    user = made.frames(path)
+    raised = made.raised(text, path, path=(IN_TORCH, *user), user_path=user)
+    loads = (LoadFailure(at_s=1.9, function="torch.load", file=file, error=one.text, path=user),) if file else ()
+    return made.case(made.story(code=1, raised=(raised,), loads=loads), **fields)
+
+
+def codes(case: Case) -> list[str]:
+    return [module.CODE for module in ALL if module.match(case) is not None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory",
+        "OSError: [Errno 22] Invalid argument",
+        "EOFError: Ran out of input",
+        "_pickle.UnpicklingError: pickle data was truncated",
+        "OSError: Unable to synchronously open file (truncated file: eof = 41024, sblock->base_addr = 0)",
+        "EOFError: Compressed file ended before the end-of-stream marker was reached",
+        "ValueError: Failed to read all data for array. Expected (1000,) = 1000 elements, could only read 492 "
+        "elements.",
+        "zipfile.BadZipFile: Bad CRC-32 for file 'a'",
+    ],
+)
+def test_a_file_cut_short_is_named(text: str) -> None:
+    case = loading(text, file="/job/cache/0.pt")
+    assert codes(case) == ["D702"]
+    found = file_cut_short.match(case)
+    assert found is not None
+    assert (found.locations, found.culprit_ranks) == (("train.py:2",), (0,))
+    assert "read cache/0.pt" in found.finding.title
+
+
+def test_invalid_argument_of_something_else_is_no_file_cut_short() -> None:
+    case = made.case(made.story(code=1, raised=(made.raised("OSError: [Errno 22] Invalid argument", "train.py:2"),)))
+    assert codes(case) == []
+
+
+def test_a_load_that_was_repeated_is_no_cause() -> None:
+    tried = made.raised("EOFError: Ran out of input", "data.py:4", how=made.How.LOGGED, at_s=0.5)
+    case = made.case(made.story(code=1, raised=(tried, made.raised("ValueError: bad batch", "train.py:40"))))
+    assert codes(case) == []
+
+
+def test_tensors_of_another_device_are_named_with_their_file() -> None:
+    text = "RuntimeError: Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False."
+    case = loading(text, file="/job/latents.pt")
+    assert codes(case) == ["D701"]
+    found = cuda_tensors_on_disk.match(case)
+    assert found is not None
+    assert found.finding.title == (
+        "Rank 0 loaded latents.pt, whose tensors were saved on a CUDA device; here is no GPU"
+    )
+
+
+def test_the_prefix_of_a_wrapper_is_said_to_be_one() -> None:
+    text = (
+        'RuntimeError: Error(s) in loading state_dict for Net:\n\tMissing key(s) in state_dict: "weight", "bias". \n'
+        '\tUnexpected key(s) in state_dict: "module.weight", "module.bias". '
+    )
+    case = loading(text, file="/job/last.pt")
+    assert codes(case) == ["D704"]
+    found = checkpoint_does_not_fit.match(case)
+    assert found is not None
+    assert "its keys begin with 'module.'" in found.finding.title
+
+
+def test_a_cache_that_is_taken_as_it_is_and_does_not_fit_is_named(tmp_path: Path) -> None:
+    text = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x16 and 32x8)"
+    source = (
+        "def latents(path):\n    if path.exists():\n        return torch.load(path)\n    made = encode()\n"
+        "    torch.save(made, path)\n    return made\n"
+    )
+    story = made.story(code=1, raised=(made.raised(text, "train.py:9"),))
+    case = made.case(story, cwd=tmp_path, files={"train.py": source})
+    assert codes(case) == ["D703"]
+    found = cache_out_of_date.match(case)
+    assert found is not None
+    assert (found.locations, found.finding.confidence) == (("train.py:3", "train.py:9"), "likely")
+    trained = made.story(code=1, raised=story.raised, agent=made.agent(steps=12))
+    assert codes(made.case(trained, cwd=tmp_path)) == []
