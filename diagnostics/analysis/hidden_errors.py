@@ -31,6 +31,13 @@ CONTROL = re.compile(
     r"|(?:Stop|Stopping|Interrupt|Finished|Done|Completed|Exit|Converged|Preempted|Preemption|Pruned)"
     r"(?:Training|Exception|Run)?$"
 )
+# Words of a command line that ask for no training.
+_NO_TRAINING = re.compile(
+    r"(?:^|[-_/=.])(?:help|version|eval\w*|test\w*|infer\w*|predict\w*|valid\w*|export\w*|dry\w*|check\w*"
+    r"|smoke|bench\w*|profile|summary|list|convert\w*|generate|sample|describe|probe|h)(?:$|[-_=.])",
+    re.IGNORECASE,
+)
+LOOKED_AT = 8  # of the exceptions that a process caught, the latest
 MADE = ("optimizer", "ddp", "dataloader", "process-group", "loader-iter", "optimizer-begin", "ddp-begin")
 
 
@@ -61,7 +68,8 @@ def hidden_error(case: Case, story: ProcessStory) -> Hidden | None:
         hiding = _own_frame(story, left)
         return Hidden(story=story, raised=uncaught, hiding=hiding, missing="its exit code", certain=True)
     caught = [one for one in story.raised if one.how in (How.LOGGED, How.PRINTED, How.CAUGHT, How.OUTPUT)]
-    for raised in sorted((one for one in caught if not CONTROL.search(one.type)), key=lambda one: -one.at_s):
+    latest = sorted((one for one in caught if not CONTROL.search(one.type)), key=lambda one: -one.at_s)[:LOOKED_AT]
+    for raised in latest:
         missing = _missing_after(case, story, raised, left)
         if missing and raised.user_path:
             return Hidden(
@@ -125,6 +133,11 @@ def _meant_to_train(case: Case, story: ProcessStory) -> bool:
     uses_torch = bool(kinds & set(MADE)) or (story.agent is not None and bool(story.agent.constructions))
     trained_by = trained_in(case, story)
     return uses_torch and any(training_loops(file, trained_by) for _, file in user_files(case, story))
+
+
+def asked_for_no_training(case: Case, story: ProcessStory) -> bool:
+    """Whether the command line asks for an evaluation, a dry run or the like."""
+    return any(_NO_TRAINING.search(word) for word in (*case.job.command[1:], *story.argv[1:]))
 
 
 def trained_in(case: Case, story: ProcessStory) -> frozenset[str]:
@@ -196,7 +209,8 @@ def _swallowed(case: Case, story: ProcessStory) -> Hidden | None:
     """
     module = left_module(story)
     nothing = not any(one.steps or (one.agent is not None and one.agent.steps.backwards) for one in case.ranks)
-    if module is None and not (nothing and _made_optimizer(story)):
+    meant = _made_optimizer(story) and not asked_for_no_training(case, story)
+    if module is None and not (nothing and meant):
         return None
     trained_by = trained_in(case, story)
     blocks = [(name, block) for name, file in user_files(case, story) for block in swallowing(file, trained_by)]

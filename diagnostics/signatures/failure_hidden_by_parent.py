@@ -96,7 +96,16 @@ def _counts(case: Case, story: ProcessStory) -> bool:
     """Whether a process is one whose failure costs work: a rank, no helper; ended by nobody, and before its work."""
     if story.part not in (Part.RANK, Part.LAUNCHER) or not story.failed or ended_s(story) >= interrupted_s(case):
         return False
-    return story.ended_by in ("", "unknown") and not is_teardown(case, story)
+    if story.ended_by not in ("", "unknown") or is_teardown(case, story):
+        return False
+    return _trains(story) or not any(
+        one.steps and one.end.exit_code == 0 and program(one) != program(story) for one in case.ranks
+    )
+
+
+def _trains(story: ProcessStory) -> bool:
+    """Whether a process got as far as an optimizer: a check that fails before the training is there to fail."""
+    return story.steps > 0 or (story.agent is not None and story.agent.last_event("optimizer", "ddp") is not None)
 
 
 def _made_good(case: Case, story: ProcessStory) -> bool:

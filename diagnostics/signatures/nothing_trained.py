@@ -10,12 +10,10 @@ Fix: check len(loader) before the loop, drop_last, filters of the dataset, and t
 
 from __future__ import annotations
 
-import re
-
 from diagnostics.analysis.agent_facts import Event, Frame
 from diagnostics.analysis.blame import distinct, source_evidence
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.hidden_errors import hidden_error
+from diagnostics.analysis.hidden_errors import asked_for_no_training, hidden_error
 from diagnostics.analysis.try_blocks import trainers, training_loops
 from diagnostics.analysis.user_code import user_frames
 from diagnostics.analysis.user_files import user_files
@@ -28,13 +26,6 @@ NAME = "nothing-trained"
 CLASS = "zero-progress"
 EXAMINES = Examines.SUCCEEDED
 
-# Words of a command line that ask for no training.
-_NO_TRAINING = re.compile(
-    r"(?:^|[-_/=.])(?:help|version|eval\w*|test\w*|infer\w*|predict\w*|valid\w*|export\w*|dry\w*|check\w*"
-    r"|smoke|bench\w*|profile|summary|list|convert\w*|generate|sample|describe|probe|h)(?:$|[-_=.])",
-    re.IGNORECASE,
-)
-
 
 def match(case: Case) -> Match | None:
     """Returns the job that trained nothing, where every rank was watched and meant to train."""
@@ -42,7 +33,7 @@ def match(case: Case) -> Match | None:
     if not ranks or len(ranks) != len(case.ranks) or any(_worked(story) for story in case.processes):
         return None
     begun = [story for story in ranks if _made(story, "optimizer") is not None]
-    if not begun or any(_NO_TRAINING.search(word) for word in (*case.job.command[1:], *begun[0].argv[1:])):
+    if not begun or asked_for_no_training(case, begun[0]):
         return None
     if any(hidden_error(case, story) is not None for story in ranks):
         return None  # an exception explains it better
