@@ -30,7 +30,8 @@ MISFIT = re.compile(
     r"|(?P<optimizer>loaded state dict (?:contains a parameter group that doesn't match|has a different number of "
     r"parameter)"
     r"[^\n]*)"
-    r"|(?P<other>invalid load key, '[^\\']'|Unsupported operand \d+|Invalid magic number; corrupt file|unpickling stack underflow"
+    r"|(?P<other>invalid load key, '[^\\']'|Unsupported operand \d+|Invalid magic number; corrupt file"
+    r"|unpickling stack underflow"
     r"|(?:checkpoint|state[_ ]dict|weights?)\b[^\n]*\b(?:corrupt\w*|non-?finite|contains? (?:NaN|inf)|has NaN)"
     r"|(?:corrupt\w*|NaN|non-?finite)\b[^\n]*\b(?:in|from) (?:the )?checkpoint)",
     re.IGNORECASE,
