@@ -11,8 +11,14 @@ from diagnostics.matches import JobOutcome, Match
 
 
 def natural_outcome(case: Case) -> JobOutcome:
-    """HANG where the doctor had to end the job after a stall, else CRASH."""
-    return JobOutcome.HANG if case.job.ended_by == "stall-timeout" else JobOutcome.CRASH
+    """HANG where the job stood still when it was ended by the doctor, by itself or for the user; else CRASH."""
+    return JobOutcome.HANG if stood_still(case) else JobOutcome.CRASH
+
+
+def stood_still(case: Case) -> bool:
+    """Whether the job made no progress when the doctor ended it."""
+    stalled = any(stall.over_s is None for stall in case.job.stalls)
+    return case.job.ended_by == "stall-timeout" or (case.job.ended_by == "interrupt" and stalled)
 
 
 def blamed(

@@ -23,8 +23,8 @@ from diagnostics.analysis.blame import (
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.failure_origin import Origin, locations_of, of_raised, origin
 from diagnostics.findings import Confidence, Fix
-from diagnostics.matches import Examines, JobOutcome, Match
-from diagnostics.signatures.blamed import blamed, natural_outcome
+from diagnostics.matches import Examines, Match
+from diagnostics.signatures.blamed import blamed, natural_outcome, stood_still
 
 CODE = "D250"
 NAME = "thread-dies"
@@ -71,7 +71,7 @@ def match(case: Case) -> Match | None:
         fix=Fix(text=f"correct {locations[0]}, and hand a thread's exception to the main thread so that nobody waits"),
         locations=locations,
         confidence=Confidence.CONFIRMED if after is not None else Confidence.LIKELY,
-        outcome=natural_outcome(case) if case.failed else JobOutcome.CRASH,
+        outcome=natural_outcome(case),
         explains=_waiting(case, story),
         began_s=raised.at_s,
     )
@@ -81,7 +81,7 @@ def _cost(case: Case, story: ProcessStory, raised: Raised) -> str:
     """Returns what the thread's end cost, in words; "" where nothing shows that it was missed."""
     if any(one.how is How.UNCAUGHT and one.at_s < raised.at_s for one in story.raised):
         return ""  # it died since the program was ending
-    if case.job.ended_by == "stall-timeout":
+    if stood_still(case):
         stalled = min((stall.began_s for stall in case.job.stalls if stall.over_s is None), default=float("inf"))
         return "its rank waits for ever" if raised.at_s <= stalled + 5 and not _failed_first(case, story) else ""
     after = origin(case, story)

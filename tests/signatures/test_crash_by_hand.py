@@ -11,7 +11,7 @@ from hand_made import agent, case, event, frames, raised, story
 from diagnostics.analysis.agent_facts import CollectiveCall
 from diagnostics.analysis.case import How, Part, SentByJob
 from diagnostics.analysis.fault_stacks import FaultReport, ThreadStack
-from diagnostics.analysis.job_facts import SentSignal
+from diagnostics.analysis.job_facts import SentSignal, Stall
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.signatures import (
     data_worker_dies,
@@ -252,6 +252,17 @@ def test_a_thread_that_nobody_missed_is_no_cause() -> None:
     assert thread_dies.match(case(other)) is None
     waited = story(code=1, agent=agent(steps=3), raised=(thread, raised("_queue.Empty", "train.py:9")))
     assert told(thread_dies.match(case(waited))) == ("thread-exception", (0,), ("log.py:4", "train.py:9"))
+
+
+@pytest.mark.parametrize("ended_by", ["stall-timeout", "interrupt"])
+def test_a_rank_that_waits_for_a_dead_thread_hangs_because_of_it(ended_by: str) -> None:
+    thread = raised("ValueError: x", "data.py:4", how=How.THREAD, at_s=1.0)
+    waiting = story(signal=15, ended_by="doctor", agent=agent(steps=3), raised=(thread,))
+    job = {"ended_by": ended_by, "stalls": (Stall(began_s=1.5, seen_s=9.0),)}
+    found = thread_dies.match(case(waiting, culprits=(), job=job))
+    assert told(found) == ("thread-exception", (0,), ("data.py:4",))
+    assert found is not None
+    assert found.outcome is JobOutcome.HANG
 
 
 def test_sizes_that_gloo_refuses_are_told_at_both_lines() -> None:
