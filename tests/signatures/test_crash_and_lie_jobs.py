@@ -82,7 +82,8 @@ def test_a_pipe_that_hides_a_failure_is_told(watched: Watch) -> None:
 
 def test_a_worker_that_crashes_in_native_code_is_told_at_the_datasets_line(watched: Watch) -> None:
     train = (
-        "import ctypes, torch\nfrom torch.utils.data import DataLoader\nfrom model import made, step\n\nclass Samples:\n"
+        "import ctypes, torch\nfrom torch.utils.data import DataLoader\nfrom model import made, step\n\n"
+        "class Samples:\n"
         "    def __len__(self):\n        return 40\n"
         "    def __getitem__(self, index):\n        if index == 21:\n"
         "            ctypes.string_at(1)\n        return torch.randn(8)\n\nmodel, optimizer = made()\n"
