@@ -163,6 +163,9 @@ class JobWatch:
         end = end_of(self._tree.root)
         if end is not None:
             self.file.set(exit_code=end.exit_code, signal=end.signal)
+            # Ctrl-C while the job had the terminal: it went to the job alone, as without us.
+            if self._terminal.is_given and end.signal == signal.SIGINT and not self._ending.is_on:
+                self.file.set(ended_by="interrupt")
 
     def _step(self, longest_s: float) -> None:
         """Waits for the next event and takes it."""
@@ -175,6 +178,8 @@ class JobWatch:
                 self._look_apart = 0.0
         if self._now() >= self._next_look:
             self._look()
+        if self._terminal.is_given and self._terminal.size_changed():
+            self._take_signal(signal.SIGWINCH)
         self._captures.look(self._now(), self._tree, self._streams)
         self._go_on_ending()
         if self._tree.changed and self.file.due():

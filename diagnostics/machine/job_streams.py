@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ class JobStreams:
         finally:
             theirs.close()
         self._received = b""
+        self._asking = threading.Lock()  # one question at a time
         self._finished = False
         self.total_bytes = self.lost_bytes = 0
 
@@ -69,13 +71,18 @@ class JobStreams:
 
     def write_copies(self, deadline_s: float) -> None:
         """Has the relay write what the job wrote so far into the record."""
-        self._say("copies")
-        self._wait_for("copied", time.monotonic() + deadline_s)
+        with self._asking:
+            self._say("copies")
+            self._wait_for("copied", time.monotonic() + deadline_s)
 
     def count(self, deadline_s: float = 0.5) -> int:
-        """Returns how many bytes the job has written."""
-        self._say("total")
-        self._wait_for("total", time.monotonic() + deadline_s)
+        """Returns how many bytes the job has written, as far as is known without waiting for another question."""
+        if self._asking.acquire(blocking=False):
+            try:
+                self._say("total")
+                self._wait_for("total", time.monotonic() + deadline_s)
+            finally:
+                self._asking.release()
         return self.total_bytes
 
     def finish(self, deadline_s: Callable[[], float | None]) -> bool:
@@ -83,6 +90,10 @@ class JobStreams:
 
         Without a deadline it waits as long as our reader does not read: the job would have waited, too.
         """
+        with self._asking:
+            return self._finish(deadline_s)
+
+    def _finish(self, deadline_s: Callable[[], float | None]) -> bool:
         self._say("finish")
         started = time.monotonic()
         while not self._finished:

@@ -12,6 +12,7 @@ class Terminal:
 
     def __init__(self) -> None:
         self._given = False
+        self._size: os.terminal_size | None = None
         self._fd: int | None = None
         try:
             self._fd = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
@@ -30,10 +31,20 @@ class Terminal:
         except OSError:
             return False
 
+    def size_changed(self) -> bool:
+        """Whether the window has another size than at the last call. The kernel tells only the foreground group."""
+        try:
+            size = os.get_terminal_size(self._fd) if self._fd is not None else None
+        except OSError:
+            return False
+        before, self._size = self._size, size
+        return size != before
+
     def give(self, group: int) -> bool:
         """Makes the job's process group the foreground one; False where we were not in the foreground."""
         if not self.is_ours():
             return False
+        self.size_changed()
         self._given = self._set(group)
         return self._given
 
