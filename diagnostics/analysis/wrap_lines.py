@@ -20,6 +20,17 @@ def wrap_calls(case: Case, story: ProcessStory) -> tuple[Place, ...]:
     )
 
 
+def static_wraps(case: Case, story: ProcessStory) -> tuple[Place, ...]:
+    """Returns the calls that wrap a model with static_graph=True."""
+    return tuple(place for place in wrap_calls(case, story) if _is_static(place.node))
+
+
+def _is_static(node: ast.AST) -> bool:
+    words = {word.arg: word.value for word in node.keywords} if isinstance(node, ast.Call) else {}
+    value = words.get("static_graph")
+    return isinstance(value, ast.Constant) and value.value is True
+
+
 def forward_calls(case: Case, story: ProcessStory) -> tuple[str, ...]:
     """Returns the lines that call the wrapped model, in the function where most of them stand."""
     names: set[str] = set()

@@ -19,7 +19,7 @@ from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_texts import Told, merged_locations, told
 from diagnostics.analysis.model_source import Place, called_name, class_of, entered_classes, job_files, method
-from diagnostics.analysis.wrap_lines import wrap_calls
+from diagnostics.analysis.wrap_lines import static_wraps
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
@@ -31,6 +31,7 @@ EXAMINES = Examines.FAILED
 
 CHANGED = re.compile(
     r"(?P<graph>training graph has changed in this iteration)"
+    r"|(?P<unfinished>Expected to have finished reduction in the prior iteration)"
     r"|(?P<twice>Expected to mark a variable ready only once|marked as ready twice)"
 )
 NAMED = re.compile(r"Parameter at index \d+ with name (?P<name>[\w.]+)")
@@ -39,10 +40,12 @@ NAMED = re.compile(r"Parameter at index \d+ with name (?P<name>[\w.]+)")
 def match(case: Case) -> Match | None:
     """Returns the line by which the graph differs from the plan."""
     tellers = told(case, CHANGED)
+    # Without static_graph=True that one is about parameters that were never used.
+    tellers = tuple(one for one in tellers if not one.found["unfinished"] or static_wraps(case, one.story))
     if not tellers:
         return None
     one, stories = tellers[0], [teller.story for teller in tellers]
-    wraps = [place for place in wrap_calls(case, one.story) if _is_static(place.node)]
+    wraps = static_wraps(case, one.story)
     static = [place.location(case) for place in wraps]
     twice = bool(one.found["twice"])
     lines = _repeats(case, one.story) if twice else _branches(case, one.story)
@@ -58,7 +61,7 @@ def match(case: Case) -> Match | None:
         evidence=(
             *one.evidence(case),
             *(Evidence(source=place.location(case), observed=ast.unparse(place.node).splitlines()[0][:120])
-              for place in [*lines[:3], *wraps[:1]]),
+              for place in (*lines[:3], *wraps[:1])),
         ),
         fix=_fix(twice),
         locations=distinct([*shown[:3], *static, *merged_locations(case, tellers)]),
@@ -84,12 +87,6 @@ def _fix(twice: bool) -> Fix:
     return Fix(text="wrap with find_unused_parameters=True in place of static_graph=True, or let every step use "
         "the same "
                "modules")  # fmt: skip
-
-
-def _is_static(node: ast.AST) -> bool:
-    words = {word.arg: word.value for word in node.keywords} if isinstance(node, ast.Call) else {}
-    value = words.get("static_graph")
-    return isinstance(value, ast.Constant) and value.value is True
 
 
 def _branches(case: Case, story: ProcessStory) -> list[Place]:

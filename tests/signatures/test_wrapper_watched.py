@@ -1,0 +1,66 @@
+"""What the distributed wrapper refuses, in real jobs of two ranks: the line that makes, skips or changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+IMPORTS = """\
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+"""
+LOOP = """\
+from common import *
+from model import Net
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+{build}
+model = DistributedDataParallel(net{options})
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for step in range(5):
+    loss = model(torch.randn(4, 8), step).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+MODEL = """\
+from common import *
+class Net(nn.Module):
+    def __init__(self, width=8):
+        super().__init__()
+        self.first = nn.Linear(8, width)
+        self.gate = nn.Linear(width, width)
+        self.head = nn.Linear(width, 1)
+    def forward(self, x, step):
+        h = torch.sigmoid(self.first(x))
+{body}
+        return self.head(h)
+"""
+
+PROGRAMS = {
+    "unused": ("        if step > 9:\n            h = h * self.gate(h)", "net = Net()", "",
+               ("crash", "unused-parameters", [0, 1], "model.py:10")),
+    "mismatch": ("        h = h * self.gate(h)", "width = 8 + rank\nnet = Net(width)", "",
+                 ("crash", "parameter-mismatch", [1], "train.py:5")),
+    "in place": ("        g = h * self.gate(h)\n        h += 1\n        h = g + h", "net = Net()", "",
+                 ("crash", "inplace-under-ddp", [0, 1], "model.py:11")),
+    "static": ("        if step != 1:\n            h = h * self.gate(h)", "net = Net()", ", static_graph=True",
+               ("crash", "static-graph-violation", [0, 1], "model.py:10")),
+    "view": ("        a = self.gate(h).unbind(1)[0]\n        a.mul_(2)\n        h = h + a[:, None]", "net = Net()", "",
+             ("crash", "shared-view", [0, 1], "model.py:11")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_line_of_a_wrappers_refusal_is_the_users(watched: Callable[..., Any], name: str) -> None:
+    body, build, options, verdict = PROGRAMS[name]
+    seen = watched(
+        "torchrun", "--standalone", "--nproc-per-node", "2", "train.py",
+        common_py=IMPORTS, model_py=MODEL.format(body=body), train_py=LOOP.format(build=build, options=options),
+    )  # fmt: skip
+    assert seen.verdict[:2] == verdict[:2], seen.output
+    assert (set(seen.verdict[2]) <= set(verdict[2]), seen.verdict[3]) == (True, verdict[3]), seen.output
