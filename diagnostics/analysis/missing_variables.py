@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from diagnostics.analysis.case import Case, Part
-from diagnostics.analysis.failure_texts import Told, told
+from diagnostics.analysis.failure_texts import Told, told, told_by_job
+from diagnostics.analysis.job_progress import anything_started
 from diagnostics.analysis.launch_scripts import LAUNCHERS, ScriptLine, lines_with, script_lines
 
 MISSING = re.compile(
@@ -27,7 +28,17 @@ OF_LAUNCHERS = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_
 
 def missing_variables(case: Case) -> tuple[tuple[Told, str], ...]:
     """Returns who failed since a variable was missing, and its name."""
-    return tuple((one, name) for one in told(case, MISSING) if (name := _name(case, one)))
+    return tuple((one, name) for one in told(case, MISSING) if (name := _name(case, one))) or _by_output(case)
+
+
+def _by_output(case: Case) -> tuple[tuple[Told, str], ...]:
+    """Where all variables were dropped, the agent's are gone too: only the job's output tells."""
+    found = told_by_job(case, MISSING)
+    name = (found["torch"] or found["key"] or "") if found is not None else ""
+    failed = [one for one in case.processes if one.failed and one.part is not Part.SHELL]
+    if found is None or not failed or anything_started(case) or not (found["torch"] or name in OF_LAUNCHERS):
+        return ()
+    return ((Told(story=failed[-1], found=found, origin=None, line=found.string.strip()), name),)
 
 
 def started_without_launcher(case: Case) -> bool:
