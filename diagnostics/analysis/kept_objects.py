@@ -20,6 +20,9 @@ SMALL = {
 }  # fmt: skip
 
 
+Repeated = ast.For | ast.While | ast.AsyncFor | ast.FunctionDef | ast.AsyncFunctionDef
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
     """One statement that keeps `what` in `container`; `graph` where it is what backward() was called on."""
@@ -40,10 +43,16 @@ def kept_objects(source: SourceFile) -> tuple[Kept, ...]:
         if isinstance(loop, (ast.For, ast.While, ast.AsyncFor)):
             for kept in _kept_in(loop, bounded):
                 found.setdefault(kept.line, kept)
+    everywhere = _emptied(list(ast.walk(source.tree)))
+    for function in ast.walk(source.tree):  # a method that is called in each iteration keeps things in its object
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.name != "__init__":
+            for kept in _kept_in(function, bounded):
+                if kept.container.startswith("self.") and kept.container not in everywhere:
+                    found.setdefault(kept.line, kept)
     return tuple(sorted(found.values(), key=lambda kept: (not kept.graph, kept.line)))
 
 
-def _kept_in(loop: ast.For | ast.While | ast.AsyncFor, bounded: set[str]) -> Iterator[Kept]:
+def _kept_in(loop: Repeated, bounded: set[str]) -> Iterator[Kept]:
     nodes = [node for statement in loop.body for node in ast.walk(statement)]
     made = {name: node.value for node in nodes if isinstance(node, ast.Assign) for name in _names(node.targets)}
     backward = {
@@ -51,11 +60,7 @@ def _kept_in(loop: ast.For | ast.While | ast.AsyncFor, bounded: set[str]) -> Ite
         for node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
     }
-    emptied = {
-        ast.unparse(node.func.value)
-        for node in nodes
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SHRINKING
-    }
+    emptied = _emptied(nodes)
     for node in nodes:
         keeping = _keeping(node)
         if keeping is None:
@@ -67,6 +72,15 @@ def _kept_in(loop: ast.For | ast.While | ast.AsyncFor, bounded: set[str]) -> Ite
         graph = what in backward or any(name in backward for name in _plain_parts(value))
         if graph or (isinstance(node, ast.Call) and _is_large(value, made)):
             yield Kept(line=getattr(node, "lineno", 0), what=what, container=container, graph=graph)
+
+
+def _emptied(nodes: list[ast.AST]) -> set[str]:
+    """Returns the containers that something is taken out of."""
+    return {
+        ast.unparse(node.func.value)
+        for node in nodes
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SHRINKING
+    }
 
 
 def _keeping(node: ast.AST) -> tuple[str, ast.expr] | None:

@@ -10,6 +10,7 @@ Fix: hand the exception to the main thread (a Future, or a sentinel in the queue
 
 from __future__ import annotations
 
+import ast
 import re
 
 from diagnostics.analysis.blame import (
@@ -23,7 +24,7 @@ from diagnostics.analysis.blame import (
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.failure_origin import Origin, locations_of, of_raised, origin
 from diagnostics.findings import Confidence, Fix
-from diagnostics.matches import Examines, Match
+from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed, natural_outcome, stood_still
 
 CODE = "D250"
@@ -71,7 +72,7 @@ def match(case: Case) -> Match | None:
         fix=Fix(text=f"correct {locations[0]}, and hand a thread's exception to the main thread so that nobody waits"),
         locations=locations,
         confidence=Confidence.CONFIRMED if after is not None else Confidence.LIKELY,
-        outcome=natural_outcome(case),
+        outcome=natural_outcome(case) if case.failed or stood_still(case) else JobOutcome.SILENT_WRONG,
         explains=_waiting(case, story),
         began_s=raised.at_s,
     )
@@ -95,7 +96,19 @@ def _cost(case: Case, story: ProcessStory, raised: Raised) -> str:
     optimizer = story.agent is not None and story.agent.last_event("optimizer") is not None
     if not case.failed and most == 0 and optimizer and story.agent is not None and not story.agent.steps.backwards:
         return "no rank made an optimizer step"
+    if not case.failed and _fills_a_queue(case, raised):
+        return f"what it was to hand over is missing, and the job says success after {story.steps} optimizer steps"
     return ""
+
+
+def _fills_a_queue(case: Case, raised: Raised) -> bool:
+    """Whether a function on the thread's path puts things into a queue: its reader took the silence for the end."""
+    for frame in raised.user_path:
+        function = case.sources.file(frame.file).function_at(frame.line)
+        for node in ast.walk(function) if function is not None else ():
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "put":
+                return True
+    return False
 
 
 def _failed_first(case: Case, story: ProcessStory) -> bool:
