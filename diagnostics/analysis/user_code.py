@@ -11,7 +11,8 @@ from diagnostics.analysis.agent_facts import Frame
 
 _PACKAGES = re.compile(r"/(?:site|dist)-packages/")
 _STDLIB = re.compile(r"/lib/python3\.\d+/(?!(?:site|dist)-packages/)")
-_NEVER = re.compile(r"^<frozen |/(?:site|dist)-packages/torch/")
+# Compiled Cython names its source as it lay when it was built: "h5py/h5f.pyx".
+_NEVER = re.compile(r"^<frozen |/(?:site|dist)-packages/torch/|\.pyx$")
 
 
 def user_frames(frames: Iterable[Frame], *, agent_folder: str = "") -> tuple[Frame, ...]:
