@@ -19,6 +19,7 @@ from diagnostics.job_ending import Ending
 from diagnostics.job_facts_file import JobFactsFile, end_of
 from diagnostics.job_signals import INTERRUPTS, JobSignals
 from diagnostics.machine.child import new_mark
+from diagnostics.machine.folder_watch import FolderWatch
 from diagnostics.machine.job_streams import ADDRESS_VARIABLE, JobStreams
 from diagnostics.machine.job_tree import OWN, JobTree, signal_all
 from diagnostics.machine.kin import MARK
@@ -28,6 +29,7 @@ from diagnostics.record import agent_environment
 from diagnostics.run_folder import RunFolder
 
 FIRST_LOOK_S, LONGEST_LOOK_S = 0.05, 1.0  # between two looks at /proc; each new process makes it short again
+AGENT_LOOK_S = 0.05  # at the earliest again, however many processes start
 LOOK_SHARE = 0.004  # of one CPU
 SAME_INTERRUPT_S = 0.3  # a Ctrl-C that reaches us twice is one
 LEFTOVER_S = 0.5  # what is about to end by itself: resource trackers, ranks that lost their launcher
@@ -72,13 +74,16 @@ class JobWatch:
         self._poll = select.epoll()
         self._ending = Ending()
         self._interrupted_at = float("-inf")
-        self._next_look = self._look_apart = 0.0
+        self._next_look = self._look_apart = self._looked_at = 0.0
+        self._new_agents = FolderWatch(place.agents)
 
     def run(self) -> int:
         """Runs the job to its end and ends what it left; returns its exit code. Raises NotStartedError."""
         os.environ[OWN] = str(os.getpid())
         adopt_orphans()
         self._poll.register(self._signals.fd, select.EPOLLIN)
+        if self._new_agents.fd is not None:
+            self._poll.register(self._new_agents.fd, select.EPOLLIN)
         try:
             with Terminal() as terminal:
                 self._terminal = terminal
@@ -91,6 +96,7 @@ class JobWatch:
             os.environ.pop(OWN, None)
             adopt_orphans(wanted=False)
             self._captures.close()
+            self._new_agents.close()
             self._poll.close()
 
     def _now(self) -> float:
@@ -173,6 +179,9 @@ class JobWatch:
             if fd == self._signals.fd:
                 for number in self._signals.take():
                     self._take_signal(number)
+            elif fd == self._new_agents.fd:
+                self._new_agents.clear()  # a Python process has started
+                self._next_look = min(self._next_look, max(self._now(), self._looked_at + AGENT_LOOK_S))
             elif self._tree.owns(fd) and (ended := self._tree.ended(fd)) is not None:
                 self._captures.ended(ended, self._tree)
                 self._look_apart = 0.0
@@ -187,6 +196,7 @@ class JobWatch:
 
     def _look(self) -> None:
         began = time.thread_time()
+        self._looked_at = self._now()
         before = len(self._tree.members)
         self._tree.look()
         cost = time.thread_time() - began

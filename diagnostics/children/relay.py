@@ -7,10 +7,10 @@ NAME the file that tells agents so. The agent in each Python process hands over 
 abstract socket STREAMS_NAME; so each process's output is also kept apart. One thread a destination: where nobody
 reads our stdout, the job's stdout blocks, as it would without us, and its stderr does not.
 
-Lines on CONTROL (a socket), from the supervisor: "size" (the window changed), "copies" (write the copies now; answer
-"copied"), "total" (answer "total BYTES"), "finish" (the job is over: take what is there, write, end). Without a
-supervisor all goes on until every writer has gone. The copies hold what the job wrote, secrets too: they are given to
-the program KEEPER, which hides them and writes.
+Lines on CONTROL (a socket), from the supervisor: "size" (the window changed; answer "resized"), "copies" (write the
+copies now; answer "copied"), "total" (answer "total BYTES"), "finish" (the job is over: take what is there, write,
+end). Without a supervisor all goes on until every writer has gone. The copies hold what the job wrote, secrets too:
+they are given to the program KEEPER, which hides them and writes.
 """
 
 import array
@@ -252,6 +252,7 @@ class Relay:
         """Does what the supervisor says; True where that was the last thing."""
         if line == b"size":
             self.resize()
+            self.say("resized")
         elif line == b"copies":
             self.write_copies()
             self.say("copied")

@@ -67,7 +67,9 @@ class JobStreams:
 
     def resize(self) -> None:
         """Gives the job's terminals the size of ours."""
-        self._say("size")
+        with self._asking:  # the job asks for the size as soon as it hears of the change
+            self._say("size")
+            self._wait_for("resized", time.monotonic() + 1.0)
 
     def write_copies(self, deadline_s: float) -> None:
         """Has the relay write what the job wrote so far into the record."""

@@ -20,6 +20,7 @@ from diagnostics.machine.processes import LAUNCHER_VARIABLES
 
 OWN = "UPS_DOCTOR_OWN"  # in our own environment, never in the job's
 MOST = 4096  # processes remembered; of a job that starts programs for ever, those that ended well are forgotten first
+FORK_LOOKS = 3
 _ORPHAN_S = 2.0  # an unknown zombie child may be a program of ours that is about to be waited for
 
 
@@ -34,6 +35,7 @@ class Member:
     argv: tuple[str, ...] = ()
     variables: dict[str, str] | None = None
     cwd: str = ""
+    looks: int = 0
     pidfd: int | None = None
     ended_s: float | None = None
     status: int | None = None
@@ -71,7 +73,8 @@ class JobTree:
             known = self.members.get((pid, stats[pid][2]))
             if known is None and stats[pid][1] not in "ZX":
                 self._add(pid)
-            elif known is not None and known.argv != () and known.seen_s > self._clock() - 1.0:
+            elif known is not None and known.looks < FORK_LOOKS:
+                known.looks += 1
                 self._describe(known)  # it may have been seen between fork and exec
         for member in self.members.values():
             if member.ended_s is None and member.pidfd is None:
