@@ -95,7 +95,7 @@ def run_bare(truth: Truth) -> Bare:
 
 
 def run_watched(truth: Truth, keep: Path | None = None) -> Watched:
-    """Runs the program under `ups-doctor run`; the report is copied to `keep` where that is given."""
+    """Runs the program under `ups-doctor run`; all that the doctor left is copied to `keep` where that is given."""
     with copied(truth) as folder, tempfile.TemporaryDirectory(prefix="reports-") as above:
         reports = Path(above) / "report"
         argv = [str(DOCTOR), "run", "--report-dir", str(reports), "--", *truth.command]
