@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Iterator
 
@@ -10,17 +11,33 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.user_code import user_frames
 
+MOST_FILES = 60
+
 
 def user_files(case: Case, story: ProcessStory | None = None) -> tuple[tuple[str, SourceFile], ...]:
     """Returns (name as Python knew it, file) of one process, or of all ranks first and then the others."""
     stories = (story,) if story is not None else (*case.ranks, *case.processes)
-    names = dict.fromkeys(name for one in stories for name in _names(one))
+    waiting = list(dict.fromkeys(name for one in stories for name in _names(one)))
     found: dict[str, tuple[str, SourceFile]] = {}
-    for name in names:
+    while waiting and len(found) < MOST_FILES:
+        name = waiting.pop(0)
         file = case.sources.file(name)
-        if file.tree is not None:
-            found.setdefault(os.path.normpath(file.path), (name, file))  # one file may have several names
+        path = os.path.normpath(file.path)  # one file may have several names
+        if file.tree is not None and path not in found:
+            found[path] = (name, file)
+            waiting += _imported(name, file)
     return tuple(found.values())
+
+
+def _imported(name: str, file: SourceFile) -> Iterator[str]:
+    """Yields the files beside this one, or beside its package, that its imports may mean."""
+    folders = (os.path.dirname(name), os.path.dirname(os.path.dirname(name)))  # noqa: PTH120 (a name)
+    for node in ast.walk(file.tree) if file.tree is not None else ():
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            modules = [node.module or "", *(f"{node.module or ''}.{alias.name}".strip(".") for alias in node.names)]
+        for module in filter(None, modules):
+            yield from (os.path.join(folder, *module.split(".")) + ".py" for folder in folders)  # noqa: PTH118 (a name)
 
 
 def _names(story: ProcessStory) -> Iterator[str]:
