@@ -1,10 +1,10 @@
 """Stands between a job's output and ours.
 
-`python -I -S relay.py CONTROL STREAMS_NAME AGENTS_FOLDER KEEPER DEST=FD=NAME...`: started by the supervisor in a
+`python -I -S relay.py CONTROL LISTENER AGENTS_FOLDER KEEPER DEST=FD=NAME...`: started by the supervisor in a
 session of its own, so that neither Ctrl-C nor the supervisor's death ends it; the job's output goes on to where it was
 meant to go, byte for byte. DEST is 1 or 2, our own stdout or stderr; FD is the reading end of what the job writes to,
 NAME the file that tells agents so. The agent in each Python process hands over a stream of its own through the
-abstract socket STREAMS_NAME; so each process's output is also kept apart. One thread a destination: where nobody
+listening socket LISTENER; so each process's output is also kept apart. One thread a destination: where nobody
 reads our stdout, the job's stdout blocks, as it would without us, and its stderr does not.
 
 Lines on CONTROL (a socket), from the supervisor: "size" (the window changed; answer "resized"), "copies" (write the
@@ -176,10 +176,10 @@ class Destination:
 class Relay:
     """All of it."""
 
-    def __init__(self, control, streams, folder, keeper):
+    def __init__(self, control, listener, folder, keeper):
         self.control = socket.socket(fileno=control)
         self.folder, self.keeper = Path(folder), keeper
-        self.listener = _listen(streams)
+        self.listener = socket.socket(fileno=listener)
         self.destinations = {}
         self.known = {}  # name of a stream's file -> destination
         self.copies = {}  # name -> Copy
@@ -222,9 +222,8 @@ class Relay:
         for destination in self.destinations.values():
             destination.thread.start()
         poll = select.poll()
-        for fd in (self.control.fileno(), self.listener.fileno() if self.listener else -1, self.woken):
-            if fd >= 0:
-                poll.register(fd, select.POLLIN)
+        for fd in (self.control.fileno(), self.listener.fileno(), self.woken):
+            poll.register(fd, select.POLLIN)
         pending = b""
         while True:
             for fd, _ in poll.poll():
@@ -235,7 +234,7 @@ class Relay:
                     if self.listener is None:
                         poll.unregister(fd)
                 elif not self.orphaned:
-                    data = self.control.recv(4096)
+                    data = self.hear()
                     if not data:
                         self.orphaned = True
                         poll.unregister(self.control.fileno())
@@ -247,6 +246,13 @@ class Relay:
             if self.orphaned and not any(one.sources for one in self.destinations.values()):
                 self.write_copies()
                 return
+
+    def hear(self):
+        """Returns what the supervisor says, nothing where it is gone."""
+        try:
+            return self.control.recv(4096)
+        except ConnectionResetError:  # it was killed before it read an answer of ours
+            return b""
 
     def obey(self, line):
         """Does what the supervisor says; True where that was the last thing."""
@@ -351,27 +357,17 @@ def _triples(words):
     return [tuple(words[at : at + 3]) for at in range(0, len(words), 3)]
 
 
-def _listen(name):
-    try:
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
-        listener.bind(b"\0" + name.encode())
-        listener.listen(512)
-        listener.setblocking(False)
-    except OSError:
-        return None  # processes cannot be told apart
-    return listener
-
-
 def main():
     """Runs the relay with the arguments of this program."""
-    control, streams, folder, keeper, *mains = sys.argv[1:]
-    os.set_inheritable(int(control), False)
+    control, listener, folder, keeper, *mains = sys.argv[1:]
+    for fd in (control, listener):
+        os.set_inheritable(int(fd), False)
     with suppress(OSError, ValueError):  # fewer processes will have a stream of their own
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 1 << 16) if hard > 0 else 1 << 16, hard))
     with suppress(OSError):  # not root
         os.setpriority(os.PRIO_PROCESS, 0, -5)  # the order between processes is that in which we wake up
-    relay = Relay(int(control), streams, folder, keeper)
+    relay = Relay(int(control), int(listener), folder, keeper)
     for word in mains:
         number, fd, name = word.split("=")
         relay.add_main(int(number), int(fd), name)

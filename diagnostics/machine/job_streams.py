@@ -40,10 +40,12 @@ class JobStreams:
             self._channels.append(_open_channel(_ERR))
         names = [self._announce(channel) for channel in self._channels]
         self._control, theirs = socket.socketpair()
+        listener = self._listen()  # before the relay runs: the job's first process may be faster
         try:
-            self._relay = self._start(theirs, names, keeper)
+            self._relay = self._start(theirs, listener, names, keeper)
         finally:
             theirs.close()
+            listener.close()
         self._received = b""
         self._asking = threading.Lock()  # one question at a time
         self._finished = False
@@ -148,16 +150,25 @@ class JobStreams:
             return name
         return name
 
-    def _start(self, control: socket.socket, names: list[str], keeper: list[str]) -> subprocess.Popen[bytes]:
+    def _listen(self) -> socket.socket:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(b"\0" + self.address.encode())  # no file: nothing to clean up, and no limit of 108 characters
+        listener.listen(512)
+        listener.setblocking(False)
+        return listener
+
+    def _start(
+        self, control: socket.socket, listener: socket.socket, names: list[str], keeper: list[str]
+    ) -> subprocess.Popen[bytes]:
         mains = [
             f"{channel.destination}={channel.reading}={name}"
             for channel, name in zip(self._channels, names, strict=True)
         ]
-        argv = [str(control.fileno()), self.address, str(self._agents), json.dumps(keeper), *mains]
+        argv = [str(control.fileno()), str(listener.fileno()), str(self._agents), json.dumps(keeper), *mains]
         return subprocess.Popen(
             [sys.executable, "-I", "-S", str(RELAY), *argv],
             stdin=subprocess.DEVNULL,
-            pass_fds=[control.fileno(), *(channel.reading for channel in self._channels)],
+            pass_fds=[control.fileno(), listener.fileno(), *(channel.reading for channel in self._channels)],
             start_new_session=True,  # neither Ctrl-C nor the end of our terminal's session is meant for it
             cwd="/",
         )

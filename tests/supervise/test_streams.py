@@ -85,6 +85,7 @@ def test_a_flood_is_passed_on_and_its_copy_is_bounded(tmp_path: Path) -> None:
     seen = 0
     while data := process.stdout.read(1 << 20):
         seen += len(data)
+    process.stdout.close()
     assert (process.wait(60), seen) == (0, size)
     assert sum(path.stat().st_size for path in (tmp_path / "report").rglob("*") if path.is_file()) < 4 << 20
 
