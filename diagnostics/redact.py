@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diagnostics.secret_forms import (
-    HIDDEN,
-    PEM_BEGINS,
-    PEM_BODY,
-    PEM_ENDS,
-    PEM_LINE,
-    TRIGGERS,
-    is_secret,
-    is_secret_variable,
-    without_secrets,
-)
+from diagnostics.agent.secret_forms import HIDDEN, is_secret_variable
+from diagnostics.agent.secret_lines import Lines, hidden, hidden_words
 
 __all__ = ["HIDDEN", "Stream", "argv", "environment", "json_value", "line", "source", "text", "variable"]
 
@@ -25,9 +16,7 @@ TELLING = (
     "SLURM_", "UCX_", "FI_", "UPS_DOCTOR_",
 )  # fmt: skip
 TELLING_NAMES = ("RANK", "WORLD_SIZE", "GROUP_RANK", "PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "VIRTUAL_ENV")
-_BLOCK = 1 << 16  # characters looked through at once for anything that may be a secret
 _LONGEST_LINE = 1 << 18  # a stream does not wait longer for the end of a line
-_LONGEST_KEY = 400  # lines
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -43,31 +32,17 @@ def variable(name: str, value: str) -> str:
 
 def text(value: str) -> str:
     """Returns `value` without passwords in URLs, `--token x`, `PASSWORD=x`, headers, keys and known forms of tokens."""
-    return _Lines().hide(value)
+    return hidden(value)
 
 
 def source(value: str, *, python: bool) -> str:
     """Returns a source file without secrets and with as many lines; Python still parses: literals alone are hidden."""
-    return _Lines(quoted_only=python).hide(value)
+    return Lines(quoted_only=python).hide(value)
 
 
 def argv(words: Sequence[str]) -> tuple[str, ...]:
     """Returns a command line without secrets, word by word: also `--token` and its value in two words."""
-    shown: list[str] = []
-    before = ""
-    for word in words:
-        option = before.startswith("-") and "=" not in before and not word.startswith("-")
-        hide = option and (is_secret(before.lstrip("-"), word) or _hides_after(shown, before, word))
-        shown.append(HIDDEN if hide else text(word))
-        before = word
-    return tuple(shown)
-
-
-def _hides_after(shown: Sequence[str], option: str, word: str) -> bool:
-    """Whether a program's short option takes a password: seen as one line, the value disappears."""
-    program = shown[0].rpartition("/")[2] if shown else ""
-    seen = text(f"{program} {' '.join(shown[1:-1])} {option} {word}") if " " not in word else ""
-    return len(option) == 2 and seen.endswith(HIDDEN) and not text(word).endswith(HIDDEN)
+    return tuple(hidden_words(words))
 
 
 def line(value: str) -> str:
@@ -96,7 +71,7 @@ class Stream:
     """
 
     def __init__(self) -> None:
-        self._lines = _Lines()
+        self._lines = Lines()
         self._held = ""
 
     def feed(self, data: bytes) -> bytes:
@@ -112,58 +87,3 @@ class Stream:
         """Returns the rest, after the end of the output."""
         rest, self._held = self._held, ""
         return self._lines.hide(rest).encode("latin-1", "replace")
-
-
-class _Lines:
-    """Hides line by line; the only thing it remembers is that a private key has begun."""
-
-    def __init__(self, *, quoted_only: bool = False) -> None:
-        self._quoted_only = quoted_only
-        self._key_lines = 0  # left of a private key that has begun
-
-    def hide(self, value: str) -> str:
-        """Returns `value` with the same number of lines."""
-        lower = value.lower()
-        if not self._key_lines and not any(trigger in lower for trigger in TRIGGERS):
-            return value
-        lines = value.split("\n")
-        start = 0
-        while start < len(lines):
-            end, size = start, 0
-            while end < len(lines) and size <= _BLOCK:
-                size += len(lines[end]) + 1
-                end += 1
-            self._hide_block(lines, start, end)
-            start = end
-        return "\n".join(lines)
-
-    def _hide_block(self, lines: list[str], start: int, end: int) -> None:
-        whole = "\n".join(lines[start:end]).lower()
-        present = tuple(trigger for trigger in TRIGGERS if trigger in whole)
-        if not present and not self._key_lines:
-            return
-        for at in range(start, end):
-            lower = lines[at].lower()
-            if self._key_lines or any(trigger in lower for trigger in present):
-                lines[at] = self._hide_line(lines[at])
-
-    def _hide_line(self, value: str) -> str:
-        if self._key_lines:
-            return self._hide_key_line(value)
-        begin = PEM_BEGINS.search(value)
-        if begin is None:
-            return without_secrets(value, quoted_only=self._quoted_only)
-        before, after = value[: begin.end()], value[begin.end() :]
-        if PEM_ENDS.search(after) is None and PEM_LINE.match(after):
-            self._key_lines = _LONGEST_KEY
-        return before + PEM_BODY.sub(HIDDEN, after)
-
-    def _hide_key_line(self, value: str) -> str:
-        self._key_lines -= 1
-        if (end := PEM_ENDS.search(value)) is not None:
-            self._key_lines = 0
-            return PEM_BODY.sub(HIDDEN, value[: end.start()]) + value[end.start() :]
-        if PEM_LINE.match(value) is None:  # this was no key
-            self._key_lines = 0
-            return without_secrets(value, quoted_only=self._quoted_only)
-        return HIDDEN if value.strip() else value
