@@ -19,6 +19,7 @@ from diagnostics.machine.tools import running_tools
 from diagnostics.run_folder import RunFolder
 from diagnostics.stall import Progress, waits_for_orders
 from diagnostics.surroundings import Surroundings, at_start
+from diagnostics.verdict_words import headline
 
 MOST_SNAPSHOTS = 3  # after deaths; a job whose helpers fail by design is not looked at again and again
 SNAPSHOT_S = 5.0
@@ -30,11 +31,20 @@ PROVISIONAL_S = 30.0  # a report about a stall that goes on is made again after 
 class JobCaptures:
     """The captures of one job. Nothing here raises, and nothing but `facts_at_end` and `leftovers` waits."""
 
-    def __init__(self, place: RunFolder, file: JobFactsFile, stall_timeout_s: float, command: Sequence[str]) -> None:
-        self._place, self._file = place, file
+    def __init__(
+        self,
+        place: RunFolder,
+        file: JobFactsFile,
+        stall_timeout_s: float,
+        command: Sequence[str],
+        say: Callable[[str], None],
+    ) -> None:
+        self._place, self._file, self._say = place, file, say
         self._around: Surroundings | None = None
         self._progress = None if waits_for_orders(tuple(command)) else Progress(place.agents, stall_timeout_s)
         self._pauses_s = self._next_look = self._next_provisional = 0.0
+        self._progress_at_end: tuple[Stall, ...] = ()
+        self._said = ""
         self._wants_end = False
         self._taken = 0
         self._work: threading.Thread | None = None
@@ -51,11 +61,16 @@ class JobCaptures:
 
     def stalls(self) -> tuple[Stall, ...]:
         """Returns the times without progress."""
-        return self._progress.stalls if self._progress is not None else ()
+        return self._progress.stalls if self._progress is not None else self._progress_at_end
 
     def wants_end(self, allowed: bool) -> bool:
         """Whether the job has stood still for the whole stall timeout, and may be ended for it."""
         return self._wants_end and allowed
+
+    def ending(self) -> None:
+        """The job is being ended: what it does from now on is no progress, and a stall that went on stays one."""
+        self._progress_at_end = self.stalls()
+        self._progress = None
 
     def paused(self, seconds: float) -> None:
         """Leaves out the time in which the user had stopped everything."""
@@ -121,6 +136,7 @@ class JobCaptures:
             self._next_provisional = at_s + PROVISIONAL_S
             self._begin(lambda: self._provisional(living, streams))
         if said.withdraw:
+            self._say("ups-doctor: the job goes on; the provisional report is withdrawn")
             self._join(SNAPSHOT_S)
             for name in ("report.md", "report.json"):
                 (self._place.folder / name).unlink(missing_ok=True)
@@ -129,7 +145,10 @@ class JobCaptures:
         self._snapshot(living, "stall")
         if streams is not None:
             streams.write_copies(SNAPSHOT_S)
-        diagnose(self._place.folder, provisional=True)
+        report = diagnose(self._place.folder, provisional=True)
+        if headline(report) != self._said:  # once, however long the stall goes on
+            self._said = headline(report)
+            self._say(f"ups-doctor: {self._said} See {self._place.folder / 'report.md'}")
 
     def _snapshot(self, living: Mapping[int, int], reason: str) -> None:
         ranks_first = dict(sorted(living.items(), key=lambda item: not self._is_watched(*item)))

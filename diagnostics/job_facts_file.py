@@ -62,6 +62,7 @@ class JobFactsFile:
         text = json.dumps(asdict(self.facts()), indent=1) + "\n"
         part = self._path.with_name(f".job.json.{os.getpid()}.part")
         try:
+            part.touch(mode=0o600)
             part.write_text(text, encoding="utf-8")
             part.replace(self._path)
             self.problem = ""

@@ -70,7 +70,7 @@ class JobWatch:
             started_ns=time.time_ns(),
             python=sys.executable,
         )
-        self._captures = JobCaptures(place, self.file, stall_timeout_s, self._command)
+        self._captures = JobCaptures(place, self.file, stall_timeout_s, self._command, say)
         self._poll = select.epoll()
         self._ending = Ending()
         self._interrupted_at = float("-inf")
@@ -241,6 +241,7 @@ class JobWatch:
     def _begin_ending(self, why: str, number: signal.Signals) -> None:
         self.file.set(ended_by=why)
         self._why = why
+        self._captures.ending()
         self._ending.begin(number)
         self._send_to_group(number)
 

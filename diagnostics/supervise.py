@@ -14,7 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from diagnostics import redact
 from diagnostics.analysis.job_facts import Missing
+from diagnostics.capture import keep_text
 from diagnostics.diagnose import diagnose
 from diagnostics.errors import DoctorError
 from diagnostics.job_signals import JobSignals
@@ -79,7 +81,7 @@ def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: JobWa
         _say(f"ups-doctor: no report: {error}; the record is in {shown}/record")
         return job_code
     except Exception:  # a fault of ours is never the job's
-        (place.folder / "doctor-error.txt").write_text(traceback.format_exc(), encoding="utf-8")
+        keep_text(place.folder / "doctor-error.txt", redact.text(traceback.format_exc()))
         _say(f"ups-doctor: the diagnosis failed, see {shown}/doctor-error.txt; the record is in {shown}/record")
         return job_code
     if not options.quiet:

@@ -144,8 +144,9 @@ def _multiprocessing_is_here(agent):
 
 
 def _torch_is_here(agent):
-    from . import lifecycle, loads, modules
+    from . import hiding, lifecycle, loads, modules
 
+    hiding.load()  # while files can still be opened
     loads.watch(agent)
     agent.exceptions.say_ways()
     lifecycle.watch(agent)

@@ -187,6 +187,8 @@ class Relay:
         self.all_lock = threading.Lock()
         self.finishing = self.orphaned = False
         self.lost = 0
+        self.callers = {}  # agents that have connected
+        self.poll = select.poll()
         self.woken, self.wake = os.pipe()
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self.most_sources = soft // 2
@@ -221,14 +223,20 @@ class Relay:
         """Serves the supervisor and the agents until the end."""
         for destination in self.destinations.values():
             destination.thread.start()
-        poll = select.poll()
-        for fd in (self.control.fileno(), self.listener.fileno(), self.woken):
+        poll = self.poll
+        standing = (self.control.fileno(), self.listener.fileno(), self.woken)
+        for fd in standing:
             poll.register(fd, select.POLLIN)
         pending = b""
         while True:
             for fd, _ in poll.poll():
                 if fd == self.woken:
                     os.read(self.woken, 4096)
+                elif fd in self.callers:
+                    if self.listen_to(fd):
+                        poll.unregister(fd)
+                elif fd not in standing:
+                    continue  # a caller that was heard meanwhile
                 elif self.listener is not None and fd == self.listener.fileno():
                     self.accept()
                     if self.listener is None:
@@ -267,6 +275,8 @@ class Relay:
         elif line == b"finish":
             if self.listener is not None:
                 self.accept()
+            for fd in list(self.callers):
+                self.listen_to(fd)
             self.finishing = True
             for destination in self.destinations.values():
                 os.write(destination.wake, b"x")
@@ -294,15 +304,26 @@ class Relay:
                 connection = self.listener.accept()[0]
             except OSError:
                 break
-            with connection:
-                connection.setblocking(False)
-                try:
-                    self.take_over(connection)
-                except (OSError, ValueError, struct.error):
-                    continue  # not an agent of ours, or it died; what it sent is closed
+            connection.setblocking(False)
+            self.callers[connection.fileno()] = connection
+            if not self.listen_to(connection.fileno()):
+                self.poll.register(connection, select.POLLIN)  # it has connected and not spoken yet
         if sum(len(one.sources) for one in self.destinations.values()) > self.most_sources:
             self.listener.close()  # further processes keep writing where they did
             self.listener = None
+
+    def listen_to(self, fd):
+        """Takes what an agent sends; False where it has sent nothing yet."""
+        connection = self.callers.pop(fd)
+        try:
+            self.take_over(connection)
+        except BlockingIOError:
+            self.callers[fd] = connection
+            return False
+        except (OSError, ValueError, struct.error):
+            pass  # not an agent of ours, or it died; what it sent is closed
+        connection.close()
+        return True
 
     def take_over(self, connection):
         """Reads one agent's message and adds the streams it sent."""
@@ -314,16 +335,19 @@ class Relay:
                 fds.frombytes(data[: len(data) - len(data) % 4])
         words = message.decode("ascii", "replace").split()
         # pid, start, then for each descriptor: name of the stream before, name of the new one, 1 or 2
-        if struct.unpack("3i", credentials)[1] != os.getuid() or len(words) != 2 + 3 * len(fds):
+        ours = struct.unpack("3i", credentials)[1] == os.getuid()
+        if not ours or len(words) != 2 + 3 * len(fds) or not all(word.isdigit() for word in (*words[:2], *words[4::3])):
             for fd in fds:
                 os.close(fd)
             return
         for fd, (before, name, number) in zip(fds, _triples(words[2:]), strict=True):
             os.set_inheritable(fd, False)
-            destination = self.known.get(before)
-            if destination is None or not words[0].isdigit() or not words[1].isdigit():
-                os.close(fd)
-                continue
+            if before not in self.known:  # its parent has spoken before, and waits to be heard
+                for caller in list(self.callers):
+                    if self.listen_to(caller):
+                        self.poll.unregister(caller)
+            # Nothing may be refused here: the writer would take it for the end of its reader.
+            destination = self.known.get(before) or self.destinations.get(int(number)) or self.destinations[1]
             self.known[name] = destination
             label = "%s-%s.%s.txt" % (words[0], words[1], "stdout" if number == "1" else "stderr")
             destination.add(Source(fd, self.folder / name, self.copy(label)))
