@@ -73,10 +73,8 @@ class Caught:
 
     def _write_chain(self, error, how):
         for _ in range(MAX_CHAIN):
-            group = getattr(error, "exceptions", None)
-            for member in group[:MAX_CHAIN] if isinstance(group, (tuple, list)) else ():
-                if isinstance(member, BaseException):
-                    self._write(member, how, member.__traceback__)
+            for member in _members(error):
+                self._write(member, how, member.__traceback__)
             if error.__cause__ is not None:  # an exception may forbid to be asked whether it is true
                 error = error.__cause__
             else:
@@ -135,6 +133,16 @@ def _place(kind, how, traceback):
     while traceback.tb_next is not None:
         traceback = traceback.tb_next
     return (kind.__name__, how, traceback.tb_frame.f_code.co_filename, traceback.tb_lineno, *caught_at)
+
+
+def _members(error, depth=MAX_CHAIN):
+    """Yields the first exceptions that an exception group holds, those of groups inside it after their own group."""
+    group = getattr(error, "exceptions", None)
+    for member in group[:MAX_CHAIN] if depth and isinstance(group, (tuple, list)) else ():
+        if isinstance(member, BaseException):
+            yield member
+            for inner in _members(member, depth - 1):
+                yield inner
 
 
 def _see_formatted(caught, traceback):

@@ -21,7 +21,10 @@ def watch(agent):
 def _leaving(agent, kind):
     def before(frame, args, kwargs):
         status = args[0] if args else kwargs.get("status")
-        value = status if isinstance(status, int) and abs(status) < 1 << 31 else 0
+        # Python shows any other object and ends with 1.
+        value = int(status is not None)
+        if isinstance(status, int):
+            value = status if abs(status) < 1 << 31 else 0
         text = "" if status is None or isinstance(status, int) else str(type(status).__name__)
         # Left from a handler or a `finally`: what is on its way there is never seen again.
         error = sys.exc_info()[1]

@@ -20,6 +20,7 @@ from diagnostics.analysis.user_code import shown_path, user_frames
 
 IN_WORKER = re.compile(r"Caught ([\w.]+) in \w+ worker process (\d+)")
 IN_CHILD = re.compile(r"^-- Process (\d+) terminated with the following error:", re.MULTILINE)
+GROUP = re.compile(r"(?:^|\.)(?:Base)?ExceptionGroup$")
 _BAD_SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 _SYNTAX_PLACE = re.compile(r"\(([^()]+\.py), line (\d+)\)")
 _CONFIG_PLACE = re.compile(r'in "([^"<>\n]{1,300}\.(?:ya?ml|toml|json))", line (\d+)')
@@ -66,7 +67,7 @@ def origin(case: Case, story: ProcessStory) -> Origin | None:
     if not story.failed or (raised is not None and not _ended_it(story, raised)):
         return None
     if raised is None:
-        texts = tracebacks(written_by(case, story)) if story.end.signal is None else ()
+        texts = _own_texts(case, story) if story.end.signal is None and not _left_in_order(story) else []
         return _of_text(case, story, texts[-1]) if texts else None
     carried = _carried(case, story, raised)
     return carried if carried is not None else _with_chain(case, story, raised)
@@ -75,6 +76,17 @@ def origin(case: Case, story: ProcessStory) -> Origin | None:
 def _ended_it(story: ProcessStory, raised: Raised) -> bool:
     """Whether the exception ended the process: a traceback that it only printed does not explain a later signal."""
     return raised.how is not How.OUTPUT or story.end.signal is None or story.agent is None
+
+
+def _left_in_order(story: ProcessStory) -> bool:
+    """Whether the agent saw the interpreter end without an exception: `sys.exit`, `raise SystemExit`."""
+    agent = story.agent
+    return agent is not None and agent.last_event("exit") is not None and agent.last_event("exception") is None
+
+
+def _own_texts(case: Case, story: ProcessStory) -> list[TracebackText]:
+    """Returns the tracebacks that it may have printed; in what all wrote, a launcher's only repeats that it failed."""
+    return [text for text in tracebacks(written_by(case, story)) if story.output or not PASSED_ON.search(text.type)]
 
 
 def of_raised(case: Case, story: ProcessStory, raised: Raised) -> Origin:
@@ -93,6 +105,9 @@ def locations_of(case: Case, found: Origin) -> tuple[str, ...]:
 
 def _carried(case: Case, story: ProcessStory, raised: Raised) -> Origin | None:
     """Returns what happened in a worker or child, where `raised` only carries it."""
+    member = _member(story, raised)
+    if member is not None:
+        return _carried(case, story, member) or _with_chain(case, story, member)
     worker = IN_WORKER.search(raised.message)
     if worker:
         sent = [(one, it) for one in case.children_of(story) for it in one.raised if it.how is How.WORKER]
@@ -106,6 +121,14 @@ def _carried(case: Case, story: ProcessStory, raised: Raised) -> Origin | None:
                 return origin(case, one)
         return _inner_text(case, story, raised, raised.message)
     return None
+
+
+def _member(story: ProcessStory, raised: Raised) -> Raised | None:
+    """Returns the first exception that a group was made of: the agent tells of them just behind the group."""
+    if not GROUP.search(raised.type) or not raised.sequence:
+        return None
+    behind = sorted((one for one in story.raised if one.sequence > raised.sequence), key=lambda one: one.sequence)
+    return next((one for one in behind if one.how is How.CAUGHT and not GROUP.search(one.type)), None)
 
 
 def _inner_text(case: Case, story: ProcessStory, raised: Raised, message: str) -> Origin | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from diagnostics.analysis.agent_facts import Frame
 
 _PREFIX = re.compile(r"^(?:\[(?:rank|default)\d+\]: ?|\d{1,5}: (?=Traceback|  File|[A-Z]\w*(?:Error|Exception)))")
+_MARGIN = re.compile(r"^ {2,80}\| ?")  # before the lines of an exception group
 _HEAD = re.compile(r"^\s*(?:Original )?Traceback \(most recent call last\):$")
 _HEAD_WORDS = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^\s*File "(.{1,1000})", line (\d{1,9})(?:, in (.{1,300}))?$')
@@ -38,8 +39,8 @@ class TracebackText:
 
 
 def plain_lines(text: str) -> list[str]:
-    """Returns the lines without what launchers put before them."""
-    return [_PREFIX.sub("", line.rstrip("\r")) for line in text.split("\n")]
+    """Returns the lines without what launchers, and Python before those of an exception group, put before them."""
+    return [_MARGIN.sub("", _PREFIX.sub("", line.rstrip("\r"))) for line in text.split("\n")]
 
 
 def tracebacks(text: str) -> tuple[TracebackText, ...]:

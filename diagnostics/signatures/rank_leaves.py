@@ -58,6 +58,12 @@ def _leaving(story: ProcessStory) -> Event | None:
     return found[-1] if found else None
 
 
+def _left_there(story: ProcessStory, where: Event | None) -> bool:
+    """Whether another rank left by the same line with an error, also where its launcher had begun to end it."""
+    event = _leaving(story) if story.failed else None
+    return event is not None and where is not None and bool(event.value) and event.path[:1] == where.path[:1]
+
+
 def _match(case: Case, story: ProcessStory) -> Match:
     event = _leaving(story)
     folder = story.agent.agent_folder if story.agent is not None else ""
@@ -72,13 +78,14 @@ def _match(case: Case, story: ProcessStory) -> Match:
     at = f" at {own[0]}" if own else ""
     why = f" after {caught.text}" if caught is not None else f": {said}" if said else ""
     raised = f", raised at {before[0]}" if before else ""
+    alike = [story, *(one for one in case.ranks if one.pid != story.pid and _left_there(one, event))]
     return blamed(
         case,
-        [story],
+        alike,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([story]))} left with exit code {story.end.exit_code}{at}{why}{raised}",
+        title=f"{sentence(named(alike))} left with exit code {story.end.exit_code}{at}{why}{raised}",
         evidence=[
             end_evidence(story),
             *path_evidence(case, f"{event.kind}({event.value})" if event is not None else "raise SystemExit", frames),

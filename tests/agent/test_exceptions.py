@@ -263,3 +263,24 @@ def test_what_torch_catches_in_workers_and_spawned_ranks_is_recorded_there(torch
     (hooks,) = (event for event in first.events if event.kind == "hooks")
     assert hooks.text.split()[:1] == ["logging"]
     assert set(hooks.text.split()) - {"monitoring"} == {"logging", "threading", "traceback"}
+
+
+def test_what_a_group_of_exceptions_holds_is_recorded_behind_it(watch):
+    run = watch("""
+        def fail(text):
+            raise ValueError(text)
+        def failed(text):
+            try: fail(text)
+            except ValueError as error: return error
+        def inner():
+            try: raise ExceptionGroup("inner", [failed("deep")])
+            except ExceptionGroup as group: return group
+        raise ExceptionGroup("outer", [inner(), failed("flat")])
+    """)
+    (agent,) = run.record.agents
+    assert told(agent) == [
+        ("exception", "ExceptionGroup: outer (2 sub-exceptions)", [10]),
+        ("caught", "how=caught | ExceptionGroup: inner (1 sub-exception)", [8]),
+        ("caught", "how=caught | ValueError: deep", [3, 5]),
+        ("caught", "how=caught | ValueError: flat", [3, 5]),
+    ]

@@ -183,3 +183,11 @@ def test_a_job_that_forks_without_end_is_told_of_in_bounds(watch):
     assert kinds.count("kill") == 8
     assert parent.events[-3].text.endswith(" code=3")
     assert [event.text for event in parent.events[-2:]] == ["child=153 child-end-clean=176 kill-mild=192", ""]
+
+
+@pytest.mark.parametrize(("status", "value"), [('"no data"', 1), ("None", 0), ("", 0), ("3", 3), ("False", 0)])
+def test_what_sys_exit_is_given_is_recorded_as_the_code_that_python_makes_of_it(watch, status, value):
+    run = watch(f"import sys; sys.exit({status})")
+    (agent,) = run.record.agents
+    assert [event.value for event in agent.events if event.kind == "sys.exit"] == [value]
+    assert run.returncode == value

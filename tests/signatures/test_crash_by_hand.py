@@ -289,3 +289,39 @@ def test_healthy_jobs_match_nothing() -> None:
         story(agent=agent(event("exit"), steps=10)), story(2, rank=1, agent=agent(event("exit"), steps=10)), code=0
     )
     assert [module.match(job) for module in ALL] == [None] * len(ALL)
+
+
+def test_a_group_of_exceptions_is_told_by_its_first_member() -> None:
+    found = (
+        raised("ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)", "gather.py:9", sequence=5),
+        raised("ExceptionGroup: inner (1 sub-exception)", "gather.py:8", how=How.CAUGHT, sequence=6),
+        raised("ZeroDivisionError: division by zero", "gather.py:6", how=How.CAUGHT, sequence=7),
+    )
+    told_of = uncaught_exception.match(case(story(code=1, raised=found)))
+    assert told(told_of) == ("python-exception", (0,), ("gather.py:6",))
+    assert told_of is not None
+    assert "ZeroDivisionError: division by zero" in told_of.finding.title
+
+
+def test_a_group_of_exceptions_that_only_the_output_tells_of_is_read() -> None:
+    text = (
+        '  + Exception Group Traceback (most recent call last):\n  |   File "train.py", line 8, in <module>\n  |     y\n'
+        "  | ExceptionGroup: two (1 sub-exception)\n  +-+---------------- 1 ----------------\n"
+        '    | Traceback (most recent call last):\n    |   File "data.py", line 3, in load\n    |     x\n'
+        "    | KeyError: 'nu'\n    +------------------------------------\n"
+    )
+    found = uncaught_exception.match(case(story(code=1, stderr=text)))
+    assert told(found) == ("python-exception", (0,), ("data.py:3",))
+
+
+def test_ranks_that_left_by_the_same_line_with_a_text_are_told_there_and_not_at_their_launchers_traceback() -> None:
+    launcher = (
+        'Traceback (most recent call last):\n  File "/bin/torchrun", line 8, in <module>\n    x\n'
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n====\n"
+    )
+    left = (event("sys.exit", "str", "settings.py:12", "main.py:11", value=1), event("exit"))
+    one = story(1, rank=0, code=1, agent=agent(*left))
+    two = story(2, rank=1, signal=signal.SIGTERM, ended_by="launcher", agent=agent(*left))
+    job = case(one, two, culprits=(one,), output=f"width 31 is no multiple of depth 4\n{launcher}")
+    assert uncaught_exception.match(job) is None
+    assert told(rank_leaves.match(job)) == ("python-exception", (0, 1), ("settings.py:12", "main.py:11"))
