@@ -10,6 +10,7 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diagnostics.analysis.blame import stood_still
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS
@@ -108,8 +109,8 @@ def _without_generic_doubles(roots: Sequence[Match]) -> list[Match]:
 def _unmatched(case: Case, cascades: Sequence[Match]) -> Decision:
     notes = ("interrupted",) if case.job.ended_by == "interrupt" else ()
     others = tuple(cascades)
-    if case.job.ended_by == "stall-timeout":
-        return Decision(outcome=JobOutcome.HANG, failure_class=UNKNOWN_CLASS, first=None, others=others)
+    if stood_still(case):
+        return Decision(outcome=JobOutcome.HANG, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
     crashed = case.failed and (case.job.ended_by != "interrupt" or bool(case.culprits))
     if crashed:
         return Decision(outcome=JobOutcome.CRASH, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
@@ -123,10 +124,10 @@ class _Died:
 
 
 def _culprits_signal(case: Case, decision: Decision) -> _Died | None:
-    """Returns the signal that a culprit rank died of by itself, the verdict's ranks first."""
+    """Returns the signal that a culprit rank died of by itself; the verdict says who that is, where there is one."""
     ranks = decision.first.culprit_ranks if decision.first is not None else ()
     stories: list[ProcessStory] = [story for rank in ranks if (story := case.of_rank(rank)) is not None]
-    for story in stories or list(case.culprits):
+    for story in stories if decision.first is not None else case.culprits:
         if story.end.signal is not None and story.ended_by not in ENDED_BY_OTHERS:
             return _Died(number=story.end.signal, who=f"rank {story.rank}")
     return None

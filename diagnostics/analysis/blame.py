@@ -71,6 +71,13 @@ def _carried_up(case: Case, story: ProcessStory) -> bool:
     return False
 
 
+def stood_still(case: Case) -> bool:
+    """Whether the job made no progress when the doctor or its user ended it, or makes none while it is looked at."""
+    stalled = any(stall.over_s is None for stall in case.job.stalls)
+    running = case.job.ended_s is None
+    return case.job.ended_by == "stall-timeout" or (stalled and (running or case.job.ended_by == "interrupt"))
+
+
 def ended_s(story: ProcessStory) -> float:
     """Seconds from the job's start to this process's end; that of its last exception, or its start, where unknown."""
     if story.end.at_s is not None:

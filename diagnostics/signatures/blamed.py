@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.blame import ended_s, rank_numbers
+from diagnostics.analysis.blame import ended_s, rank_numbers, stood_still
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.matches import JobOutcome, Match
@@ -13,12 +13,6 @@ from diagnostics.matches import JobOutcome, Match
 def natural_outcome(case: Case) -> JobOutcome:
     """HANG where the job stood still when it was ended by the doctor, by itself or for the user; else CRASH."""
     return JobOutcome.HANG if stood_still(case) else JobOutcome.CRASH
-
-
-def stood_still(case: Case) -> bool:
-    """Whether the job made no progress when the doctor ended it."""
-    stalled = any(stall.over_s is None for stall in case.job.stalls)
-    return case.job.ended_by == "stall-timeout" or (case.job.ended_by == "interrupt" and stalled)
 
 
 def blamed(

@@ -20,12 +20,13 @@ from diagnostics.analysis.blame import (
     path_evidence,
     sentence,
     source_evidence,
+    stood_still,
 )
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.failure_origin import Origin, locations_of, of_raised, origin
 from diagnostics.findings import Confidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
-from diagnostics.signatures.blamed import blamed, natural_outcome, stood_still
+from diagnostics.signatures.blamed import blamed, natural_outcome
 
 CODE = "D250"
 NAME = "thread-dies"
