@@ -11,6 +11,7 @@ from typing import Any
 from diagnostics.analysis.job_facts import Missing, Stall
 from diagnostics.capture import snapshot
 from diagnostics.capture_cores import cores
+from diagnostics.capture_sources import collect_sources
 from diagnostics.diagnose import diagnose
 from diagnostics.job_facts_file import JobFactsFile
 from diagnostics.machine.job_streams import JobStreams
@@ -108,6 +109,10 @@ class JobCaptures:
             around = self._around
             self._guard("surroundings", lambda: self._take_last_facts(around, pids))
         return self.facts()
+
+    def keep_sources(self, argvs: Sequence[Sequence[str]]) -> None:
+        """Copies the user's files that are named in call paths and command lines."""
+        self._guard("sources", lambda: self._note(collect_sources(self._place.record, Path.cwd(), argvs)))
 
     def close(self) -> None:
         """Ends what watches the machine."""

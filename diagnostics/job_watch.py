@@ -73,6 +73,7 @@ class JobWatch:
         self._captures = JobCaptures(place, self.file, stall_timeout_s, self._command, say)
         self._poll = select.epoll()
         self._ending = Ending()
+        self._argvs: list[Sequence[str]] = []
         self._interrupted_at = float("-inf")
         self._next_look = self._look_apart = self._looked_at = 0.0
         self._new_agents = FolderWatch(place.agents)
@@ -98,6 +99,17 @@ class JobWatch:
             self._captures.close()
             self._new_agents.close()
             self._poll.close()
+
+    def keep_sources(self) -> None:
+        """Copies the user's files that the record names into it; after the agents' files are in their place."""
+        self._captures.keep_sources([self._command, *self._argvs])
+        self.file.surround(self._captures.facts())
+        self.file.write()
+
+    def keep_sources(self) -> None:
+        """Copies what the job's processes ran, as far as it is the user's, into the record."""
+        argvs = [member.argv for member in self._tree.members.values()] if self._tree is not None else []
+        self.file.missing += collect_sources(self._place.record, Path(self.file.cwd), [self._command, *argvs])
 
     def _now(self) -> float:
         return time.monotonic() - self._began
@@ -339,6 +351,7 @@ class JobWatch:
                 lost = f"{streams.lost_bytes} bytes could not be written to our own output: its disk is full"
                 self.file.missing.append(Missing(what="output", why=lost))
         self._tree.settle()
+        self._argvs = [member.argv for member in self._tree.members.values()]
         self.file.surround(self._captures.facts_at_end([pid for pid, _ in self._tree.members]))
         self.file.see(self._tree.members.values())
         self.file.set(stalls=self._captures.stalls())

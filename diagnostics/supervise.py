@@ -67,7 +67,9 @@ def watch(command: Sequence[str], options: WatchOptions) -> int:
         kept = place.bring_agents_home()
         if kept:
             watch.file.missing.append(Missing(what="agents' files in the record", why=kept))
-            watch.file.write()
+        watch.keep_sources()
+        watch.file.write()
+        watch.keep_sources()
         code = _report(place, options, code, watch)
         signals.take()  # a late Ctrl-C: the job has ended, and the report is there
     return code
