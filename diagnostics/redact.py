@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diagnostics.agent.secret_forms import HIDDEN, is_secret_variable
-from diagnostics.agent.secret_lines import Lines, hidden, hidden_words
+from diagnostics.agent.hiding import HIDDEN, without_values
+from diagnostics.agent.secret_lines import Lines, hidden, hidden_words, is_secret_variable
 
 __all__ = ["HIDDEN", "Stream", "argv", "environment", "json_value", "line", "source", "text", "variable"]
 
@@ -32,17 +34,27 @@ def variable(name: str, value: str) -> str:
 
 def text(value: str) -> str:
     """Returns `value` without passwords in URLs, `--token x`, `PASSWORD=x`, headers, keys and known forms of tokens."""
-    return hidden(value)
+    return hidden(_without_own(value))
 
 
 def source(value: str, *, python: bool) -> str:
     """Returns a source file without secrets and with as many lines; Python still parses: literals alone are hidden."""
-    return Lines(quoted_only=python).hide(value)
+    return Lines(quoted_only=python).hide(_without_own(value))
 
 
 def argv(words: Sequence[str]) -> tuple[str, ...]:
     """Returns a command line without secrets, word by word: also `--token` and its value in two words."""
-    return tuple(hidden_words(words))
+    return tuple(hidden_words([_without_own(word) for word in words]))
+
+
+def _without_own(value: str) -> str:
+    """Takes out what the doctor's own variables, and so the job's, hold in secret; wherever it stands."""
+    return without_values(value, _own_secrets())
+
+
+@functools.cache
+def _own_secrets() -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in os.environ.items() if is_secret_variable(name, value))
 
 
 def line(value: str) -> str:

@@ -40,9 +40,10 @@ def write(report: Report, folder: Path) -> Path:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file so that a reader sees the old one or the new one, never a part. Raises OSError."""
+    """Writes a file that only its owner may read; a reader sees the old one or the new one. Raises OSError."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        part.touch(mode=0o600)
         with part.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()

@@ -15,6 +15,7 @@ from _thread import allocate_lock, get_native_id
 from itertools import count
 
 from . import layout
+from .hiding import hide_words
 
 ENDING_STRINGS_BYTES = 6 * 1024  # of the strings, kept for how the process ends
 
@@ -211,5 +212,5 @@ def _header_text():
         yield b"cwd=" + os.fsencode(os.getcwd())
     except OSError:
         pass  # the folder was removed
-    for word in getattr(sys, "orig_argv", None) or getattr(sys, "argv", []):
+    for word in hide_words(getattr(sys, "orig_argv", None) or getattr(sys, "argv", [])):
         yield b"argv=" + os.fsencode(word)[:400]

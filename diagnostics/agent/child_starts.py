@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .hiding import hide
+from .hiding import hide, hide_words
 from .wrapping import wrap_method
 
 MAX_WORDS = 300
@@ -20,11 +20,10 @@ def watch_popen(agent):
             return
         words = args[1] if len(args) > 1 else kwargs.get("args", "")
         if isinstance(words, (list, tuple)):
-            words = " ".join(os.fsdecode(word) for word in words[:20])
+            words = " ".join(hide_words([os.fsdecode(word)[: 2 * MAX_WORDS] for word in words[:20]]))
         else:
-            words = os.fsdecode(words)
-        words = hide(words[: 2 * MAX_WORDS])[:MAX_WORDS]
-        agent.event("child", "pid=%d how=popen | %s" % (args[0].pid, words), frame=frame)
+            words = hide(os.fsdecode(words)[: 2 * MAX_WORDS])
+        agent.event("child", "pid=%d how=popen | %s" % (args[0].pid, words[:MAX_WORDS]), frame=frame)
 
     wrap_method(sys.modules["subprocess"].Popen, "__init__", after=started)
 

@@ -100,12 +100,11 @@ def described(kind, value, limit):
         message = str(value)[: 2 * limit]  # it may be as long as a tensor
     except Exception:
         return str(getattr(kind, "__name__", kind))
-    text = "%s: %s" % (name, message)
     try:
         from .hiding import hide
     except ImportError:  # the agent's folder is gone
         return name
-    return hide(text)[:limit]
+    return ("%s: %s" % (name, hide(message)))[:limit]
 
 
 def _chain(owner, name, exceptions, tell):

@@ -31,9 +31,8 @@ class Locals:
 
 
 def _shown(name, value):
-    if is_secret(name):
-        return HIDDEN
-    return hide(_brief(value))[:MAX_VALUE]
+    text = _brief(value)
+    return HIDDEN if is_secret(name, text) else hide(text)[:MAX_VALUE]
 
 
 def _brief(value, deeper=True):

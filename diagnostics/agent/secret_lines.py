@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from .hiding import HIDDEN, TRIGGERS
 from .secret_forms import (
-    HIDDEN,
     PEM_BEGINS,
     PEM_BODY,
     PEM_ENDS,
     PEM_LINE,
-    TRIGGERS,
+    PEM_LONG,
     is_secret,
+    is_secret_variable,
     without_secrets,
 )
+
+__all__ = ["Lines", "hidden", "hidden_words", "is_secret_variable"]
 
 TYPE_CHECKING = False  # as of typing, which a job need not import
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 16  # characters looked through at once for anything that may be a secret
 _LONGEST_KEY = 400  # lines
+_MOST_FOREIGN = 20  # lines between those of a key
 
 
 def hidden(value: str) -> str:
@@ -87,14 +91,14 @@ class Lines:
         before, after = value[: begin.end()], value[begin.end() :]
         if PEM_ENDS.search(after) is None and PEM_LINE.match(after):
             self._key_lines = _LONGEST_KEY
-        return before + PEM_BODY.sub(HIDDEN, after)
+        return without_secrets(before, quoted_only=self._quoted_only) + PEM_BODY.sub(HIDDEN, after)
 
     def _hide_key_line(self, value: str) -> str:
         self._key_lines -= 1
         if (end := PEM_ENDS.search(value)) is not None:
             self._key_lines = 0
             return PEM_BODY.sub(HIDDEN, value[: end.start()]) + value[end.start() :]
-        if PEM_LINE.match(value) is None:  # this was no key
-            self._key_lines = 0
-            return without_secrets(value, quoted_only=self._quoted_only)
+        if PEM_LINE.match(value) is None:  # this was no key, or another process writes between its lines
+            self._key_lines = max(0, self._key_lines - _LONGEST_KEY // _MOST_FOREIGN)
+            return without_secrets(PEM_LONG.sub(HIDDEN, value), quoted_only=self._quoted_only)
         return HIDDEN if value.strip() else value

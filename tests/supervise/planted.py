@@ -34,11 +34,11 @@ FORMS: dict[str, Callable[[str], tuple[str, str]]] = {
         f"eyJ{(s := _random('jwt' + place, 30))}.eyJ{_random(place, 40)}.{_random('x' + place, 30)}",
         s,
     ),
-    "password": lambda place: (f"password={(s := 'correct-horse-' + _random('pw' + place, 12))}", s),
+    "password": lambda place: (f"password={(s := _random('pw' + place, 16) + '!')}", s),
     "option": lambda place: (f"--api-key {(s := _random('option' + place, 20))}", s),
     "webhook": lambda place: (f"https://hooks.slack.com/services/T0/B0/{(s := _random('slack' + place, 24))}", s),
     "signed": lambda place: (
-        f"https://store.example.org/model.pt?X-Amz-Signature={(s := _random('signed' + place, 64, '0123456789abcdef'))}",
+        f"https://example.org/model.pt?X-Amz-Signature={(s := _random('signed' + place, 64, '0123456789abcdef'))}",
         s,
     ),
     "openai": lambda place: (f"sk-proj-{(s := _random('sk' + place, 40))}", s),
