@@ -106,11 +106,6 @@ class JobWatch:
         self.file.surround(self._captures.facts())
         self.file.write()
 
-    def keep_sources(self) -> None:
-        """Copies what the job's processes ran, as far as it is the user's, into the record."""
-        argvs = [member.argv for member in self._tree.members.values()] if self._tree is not None else []
-        self.file.missing += collect_sources(self._place.record, Path(self.file.cwd), [self._command, *argvs])
-
     def _now(self) -> float:
         return time.monotonic() - self._began
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import signal_name
 from diagnostics.analysis.case import Case, How, ProcessStory
+from diagnostics.analysis.user_code import telling_frames
 from diagnostics.record import RunRecord
 from diagnostics.report_timeline import ended_in_words, last_collective
 from diagnostics.run_report import Coverage, RankRow, StackGroup
 
 SHOWN_FRAMES = 20
-_PLUMBING = re.compile(r"/torch/nn/modules/module\.py$|^<frozen |/importlib/_bootstrap|/runpy\.py$")
 _ISOLATED = re.compile(r"^-[A-Za-z]*[IE]")
 
 
@@ -81,9 +81,7 @@ def _stack(case: Case, story: ProcessStory) -> tuple[str, tuple[str, ...]]:
         captured, frames = "traceback", ending[-1].path
     elif story.stacks:
         captured, frames = "py-spy", story.stacks[0]
-    folder = story.agent.agent_folder if story.agent is not None else ""
-    kept = [frame for frame in frames if not (folder and frame.file.startswith(f"{folder}/"))]
-    shown = [frame for frame in kept if not _PLUMBING.search(frame.file)] or kept
+    shown = telling_frames(frames, case.agent_folders)
     return captured, tuple(f"{case.line(frame)} {frame.function}" for frame in shown[:SHOWN_FRAMES])
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.job_answers import last_lines, shown_ranks
+from diagnostics.analysis.user_code import telling_frames
 from diagnostics.findings import Evidence
 
 # Raised by a parent since a child of it failed: never the cause.
@@ -144,7 +145,8 @@ def source_evidence(case: Case, frame: Frame) -> tuple[Evidence, ...]:
 
 def path_evidence(case: Case, source: str, frames: Sequence[Frame]) -> tuple[Evidence, ...]:
     """Returns a call path as proof, innermost first, () for an empty one."""
-    shown = [f"{case.line(frame)} {frame.function}" for frame in frames[:SHOWN_FRAMES]]
+    telling = telling_frames(frames, case.agent_folders)
+    shown = [f"{case.line(frame)} {frame.function}" for frame in telling[:SHOWN_FRAMES]]
     return (Evidence(source=source, observed="\n".join(shown)),) if shown else ()
 
 

@@ -161,6 +161,11 @@ class Case:
         sizes = [int(size) for size in said if size.isdigit()]
         return max(sizes, default=None) or (len(self.ranks) or None)
 
+    @property
+    def agent_folders(self) -> frozenset[str]:
+        """Where the agent's own code lay; its frames are not the job's."""
+        return frozenset(story.agent.agent_folder for story in self.processes if story.agent is not None)
+
     def of_rank(self, rank: int) -> ProcessStory | None:
         """The last process of one rank."""
         return next((story for story in self.ranks if story.rank == rank), None)

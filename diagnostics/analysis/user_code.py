@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from diagnostics.analysis.agent_facts import Frame
@@ -12,6 +12,7 @@ from diagnostics.analysis.agent_facts import Frame
 _PACKAGES = re.compile(r"/(?:site|dist)-packages/")
 _STDLIB = re.compile(r"/lib/python3\.\d+/(?!(?:site|dist)-packages/)")
 # Compiled Cython names its source as it lay when it was built: "h5py/h5f.pyx".
+_PLUMBING = re.compile(r"/torch/nn/modules/module\.py$|^<frozen |/importlib/_bootstrap|/runpy\.py$")
 _NEVER = re.compile(r"^<frozen |/(?:site|dist)-packages/torch/|\.pyx$")
 
 
@@ -27,6 +28,13 @@ def user_frames(frames: Iterable[Frame], *, agent_folder: str = "") -> tuple[Fra
     own = [frame for frame in ours if not _PACKAGES.search(frame.file)]
     in_files = tuple(frame for frame in own if frame.file != "<string>")  # what multiprocessing starts a child with
     return in_files or tuple(own) or tuple(ours)
+
+
+def telling_frames(frames: Sequence[Frame], agent_folders: Collection[str]) -> tuple[Frame, ...]:
+    """Returns the frames without the agent's and those that only pass a call of a module on."""
+    inside = tuple(f"{folder}{os.sep}" for folder in agent_folders if folder)
+    kept = tuple(frame for frame in frames if not frame.file.startswith(inside))
+    return tuple(frame for frame in kept if not _PLUMBING.search(frame.file)) or kept
 
 
 def shown_path(file: str, cwd: str) -> str:
