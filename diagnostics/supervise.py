@@ -68,8 +68,6 @@ def watch(command: Sequence[str], options: WatchOptions) -> int:
         if kept:
             watch.file.missing.append(Missing(what="agents' files in the record", why=kept))
         watch.keep_sources()
-        watch.file.write()
-        watch.keep_sources()
         code = _report(place, options, code, watch)
         signals.take()  # a late Ctrl-C: the job has ended, and the report is there
     return code
