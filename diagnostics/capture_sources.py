@@ -17,7 +17,7 @@ from diagnostics import redact
 from diagnostics.analysis.agent_facts import AgentFile, Frame
 from diagnostics.analysis.core_text import parse_core_text
 from diagnostics.analysis.job_facts import Missing
-from diagnostics.analysis.launch_scripts import NAMED, SCRIPT
+from diagnostics.analysis.launch_scripts import NAMED, SCRIPT, makefiles
 from diagnostics.analysis.outside_stacks import parse_outside_stacks
 from diagnostics.analysis.user_code import user_frames
 from diagnostics.capture import keep_text
@@ -62,7 +62,9 @@ def collect_sources(record_folder: Path, cwd: Path, argvs: Iterable[Sequence[str
 
 def _scripts(argvs: Iterable[Sequence[str]], cwd: Path, texts: dict[Path, str]) -> list[Path]:
     """Returns the files on command lines, and those that shell scripts among them name; keeps texts that were read."""
-    waiting = [path for argv in argvs for word in argv for path in _named(word, cwd)]
+    told = list(argvs)
+    waiting = [path for argv in told for word in argv for path in _named(word, cwd)]
+    waiting += [_below(cwd, name) for argv in told for name in makefiles(argv)]
     found: dict[Path, None] = {}
     while waiting and len(found) < MOST_FILES:
         path = waiting.pop(0)

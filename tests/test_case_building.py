@@ -127,6 +127,12 @@ def test_a_job_of_one_program_is_rank_0_and_what_it_starts_is_not() -> None:
     assert parts(case) == {20: ("rank", 0), 30: ("data-worker", 0), 31: ("helper", None)}
 
 
+def test_a_program_beside_a_launcher_that_started_no_rank_is_none() -> None:
+    assert parts(built(launcher(), process(20, argv=("python", "watch_port.py")))) == {
+        10: ("launcher", None), 20: ("helper", None),
+    }  # fmt: skip
+
+
 def test_after_an_exec_the_last_program_of_a_pid_counts() -> None:
     first = agent(pid=20, start_ticks=20, started_ns=SECOND, argv=("python", "prepare.py"), name="agent-20-20.bin")
     last = agent(

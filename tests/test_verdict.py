@@ -119,6 +119,11 @@ def test_a_culprit_that_died_of_a_signal_gives_128_plus_n_whatever_the_launcher_
     )
 
 
+def test_a_failure_of_no_rank_gives_the_jobs_own_code_whatever_rank_was_ended_by_it() -> None:
+    decision = Decision(outcome=CRASH, failure_class="port-in-use", first=a_match("D104", ranks=()), others=())
+    assert exit_of(case(story(signal=15), code=1), decision).code == 1
+
+
 def test_a_rank_that_its_launcher_ended_gives_no_signal() -> None:
     job = case(story(100, rank=0, signal=15, ended_by="launcher"), code=1)
     assert exit_of(job, decide(job, [a_match("D301", "collective-missing", ranks=(0,))])).code == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import time
 
@@ -77,7 +78,7 @@ def _class_text(args, kwargs):
 
 
 def _group_text(args, kwargs):
-    """Returns "rank=1 world_size=2 backend=gloo", as far as torch can tell by now."""
+    """Returns "rank=1 world_size=2 backend=gloo", as far as torch can tell by now; before, also "port=29500"."""
     import torch.distributed as dist
 
     if dist.is_initialized():
@@ -85,6 +86,20 @@ def _group_text(args, kwargs):
     backend = kwargs.get("backend", args[0] if args else "")
     return " ".join(
         "%s=%s" % pair
-        for pair in (("rank", kwargs.get("rank")), ("world_size", kwargs.get("world_size")), ("backend", backend))
+        for pair in (
+            ("rank", kwargs.get("rank")),
+            ("world_size", kwargs.get("world_size")),
+            ("backend", backend),
+            ("port", _port(kwargs.get("init_method"), kwargs.get("store"))),
+        )
         if pair[1] not in (None, "", -1)
     )
+
+
+def _port(init_method, store):
+    """Returns the port of the store that is asked now: a script may have set the variables after its start."""
+    if store is not None:
+        return ""
+    if init_method is None or init_method.startswith("env:"):
+        return os.environ.get("MASTER_PORT", "")[:5]
+    return init_method.partition("?")[0].rpartition(":")[2][:5] if init_method.startswith("tcp://") else ""

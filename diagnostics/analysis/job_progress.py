@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from diagnostics.analysis.agent_facts import GROUP_MADE
 from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.analysis.process_tree import words
 
 
 def made_group(story: ProcessStory) -> bool:
@@ -22,6 +23,21 @@ def ranks_that_never_came(case: Case, world_size: int | None) -> tuple[int, ...]
     if world_size is None or not seen or world_size > 1 << 16:
         return ()
     return tuple(rank for rank in range(world_size) if rank not in seen)
+
+
+def asked_port(story: ProcessStory) -> str:
+    """Returns the port of the store that the process asked for its process group, "" where that is not known."""
+    begun = story.agent.last_event(f"{GROUP_MADE}-begin") if story.agent is not None else None
+    return (words(begun.text).get("port", "") if begun is not None else "") or variable(story, "MASTER_PORT")
+
+
+def at_another_port(case: Case) -> tuple[ProcessStory, ...]:
+    """Returns the ranks that asked for a process group at another port than rank 0, and got none."""
+    zero = case.of_rank(0)
+    if zero is None or not asked_port(zero) or made_group(zero):
+        return ()
+    begun = [one for one in case.ranks if one.agent is not None and one.agent.last_event(f"{GROUP_MADE}-begin")]
+    return tuple(one for one in begun if asked_port(one) not in ("", asked_port(zero)) and not made_group(one))
 
 
 def variable(story: ProcessStory, name: str) -> str:

@@ -16,6 +16,8 @@ from diagnostics.analysis.user_code import shown_path, user_frames
 
 SCRIPT = re.compile(r"\.(?:sh|bash|zsh|slurm|sbatch|ya?ml|json|toml|env|mk|cfg|ini)$|(?:^|/)(?:Makefile|\.env)$")
 NAMED = re.compile(r"[\w./${}\-]+\.(?:sh|bash|slurm|sbatch|ya?ml|env|py)\b")
+MAKE = ("make", "gmake")
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order in which make looks for them
 MAX_FILES = 40
 LAUNCHERS = re.compile(
     r"(?<![\w./-])(?:[\w./-]*/)?(?:torchrun|accelerate|deepspeed|horovodrun|mpirun|mpiexec|srun|lightning)(?![\w.-])"
@@ -73,6 +75,15 @@ def launch_lines(case: Case) -> tuple[str, ...]:
     return tuple(line.location for line in lines_with(case, LAUNCHERS, "shell"))
 
 
+def makefiles(argv: Sequence[str]) -> tuple[str, ...]:
+    """Returns the files that `make` reads without being told, relative to where it was started; () for others."""
+    if not argv or PurePosixPath(argv[0]).name not in MAKE or any(word.startswith("-f") for word in argv[1:]):
+        return ()
+    at = next((index for index, word in enumerate(argv) if word in ("-C", "--directory")), None)
+    folder = argv[at + 1] if at is not None and at + 1 < len(argv) else ""
+    return tuple(str(PurePosixPath(folder) / name) for name in MAKEFILES)
+
+
 def _sets(text: str, found: re.Match[str]) -> bool:
     """Whether a value follows the name: `=`, `:`, `",` or, after a dash, a word."""
     rest = text[found.end() :].lstrip("\"']) ")
@@ -104,9 +115,11 @@ def _files(case: Case) -> list[str]:
 def _named_in_argv(case: Case) -> Iterable[str]:
     for word in case.job.command:
         yield from _candidates(word, case.job.cwd)
+    yield from (str(PurePosixPath(case.job.cwd or ".") / name) for name in makefiles(case.job.command))
     for story in case.processes:
         for word in story.argv[:40]:
             yield from _candidates(word, story.cwd or case.job.cwd)
+        yield from (str(PurePosixPath(story.cwd or case.job.cwd or ".") / name) for name in makefiles(story.argv))
 
 
 def _candidates(word: str, cwd: str) -> Iterable[str]:

@@ -136,8 +136,12 @@ class Parts:
         return False
 
     def _rank_single_program(self) -> None:
-        """A job of one process: each topmost program that used torch, else each topmost Python program."""
-        for wanted in (uses_torch, lambda process: process.is_python):
+        """A job of one process: each topmost program that used torch, else each topmost Python program.
+
+        Where a launcher never got to start its ranks, a Python program beside it that used no torch is none of them.
+        """
+        launched = any(is_launcher(process) for process in self._processes)
+        for wanted in (uses_torch,) if launched else (uses_torch, lambda process: process.is_python):
             for process in self._processes:
                 if wanted(process) and not is_launcher(process) and not self._is_below_a_rank(process):
                     self._make_rank(process, 0)

@@ -17,7 +17,7 @@ from diagnostics.analysis.case import Case, Part
 from diagnostics.analysis.failure_texts import merged_locations, told, told_by_job
 from diagnostics.analysis.full_disks import path_in
 from diagnostics.analysis.job_progress import anything_started
-from diagnostics.analysis.launch_scripts import lines_with
+from diagnostics.analysis.launch_scripts import launch_lines, lines_with
 from diagnostics.analysis.user_code import shown_path
 from diagnostics.findings import Evidence, Fix
 from diagnostics.matches import Examines, Match
@@ -53,7 +53,7 @@ def _in_python(case: Case) -> Match | None:
     shown = shown_path(path, case.job.cwd) if path else "something"
     literal = re.compile(re.escape(path) + r"(?![\w/])") if len(path) > 3 else None
     set_at = [line.location for line in lines_with(case, literal)] if literal else []
-    own = merged_locations(case, tellers)
+    own = merged_locations(case, tellers) or launch_lines(case)  # a launcher that was refused has no lines of its own
     return blamed(
         case,
         stories,

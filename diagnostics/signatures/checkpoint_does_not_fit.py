@@ -1,7 +1,7 @@
 """A checkpoint does not fit the model or optimizer it is loaded into, or holds something else.
 
-What it does: takes load_state_dict's list of keys and shapes, says where only a prefix of a wrapper ("module.",
-"_orig_mod.") is in the way, and names the line that loads it.
+What it does: takes load_state_dict's list of keys and shapes, and entries that a checkpoint lacks, says where only a
+prefix of a wrapper ("module.", "_orig_mod.") is in the way, and names the line that loads it.
 
 Why it matters: with strict=False the same keys are left out silently, and training goes on from nothing.
 
@@ -10,12 +10,14 @@ Fix: save model.module.state_dict() or take the prefix off; build the model from
 
 from __future__ import annotations
 
+import ast
 import re
 
 from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import Told, merged_locations, told
 from diagnostics.analysis.file_failures import file_of, saving_lines
+from diagnostics.analysis.model_source import called_name
 from diagnostics.findings import Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
@@ -36,6 +38,8 @@ MISFIT = re.compile(
     r"|(?:corrupt\w*|NaN|non-?finite)\b[^\n]*\b(?:in|from) (?:the )?checkpoint)",
     re.IGNORECASE,
 )
+NO_KEY = re.compile(r"^KeyError: '(?P<absent>[\w.]+)'$")
+LOADING = re.compile(r"load|ckpt|checkpoint|restore|resume|snapshot", re.IGNORECASE)
 MISSING = re.compile(r"Missing key\(s\) in state_dict: (?P<keys>[^\n]+)")
 UNEXPECTED = re.compile(r"Unexpected key\(s\) in state_dict: (?P<keys>[^\n]+)")
 SIZES = re.compile(r"size mismatch for (?P<key>[\w.]+): copying a param with shape (?P<has>torch\.Size\(\[[\d, "
@@ -46,7 +50,7 @@ PREFIXES = ("module.", "_orig_mod.", "_fsdp_wrapped_module.", "model.", "net.", 
 
 def match(case: Case) -> Match | None:
     """Returns what does not fit and the line that loads it."""
-    tellers = told(case, MISFIT)
+    tellers = told(case, MISFIT) or tuple(one for one in told(case, NO_KEY) if _of_a_checkpoint(case, one))
     if not tellers:
         return None
     one, stories = tellers[0], [teller.story for teller in tellers]
@@ -64,8 +68,42 @@ def match(case: Case) -> Match | None:
         evidence=one.evidence(case),
         fix=_fix(one, prefix),
         locations=distinct([*own[:1], *saves[:2], *own[1:]]),
-        module=one.found["kind"] or "",
+        module=one.found.groupdict().get("kind") or "",
     )
+
+
+def _of_a_checkpoint(case: Case, one: Told) -> bool:
+    """Whether the key was looked up in what a function loads that also fills a model or optimizer from it."""
+    frame = one.origin.frame if one.origin is not None else None
+    source = case.sources.file(frame.file) if frame is not None else None
+    if source is None or frame is None or source.tree is None:
+        return False
+    around = source.function_at(frame.line) or source.tree
+    calls = [node for node in ast.walk(around) if isinstance(node, ast.Call)]
+    if not any(called_name(call) == "load_state_dict" for call in calls):
+        return False
+    loaded = {
+        target.id
+        for node in ast.walk(around)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and LOADING.search(called_name(node.value))
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return any(
+        _looks_up(node, one.found["absent"], loaded) for node in ast.walk(source.statement_at(frame.line) or around)
+    )
+
+
+def _looks_up(node: ast.AST, key: str, loaded: set[str]) -> bool:
+    """Whether a node is `state["key"]`, also `state["model"]["key"]`, of something that was loaded."""
+    if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == key):
+        return False
+    held: ast.AST = node
+    while isinstance(held, ast.Subscript):
+        held = held.value
+    if isinstance(held, ast.Call):
+        return LOADING.search(called_name(held)) is not None
+    return isinstance(held, ast.Name) and held.id in loaded
 
 
 def _keys(found: re.Match[str] | None) -> list[str]:
@@ -94,6 +132,8 @@ def _meaning(one: Told, prefix: str) -> str:
     if missing or extra:
         return (f"{len(missing)} keys of the model are not in it ({', '.join(missing[:3])}), {len(extra)} of its keys "
                 f"are not in the model ({', '.join(extra[:3])})")  # fmt: skip
+    if "absent" in one.found.groupdict():
+        return f"it has no entry {one.found['absent']!r}"
     return one.line[:200]
 
 
@@ -104,6 +144,8 @@ def _fix(one: Told, prefix: str) -> Fix:
                    "in state.items()}")  # fmt: skip
     if prefix.startswith("-"):
         return Fix(text="load before wrapping, or into model.module")
+    if "absent" in one.found.groupdict():
+        return Fix(text="look up an entry that the file has, or load a checkpoint that the code of this version wrote")
     if one.found["optimizer"]:
         return Fix(text="load the optimizer's state into one with the same parameter groups, in the same order, "
             "or start it "

@@ -32,7 +32,7 @@ FULL = re.compile(
     r"(?P<sure>No space left on device|\[Errno 28\]|errno = 28|ENOSPC|Disk quota exceeded|\[Errno 122\]|EDQUOT"
     r"|File too large|\[Errno 27\])"
     r"|(?P<hidden>unexpected pos \d+ vs \d+|PytorchStreamWriter failed writing file|iostream error"
-    r"|file write failed|Unable to (?:write|flush|extend)[^\n]*(?:file|data))",
+    r"|\d+ requested and \d+ written|file write failed|Unable to (?:write|flush|extend)[^\n]*(?:file|data))",
 )
 SHARED = re.compile(r"shm/(?:torch_|psm_|sem\.)|</torch_|shared memory", re.IGNORECASE)
 
@@ -92,5 +92,6 @@ def _only_full(case: Case) -> DiskState | None:
 
 
 def _while_saving(one: Told) -> bool:
-    """Half a file was written: torch's writer says so only where the operating system took fewer bytes."""
-    return one.found["hidden"].startswith(("unexpected pos", "PytorchStreamWriter"))
+    """Half a file was written: torch and numpy say so only where the operating system took fewer bytes."""
+    said = one.found["hidden"]
+    return said.startswith(("unexpected pos", "PytorchStreamWriter")) or said.endswith("written")

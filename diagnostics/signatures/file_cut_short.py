@@ -35,7 +35,8 @@ CUT = re.compile(
     r"|HeaderTooSmall|header too small|Ran out of input|smaller than the required mapping size|Bad CRC-32|File is "
     r"not a zip"
     r"|file is truncated|(?:file|archive|image) (?:is )?truncated|Truncated (?:zip|file|tar)|unexpected end of data"
-    r"|Bad magic number for (?:file|central)|EOFError\b|could only read \d+ elements|Unexpected end of (?:file|stream))"
+    r"|Bad magic number for (?:file|central)|EOFError\b(?!: Comp|: Ran)"
+    r"|could only read \d+ elements|Unexpected end of (?:file|stream))"
     r"|(?P<unclear>OSError: \[Errno 22\] Invalid argument|file signature not found|invalid HDF5|addr overflow"
     r"|cannot reshape array of size \d+ into shape|cannot mmap an empty file|JSONDecodeError|invalid load key, '\\x00'"
     r"|PytorchStreamReader failed|buffer size must be a multiple|not a gzip)",

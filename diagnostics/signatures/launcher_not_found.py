@@ -30,7 +30,8 @@ EXAMINES = Examines.FAILED
 
 COMMAND = re.compile(
     r"(?:^|(?P<script>[^\s:][^:]*): (?:line )?(?P<line>\d+): (?:exec: )?|^[\w./-]+: )"
-    r"(?P<what>[\w./+-]+): (?:command not found|not found|No such file or directory)$"
+    r"(?P<what>[\w./+-]+): (?:command not found|not found|No such file or directory"
+    r"|(?:\S+: )?bad interpreter: No such file or directory|cannot execute: required file not found)$"
     r"|(?:env|nohup|timeout|exec|nice|stdbuf|time|setsid|sudo|xargs)\b.{0,60}?"
     r"[‘'\"](?P<run>[^’'\"]+)[’'\"]: No such file"
 )
@@ -42,9 +43,12 @@ SCRIPT = re.compile(
     r"can't open file ['\"](?P<what>[^'\"]+)['\"]: \[Errno 2\]|can't find '__main__' module in '(?P<run>[^']+)'"
 )
 LAUNCHING = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '(?P<what>[\w./-]+)'")
+RECIPE = re.compile(r"make(?:\[\d+\])?: \*\*\* \[(?P<file>[^\]:]+):(?P<line>\d+): [^\]]+\] Error 127$")
 PROGRAMS = re.compile(
     r"^(?:.*/)?(?:torchrun|accelerate|deepspeed|mpirun|mpiexec|srun|horovodrun|lightning|python[\d.]*)$"
 )
+NO_INTERPRETER = re.compile(r"bad interpreter: No such file|cannot execute: required file not found")
+NOT_FOUND = (126, 127)
 INSTEAD = {
     "torchrun": "python -m torch.distributed.run",
     "accelerate": "python -m accelerate.commands.launch",
@@ -64,17 +68,32 @@ def _command(case: Case) -> Match | None:
     if found is None:
         return None
     what = found["what"] or found["run"]
-    shells = [one for one in case.processes if one.part is Part.SHELL and one.end.exit_code == 127]
-    if not (PROGRAMS.match(what) or case.job.exit_code == 127 or shells):
+    shells = [one for one in case.processes if one.part is Part.SHELL and one.end.exit_code in NOT_FOUND]
+    if not (PROGRAMS.match(what) or case.job.exit_code in NOT_FOUND or shells):
         return None
     named = (
         (f"{shown_path(found['script'].removeprefix('./'), case.job.cwd)}:{found['line']}",) if found["line"] else ()
     )
+    if NO_INTERPRETER.search(found.string):
+        return _without_interpreter(case, found, what, named)
+    recipe = told_by_job(case, RECIPE)
+    if recipe is not None and not named:
+        named = (f"{shown_path(recipe['file'], case.job.cwd)}:{recipe['line']}",)
     name = what.rpartition("/")[2]
     instead = INSTEAD.get(name, f"the full path of {name}")
     return _missing(case, found, f"The command {what} does not exist in the environment of this job", named, what, Fix(
         text=f"activate the environment that has {name}, install it there, or call it as {instead}",
         commands=(f"command -v {name}", f"{INSTEAD[name]} --help" if name in INSTEAD else f"which -a {name}"),
+    ))  # fmt: skip
+
+
+def _without_interpreter(case: Case, found: re.Match[str], what: str, named: tuple[str, ...]) -> Match:
+    shown = shown_path(what.removeprefix("./"), case.job.cwd)
+    first = case.sources.file(shown).lines[:1]
+    title = f"{shown} cannot be executed: the interpreter that its first line names does not exist here"
+    return _missing(case, found, title, (*((f"{shown}:1",) if first else ()), *named), what, Fix(
+        text="correct the first line, as in `#!/usr/bin/env python3`, or start it as `python " + shown + "`",
+        commands=(f"head -1 {shown}", "command -v python3"),
     ))  # fmt: skip
 
 
@@ -105,7 +124,7 @@ def _script(case: Case) -> Match | None:
 def _started_by_python(case: Case) -> Match | None:
     for one in told(case, LAUNCHING):
         what = one.found["what"]
-        if PROGRAMS.match(what) and one.origin is not None and any("subprocess" in f.file for f in one.origin.path):
+        if PROGRAMS.match(what) and one.origin is not None:
             fix = Fix(text=f"start it as [sys.executable, '-m', ...], which needs no {what} on PATH")
             return _missing(
                 case, one.found, f"The command {what} does not exist where a Python script starts it",

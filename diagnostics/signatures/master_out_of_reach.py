@@ -2,7 +2,7 @@
 
 What it does: takes "client socket has timed out", "Name or service not known", "No route to host" and their kin, with
 the host and port in the text, and names the line that sets them. Knows that under torchrun nobody serves a port of
-the script's own.
+the script's own, and that ranks which set MASTER_PORT themselves may each ask another one.
 
 Why it matters: gloo and NCCL wait for minutes, and rank 0 says that ranks are missing.
 
@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import re
 
+from diagnostics.analysis.agent_facts import GROUP_MADE
 from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.failure_texts import Told, failed_stories, told
-from diagnostics.analysis.job_progress import made_group, variable
+from diagnostics.analysis.job_progress import asked_port, at_another_port, made_group, variable
 from diagnostics.analysis.launch_nesting import nested_launch
 from diagnostics.analysis.launch_scripts import launch_lines, setting
+from diagnostics.analysis.user_code import user_frames
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
@@ -42,6 +44,7 @@ REASONS = (
     (re.compile(r"errno: 101|[Nn]etwork is unreachable"), "its network cannot be reached"),
     (re.compile(r"errno: 111|[Cc]onnection refused"), "nobody listens there"),
 )
+BEGUN = f"{GROUP_MADE}-begin"
 HOSTS = ("MASTER_ADDR", "rdzv_endpoint", "main_process_ip", "init_method", "master")
 PORTS = ("MASTER_PORT", "rdzv_endpoint", "main_process_port", "init_method", "port")
 
@@ -50,6 +53,8 @@ def match(case: Case) -> Match | None:
     """Returns the address that did not answer, who asked and the line that sets it."""
     stories = failed_stories(case)
     tellers = told(case, UNREACHED, stories)
+    if apart := at_another_port(case):
+        return _apart(case, apart)
     if not tellers or any(made_group(one.story) for one in tellers) or nested_launch(case) is not None:
         return None
     if any(_is_the_reason(one, tellers) for one in stories):
@@ -73,6 +78,30 @@ def match(case: Case) -> Match | None:
         fix=_fix(host, port, wrong_port),
         locations=distinct([*literal, *set_at, *own, *launch_lines(case)]),
         confidence=Confidence.CONFIRMED if wrong_port or reason != "it did not answer" else Confidence.LIKELY,
+    )
+
+
+def _apart(case: Case, apart: tuple[ProcessStory, ...]) -> Match | None:
+    """Ranks that look for the store at another port than the one where rank 0 serves it: all wait in vain."""
+    zero = case.of_rank(0)
+    waited = told(case, re.compile(f"{UNREACHED.pattern}|clients joined|[Tt]imed out"), failed_stories(case))
+    if zero is None or not waited:
+        return None
+    port, served = asked_port(apart[0]), asked_port(zero)
+    called = [event for one in apart if one.agent is not None and (event := one.agent.last_event(BEGUN)) is not None]
+    calls = [case.line(frame) for event in called for frame in user_frames(event.path)[:1]]
+    given = [f"rank {one.rank} asked port {asked_port(one)}" for one in (zero, *apart)]
+    return blamed(
+        case,
+        apart,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named(apart))} looked for the store at port {port}, and rank 0 serves it at port {served}",
+        evidence=(Evidence(source="calls of init_process_group", observed="; ".join(given), expected="one port"),),
+        fix=Fix(text=f"give every rank the same MASTER_PORT; rank 0 has {served}"),
+        locations=distinct([*setting(case, ("MASTER_PORT",), port), *calls, *setting(case, PORTS, port)]),
+        explains=[one.pid for one in (zero, *apart)],
     )
 
 

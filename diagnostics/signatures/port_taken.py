@@ -40,7 +40,7 @@ def match(case: Case) -> Match | None:
     if nested_launch(case) is not None:
         return None  # two launchers on one port: the second one is the cause
     tellers = told(case, TAKEN) or told(case, ACCELERATE) or told(case, TAKEN, failed_stories(case))
-    if not tellers:
+    if not tellers or any(_launched_later(case, one) for one in tellers):
         return None
     one = tellers[0]
     number = _port(case, one)
@@ -68,6 +68,14 @@ def match(case: Case) -> Match | None:
         ),
         locations=distinct(locations),
     )
+
+
+def _launched_later(case: Case, one: Told) -> bool:
+    """Whether a later launch went well: a script that tries the next port."""
+    if one.story.part is not Part.LAUNCHER:
+        return False
+    later = [story for story in case.processes if story.part is Part.LAUNCHER and story.began_s >= one.at_s]
+    return any(not story.failed for story in later)
 
 
 def _port(case: Case, one: Told) -> str:

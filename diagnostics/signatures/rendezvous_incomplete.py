@@ -19,7 +19,7 @@ from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.failure_texts import Told, failed_stories, told
 from diagnostics.analysis.job_answers import shown_ranks
-from diagnostics.analysis.job_progress import made_group, ranks_that_never_came, variable
+from diagnostics.analysis.job_progress import at_another_port, made_group, ranks_that_never_came, variable
 from diagnostics.analysis.launch_line import option
 from diagnostics.analysis.launch_nesting import nested_launch
 from diagnostics.analysis.launch_scripts import launch_lines, setting
@@ -48,7 +48,7 @@ def match(case: Case) -> Match | None:
     tellers = told(case, INCOMPLETE, failed_stories(case))
     if not tellers or any(made_group(one.story) for one in tellers) or nested_launch(case) is not None:
         return None
-    if any(_failed_otherwise(one, tellers) for one in failed_stories(case)):
+    if any(_failed_otherwise(one, tellers) for one in failed_stories(case)) or at_another_port(case):
         return None
     first = tellers[0]
     world = _world(case, first)

@@ -35,6 +35,9 @@ DISAGREE = re.compile(
     r"|Attempted to read a PyTorch file with version \d+, but the maximum supported version"
     r"|version_? ?\w* <= kMaxSupportedFileFormatVersion"
     r"|(?:built|compiled) (?:with|for|against) (?:a )?(?:different|PyTorch|torch|CUDA)\b.*(?:version|but|!=|than)"
+    r"|was removed in (?:the )?(?:NumPy|PyTorch|torch|Python)\b|`np\.\w+` was a deprecated alias"
+    r"|\b(?:requires?|needs?|expects?)\b[^\n]{0,60}\b(?:torch|pytorch|python|numpy|cuda|nccl|triton) ?"
+    r"(?:[<>=!~]=?|version)[^\n]{0,30}\d[^\n]{0,30}\b(?:but|found|got|installed|have|running)\b"
     r"|VersionConflict|NCCL version mismatch|Mismatched NCCL version|numpy\.core\.multiarray failed to import"
     r"|(?:torch|pytorch|python|cuda|numpy|nccl) versions? (?:mismatch|differs?|disagree|do(?:es)? not match)"
     r"|(?:different|mismatched|inconsistent) (?:torch|pytorch|python|cuda|numpy|nccl|library|package) versions?",
@@ -125,6 +128,11 @@ def _pythons(case: Case) -> tuple[Evidence, ...]:
 def _fix(one: Told) -> Fix:
     if re.search(r"PyTorch file|kMaxSupported|pickle protocol", one.line):
         return Fix(text="load the file with the version that wrote it, or write it anew with the version in use")
+    if re.search(r"was removed|deprecated alias|requires?|needs?|expects?", one.line):
+        return Fix(
+            text="use what the installed version offers instead, or install the version that the code was written for",
+            commands=("python -m torch.utils.collect_env", "pip check"),
+        )
     return Fix(
         text="reinstall the extension named for the torch and numpy in use, in one environment for all ranks",
         commands=("python -m torch.utils.collect_env", "pip check"),

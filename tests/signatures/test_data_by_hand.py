@@ -55,6 +55,31 @@ def test_invalid_argument_of_something_else_is_no_file_cut_short() -> None:
     assert codes(case) == []
 
 
+def test_a_compressed_file_cut_short_is_named_where_it_is_read_by_a_handle() -> None:
+    text = "EOFError: Compressed file ended before the end-of-stream marker was reached"
+    read = made.case(made.story(code=1, raised=(made.raised(text, "shards.py:15"),)))
+    assert codes(read) == ["D702"]
+    asked = made.case(made.story(code=1, raised=(made.raised("EOFError: EOF when reading a line", "ask.py:2"),)))
+    assert codes(asked) == []
+
+
+def test_an_entry_that_a_checkpoint_lacks_is_the_line_that_looks_it_up(tmp_path: Path) -> None:
+    (tmp_path / "resume.py").write_text(
+        'def restore(net):\n    state = torch.load("last.pt")\n    net.load_state_dict(state["weights"])\n'
+        '\n\ndef rate(name):\n    return {"a": 1}[name]\n'
+    )
+
+    def raised(line: int) -> Case:
+        error = made.raised("KeyError: 'weights'", f"{tmp_path}/resume.py:{line}")
+        return made.case(made.story(code=1, raised=(error,)), cwd=tmp_path)
+
+    found = checkpoint_does_not_fit.match(raised(3))
+    assert found is not None
+    assert (found.failure_class, found.locations) == ("corrupt-checkpoint", ("resume.py:3",))
+    assert found.finding.title == "Rank 0 could not load a checkpoint: it has no entry 'weights'"
+    assert codes(raised(7)) == []
+
+
 def test_a_load_that_was_repeated_is_no_cause() -> None:
     tried = made.raised("EOFError: Ran out of input", "data.py:4", how=made.How.LOGGED, at_s=0.5)
     case = made.case(made.story(code=1, raised=(tried, made.raised("ValueError: bad batch", "train.py:40"))))

@@ -71,6 +71,45 @@ def test_a_missing_launcher_is_the_line_of_the_script(tmp_path: Path) -> None:
     assert say(only(launcher_not_found, case)) == ("launcher-missing", (), ("run.sh:3",))
 
 
+def test_a_launcher_that_a_makefile_calls_is_the_line_of_its_recipe(tmp_path: Path) -> None:
+    case = made.case(
+        made.story(10, rank=None, part=Part.SHELL, code=2, argv=("make", "train"), parent_pid=1), cwd=tmp_path,
+        job={"command": ("make", "train"), "exit_code": 127}, files={"Makefile": "train:\n\tdeepspeed train.py\n"},
+        output="make: deepspeed: No such file or directory\nmake: *** [Makefile:2: train] Error 127\n",
+    )  # fmt: skip
+    assert say(only(launcher_not_found, case)) == ("launcher-missing", (), ("Makefile:2",))
+    variable = made.case(
+        job={"command": ("make", "train"), "exit_code": 127}, cwd=tmp_path,
+        files={"Makefile": "RUN = deepspeed\ntrain:\n\t$(RUN) train.py\n"},
+        output="make: deepspeed: No such file or directory\nmake: *** [Makefile:3: train] Error 127\n",
+    )  # fmt: skip
+    assert say(launcher_not_found.match(variable)) == ("launcher-missing", (), ("Makefile:3", "Makefile:1"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "run.sh: line 2: ./go.py: cannot execute: required file not found",
+        "run.sh: line 2: ./go.py: /opt/old/bin/python: bad interpreter: No such file or directory",
+    ],
+)
+def test_a_program_whose_interpreter_is_gone_is_its_first_line_and_the_line_that_starts_it(
+    tmp_path: Path, text: str
+) -> None:
+    files = {"run.sh": "set -e\n./go.py\n", "go.py": "#!/opt/old/bin/python\nimport torch\n"}
+    case = made.case(shell(code=127), code=127, cwd=tmp_path, files=files, output=f"{text}\n")
+    assert say(only(launcher_not_found, case)) == ("launcher-missing", (), ("go.py:1", "run.sh:2"))
+
+
+def test_a_launcher_that_a_python_script_starts_in_vain_is_the_scripts_line() -> None:
+    text = "FileNotFoundError: [Errno 2] No such file or directory: 'mpirun'"
+    assert say(only(launcher_not_found, made.case(failed(text, "submit.py:8")))) == (
+        "launcher-missing", (), ("submit.py:8",),
+    )  # fmt: skip
+    data = "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'"
+    assert everyone(made.case(failed(data, "train.py:8"))) == []
+
+
 def test_a_command_that_was_missing_and_not_needed_is_no_cause() -> None:
     worked = made.agent(steps=40)
     case = made.case(
@@ -133,6 +172,26 @@ def test_a_port_that_was_taken_and_then_another_one_used_is_no_cause() -> None:
     died = made.raised("ValueError: bad batch", "train.py:40")
     case = made.case(made.story(code=1, raised=(tried, died), stderr=f"{tried.text}, trying the next port\n"))
     assert everyone(case) == []
+
+
+def test_a_launch_that_was_repeated_at_the_next_port_is_no_cause() -> None:
+    launch = ("torchrun", "train.py")
+    first = failed(TAKEN, pid=10, rank=None, part=Part.LAUNCHER, argv=launch, at_s=2.0)
+    second = made.story(20, rank=None, part=Part.LAUNCHER, argv=launch, began_s=3.0, at_s=9.0)
+    assert everyone(made.case(shell(), first, second)) == []
+    assert everyone(made.case(shell(), first)) == ["D104"]
+
+
+def test_ranks_that_ask_different_ports_wait_in_vain_for_each_other(tmp_path: Path) -> None:
+    text = "torch.distributed.DistStoreError: Timed out after 9 seconds waiting for clients. 1/2 clients joined."
+    zero = made.agent(made.event("process-group-begin", "rank=0 world_size=2 backend=gloo port=29881", "main.py:7"))
+    one = made.agent(made.event("process-group-begin", "rank=1 world_size=2 backend=gloo port=29882", "main.py:7"))
+    waits = failed(text, "main.py:7", agent=zero)
+    ended = made.story(101, rank=1, signal=15, ended_by="launcher", agent=one)
+    found = only(master_out_of_reach, made.case(waits, ended, culprits=(waits,), cwd=tmp_path))
+    assert say(found) == ("master-unreachable", (1,), ("main.py:7",))
+    assert found is not None
+    assert found.finding.title == "Rank 1 looked for the store at port 29882, and rank 0 serves it at port 29881"
 
 
 def test_a_rank_that_never_started_is_the_culprit(tmp_path: Path) -> None:
@@ -230,6 +289,11 @@ def test_half_a_checkpoint_on_a_full_disk_is_a_full_disk() -> None:
     assert found.finding.confidence == "confirmed"
 
 
+def test_fewer_bytes_written_than_numpy_asked_for_is_a_full_disk() -> None:
+    found = only(disk_filled, made.case(failed("OSError: 256000 requested and 10208 written", "dump.py:11")))
+    assert say(found) == ("disk-full", (0,), ("dump.py:11",))
+
+
 def test_a_bus_error_with_room_in_shared_memory_is_something_else() -> None:
     disk = DiskState(path="/dev/shm", total_bytes=8 << 30, free_bytes=8 << 30, least_free_bytes=8 << 30)  # noqa: S108
     died = made.story(101, rank=0, part=Part.DATA_WORKER, signal=7)
@@ -253,6 +317,25 @@ def test_a_folder_of_somebody_else_is_a_matter_of_access() -> None:
     text = "PermissionError: [Errno 13] Permission denied: '/out/last.pt'"
     found = only(access_refused, made.case(failed(text, "train.py:8")))
     assert say(found) == ("permission", (0,), ("train.py:8",))
+
+
+def test_a_launcher_that_is_refused_is_the_line_that_starts_it(tmp_path: Path) -> None:
+    text = "PermissionError: [Errno 13] Permission denied: '/opt/env/bin/python'"
+    refused = failed(text, pid=10, rank=None, part=Part.LAUNCHER, argv=("torchrun", "train.py"))
+    case = made.case(shell(), refused, cwd=tmp_path, files={"run.sh": "set -e\ntorchrun train.py\n"})
+    assert say(only(access_refused, case)) == ("permission", (), ("run.sh:2",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AttributeError: `np.float_` was removed in the NumPy 2.0 release. Use `np.float64` instead.",
+        "RuntimeError: this trainer requires torch>=3.1, but 2.13.0 is installed",
+        "ImportError: fused needs CUDA version 11.8, found 13.0",
+    ],
+)
+def test_what_another_version_had_is_a_matter_of_versions(text: str) -> None:
+    assert say(only(versions_disagree, made.case(failed(text, "ops.py:4")))) == ("version-skew", (0,), ("ops.py:4",))
 
 
 def test_a_plain_exception_is_none_of_these() -> None:
