@@ -18,8 +18,9 @@ from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.failure_texts import Told, failed_stories, told
 from diagnostics.analysis.job_progress import asked_port, at_another_port, made_group, variable
+from diagnostics.analysis.launch_line import option
 from diagnostics.analysis.launch_nesting import nested_launch
-from diagnostics.analysis.launch_scripts import launch_lines, setting
+from diagnostics.analysis.launch_scripts import launch_lines, lines_with, setting
 from diagnostics.analysis.user_code import user_frames
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
@@ -33,6 +34,7 @@ EXAMINES = Examines.FAILED
 UNREACHED = re.compile(
     r"client socket has (?:timed out after \S+ while trying to connect|failed to connect) to "
     r"(?:any network address of )?\(?\[?(?:::ffff:)?(?P<host>[^\s,()\]]+?)\]?(?:, |:)(?P<port>\d+)\)?"
+    r"|(?P<other>Ping failed, invalid value returned from server)"
     r"|addresses of \((?P<name>[^,]+), (?P<at>\d+)\) cannot be retrieved"
     r"|(?:RuntimeError|DistNetworkError|gaierror|DistStoreError)\b(?!.*client socket).*"
     r"(?:Name or service not known|Temporary failure in name resolution|No address associated|No route to host"
@@ -44,6 +46,7 @@ REASONS = (
     (re.compile(r"errno: 101|[Nn]etwork is unreachable"), "its network cannot be reached"),
     (re.compile(r"errno: 111|[Cc]onnection refused"), "nobody listens there"),
 )
+LOCAL = ("localhost", "127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 - names of this machine, nothing listens on them
 BEGUN = f"{GROUP_MADE}-begin"
 HOSTS = ("MASTER_ADDR", "rdzv_endpoint", "main_process_ip", "init_method", "master")
 PORTS = ("MASTER_PORT", "rdzv_endpoint", "main_process_port", "init_method", "port")
@@ -66,6 +69,9 @@ def match(case: Case) -> Match | None:
     set_at = setting(case, names, value, also="tcp://") if value else ()
     own = one.locations(case)
     literal = [line for line in own[:1] if line in set_at]
+    if host and not wrong_port and host not in LOCAL:
+        named_at = lines_with(case, re.compile(rf"(?<![\w.-]){re.escape(host)}(?![\w-])"))
+        set_at = distinct([*(line.location for line in named_at), *set_at])
     return blamed(
         case,
         [teller.story for teller in tellers],
@@ -107,8 +113,12 @@ def _apart(case: Case, apart: tuple[ProcessStory, ...]) -> Match | None:
 
 def _where(one: Told) -> tuple[str, str]:
     found = one.found
-    return (found["host"] or found["name"] or variable(one.story, "MASTER_ADDR"),
-            found["port"] or found["at"] or variable(one.story, "MASTER_PORT"))  # fmt: skip
+    argv = one.story.argv
+    host, _, port = (option(argv, "--rdzv-endpoint") or "").partition(":")
+    return (
+        found["host"] or found["name"] or variable(one.story, "MASTER_ADDR") or option(argv, "--master-addr") or host,
+        found["port"] or found["at"] or variable(one.story, "MASTER_PORT") or option(argv, "--master-port") or port,
+    )
 
 
 def _is_the_reason(story: ProcessStory, tellers: tuple[Told, ...]) -> bool:
@@ -125,6 +135,8 @@ def _reason(case: Case, one: Told, host: str, port: str) -> tuple[str, bool]:
     served = variable(one.story, "MASTER_PORT")
     agents_store = variable(one.story, "TORCHELASTIC_USE_AGENT_STORE") == "True"
     text = f"{one.found.string} {case.output if host and host in case.output else ''}"
+    if one.found["other"]:
+        return "what answers there is no store of torch's", False
     known = next((reason for pattern, reason in REASONS if pattern.search(text)), "")
     if not known and agents_store and served and served != port:
         return f"torchrun serves its own store on port {served}, and its ranks start none at another port", True

@@ -31,6 +31,8 @@ WRONG = re.compile(
     r"|(?P<none>not compiled with CUDA|Found no NVIDIA driver|No CUDA GPUs are available|'_cuda_setDevice'"
     r"|no CUDA-capable device is detected|Cannot access accelerator device when none is available|Invalid device id"
     r"|Device index must not be negative)"
+    r"|(?P<placed>device_ids and output_device arguments only work with|device_ids can only be None or contain a single"
+    r"|must have its parameters and buffers on device|input module must be on the same type of devices)"
 )
 CHOOSES = re.compile(r"set_device\s*\(|device\(\s*[\"']cuda|\.cuda\(|[\"']cuda:|CUDA_VISIBLE_DEVICES|device_ids\s*=")
 
@@ -69,10 +71,15 @@ def _meaning(case: Case, found: re.Match[str]) -> str:
         return f"chose a GPU that does not exist: {len(case.job.gpus)} are here"
     if found["twice"]:
         return "use the same GPU as another rank"
+    if found["placed"]:
+        return f"wrapped a model that lies on another device than it was told: {found.string.strip()[:160]}"
     return f"asked for CUDA where this torch can use none: {found.string.strip().splitlines()[0][:160]}"
 
 
 def _fix(found: re.Match[str]) -> Fix:
+    if found["placed"]:
+        return Fix(text="move the model first, as in model.to(device), and give DistributedDataParallel "
+                   "device_ids=[local_rank] for a model on that GPU, none for one on the CPU")  # fmt: skip
     if found["none"]:
         return Fix(
             text='device = torch.device("cuda" if torch.cuda.is_available() else "cpu"), or a torch built for CUDA',

@@ -215,6 +215,17 @@ def test_an_address_that_nobody_knows_is_the_line_that_sets_it(tmp_path: Path) -
     assert found.finding.title.endswith("node-0.invalid:29655: no such name is known here")
 
 
+def test_an_address_where_something_else_answers_is_the_line_that_has_it(tmp_path: Path) -> None:
+    text = "DistNetworkError: Ping failed, invalid value returned from server. Expected: 18354, Got: 1347703880"
+    argv = ("torchrun", "--nnodes", "2", "--master-addr", "10.255.255.1", "--master-port", "24821", "train.py")
+    asks = failed(text, pid=10, rank=None, part=Part.LAUNCHER, argv=argv)
+    files = {"run.sh": "HEAD=10.255.255.1\ntorchrun --nnodes 2 --master-addr $HEAD train.py\n"}
+    found = only(master_out_of_reach, made.case(shell(), asks, cwd=tmp_path, files=files))
+    assert say(found) == ("master-unreachable", (), ("run.sh:1", "run.sh:2"))
+    assert found is not None
+    assert "10.255.255.1:24821: what answers there is no store of torch's" in found.finding.title
+
+
 def test_a_store_of_its_own_under_torchrun_is_the_wrong_port() -> None:
     text = (
         "DistNetworkError: The client socket has timed out after 6000ms while trying to connect to (127.0.0.1, 29611)."
@@ -257,8 +268,15 @@ def test_a_backend_that_cannot_be_used_is_named(tmp_path: Path, text: str, backe
     assert repr(backend) in found.finding.title
 
 
-def test_a_device_that_does_not_exist_is_the_users_line() -> None:
-    text = "AssertionError: Torch not compiled with CUDA enabled"
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AssertionError: Torch not compiled with CUDA enabled",
+        "ValueError: DistributedDataParallel device_ids and output_device arguments only work with single-device/"
+        "multiple-device GPU modules or CPU modules, but got device_ids [1], output_device None",
+    ],
+)
+def test_a_device_that_does_not_exist_is_the_users_line(text: str) -> None:
     assert say(only(wrong_device, made.case(failed(text, "train.py:7")))) == (
         "device-misassigned",
         (0,),
