@@ -43,9 +43,10 @@ class Caught:
         self._late = self._text_bytes = 0
 
     def see(self, module):
-        """Hooks into the imported module `traceback` or `logging`."""
-        (_see_formatted if module == "traceback" else _see_logged)(self, sys.modules[module])
-        self._exceptions.ways.append(module)
+        """Hooks into an imported module of SEEN_IN."""
+        way, see = SEEN_IN[module]
+        see(self, sys.modules[module])
+        self._exceptions.ways.append(way)
 
     def tell(self, error, how, traceback=None):
         """Records a caught exception and those it came from; returns its slot, None where it was not written."""
@@ -183,3 +184,22 @@ def _see_logged(caught, logging):
             caught.tell(error, "logged")
 
     wrap_method(logging.LogRecord, "__init__", after=made)
+
+
+def _see_futures(caught, base):
+    """What a thread of a pool raised: it is kept in a Future, which nobody may ever look at."""
+
+    def kept(frame, args, kwargs):
+        error = args[1] if len(args) > 1 else kwargs.get("exception")
+        if isinstance(error, BaseException):
+            caught.tell(error, "caught")
+
+    wrap_method(base.Future, "set_exception", before=kept)
+
+
+# Modules in which caught exceptions are seen, the name of that way, and what hooks into them.
+SEEN_IN = {
+    "traceback": ("traceback", _see_formatted),
+    "logging": ("logging", _see_logged),
+    "concurrent.futures._base": ("futures", _see_futures),
+}

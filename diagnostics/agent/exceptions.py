@@ -15,7 +15,7 @@ def watch(agent):
     agent.exceptions = exceptions = Exceptions(agent)
     _chain(sys, "excepthook", exceptions, exceptions.uncaught)
     _chain(sys, "unraisablehook", exceptions, exceptions.unraisable)
-    for module in ("traceback", "logging"):
+    for module in ("traceback", "logging", "concurrent.futures._base"):
         when_imported(module, lambda module=module: exceptions.caught.see(module))
     if hasattr(sys, "monitoring"):
         from . import monitoring

@@ -117,7 +117,7 @@ def _carried(case: Case, story: ProcessStory, raised: Raised) -> Origin | None:
         return _inner_text(case, story, raised, raised.message[worker.end() :])
     if PASSED_ON.search(raised.type) or IN_CHILD.search(raised.message):
         for one in case.children_of(story):
-            if one.uncaught is not None and one.failed and one.part is not Part.DATA_WORKER:
+            if one.uncaught is not None and one.failed and one.part is not Part.DATA_WORKER and one.pid != story.pid:
                 return origin(case, one)
         return _inner_text(case, story, raised, raised.message)
     return None

@@ -88,15 +88,20 @@ def in_training_loop(source: SourceFile, line: int, trained_by: frozenset[str]) 
 
 
 def swallowing(source: SourceFile, trained_by: frozenset[str]) -> tuple[ast.Try, ...]:
-    """Returns the tries around training whose handlers for all kinds of errors let none of them out."""
+    """Returns the tries around training whose handlers for all kinds of errors let none of them out.
+
+    Those that stand in a training loop without training themselves, around a forward pass, come first.
+    """
     nodes = ast.walk(source.tree) if source.tree is not None else ()
-    return tuple(
+    broad = [
         node
         for node in nodes
         if isinstance(node, ast.Try)
         and any(_is_broad(handler) and not _raises(handler.body) for handler in node.handlers)
-        and any(_trains(statement, trained_by) for statement in node.body)
-    )
+    ]
+    around = [node for node in broad if any(_trains(one, trained_by) for one in (*node.body, *node.orelse))]
+    inside = [node for node in broad if node not in around and in_training_loop(source, node.lineno, trained_by)]
+    return (*inside, *around)
 
 
 def calls_of_attribute(source: SourceFile, name: str) -> tuple[int, ...]:
@@ -119,14 +124,19 @@ def _trains(node: ast.AST, steppers: frozenset[str]) -> bool:
         if not isinstance(call, ast.Call):
             continue
         if isinstance(call.func, ast.Attribute):
-            name, plain = call.func.attr, ast.unparse(call.func.value).lower()
-            if name == "backward" or (name == "step" and len(call.args) < _STEP_ARGUMENTS and "sched" not in plain):
-                return True
-            if name in steppers:
+            name = call.func.attr
+            if name == "backward" or steps_an_optimizer(call) or name in steppers:
                 return True
         elif isinstance(call.func, ast.Name) and call.func.id in steppers:
             return True
     return False
+
+
+def steps_an_optimizer(node: ast.AST) -> bool:
+    """Whether a node is a call like `optimizer.step()` or `scaler.step(optimizer)`, no `scheduler.step()`."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "step":
+        return False
+    return len(node.args) < _STEP_ARGUMENTS and "sched" not in ast.unparse(node.func.value).lower()
 
 
 def _leaving(node: ast.AST) -> Iterator[ast.Call]:

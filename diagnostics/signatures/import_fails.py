@@ -41,6 +41,7 @@ _LOADER = re.compile(
     r"cannot open shared object file|undefined symbol|version `?(?:GLIBC|GLIBCXX|CXXABI)\S* not found"
     r"|\(most likely due to a circular import\)|wrong ELF class|invalid ELF header"
 )
+_NO_ATTRIBUTE = re.compile(r"^module '([\w.]+)' has no attribute '(\w+)'|^`(\w+)\.(\w+)` was removed in the ")
 _MISSING = re.compile(r"No module named '?([\w.]+)'?")
 _NAME = re.compile(
     r"cannot import name '([\w.]+)' from (?:partially initialized module )?'([\w.]+)'(?:.*\(([^()]+\.py)\))?"
@@ -64,7 +65,14 @@ def match(case: Case) -> Match | None:
 
 
 def _is_import(error: Origin) -> bool:
-    return bool(_TYPES.search(error.type) or _LOADER.search(error.message)) and not _handled_import(error)
+    told = _TYPES.search(error.type) or _LOADER.search(error.message) or _lacks_a_name(error)
+    return bool(told) and not _handled_import(error)
+
+
+def _lacks_a_name(error: Origin) -> bool:
+    """Whether a file of the job's, while it was imported, asked a module for a name that its version does not have."""
+    importing = len(error.frames) > 1 and error.frames[0].function == error.frames[1].function == "<module>"
+    return importing and error.type == "AttributeError" and bool(_NO_ATTRIBUTE.search(error.message))
 
 
 def _handled_import(error: Origin) -> bool:
@@ -113,6 +121,9 @@ def _explained(case: Case, error: Origin) -> tuple[str, Fix, str]:
             hiding = shown_path(file, case.job.cwd)
             return f"{hiding} hides Python's own {module}", Fix(text=f"give {hiding} another name"), f"{hiding}:1"
         return f"{module} has no {found[1]}", Fix(text=f"see which version of {module} has {found[1]}"), ""
+    if found := _NO_ATTRIBUTE.search(text):
+        module, name = found[1] or found[3], found[2] or found[4]
+        return text, Fix(text=f"see which version of {module} has {name}, or what stands for it in this one"), ""
     if "GLIBC" in text or "CXXABI" in text:
         return text, Fix(text="use a wheel that was built for this system, or a newer system image"), ""
     if "undefined symbol" in text:

@@ -27,6 +27,7 @@ from diagnostics.analysis.blame import (
     to_blame,
 )
 from diagnostics.analysis.case import Case, Part, ProcessStory, SentByJob
+from diagnostics.analysis.kill_commands import KillCommand, kill_command
 from diagnostics.analysis.user_code import user_frames
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
@@ -78,6 +79,9 @@ def _of_process(case: Case, story: ProcessStory) -> Match | None:
     sender = _sender(case, story, number)
     if sender is not None:
         return _by_job(case, story, sender)
+    command = kill_command(case, story, number)
+    if command is not None:
+        return _by_command(case, story, number, command)
     meaning, fix = _MEANING.get(signal.Signals(number), ("another process sent it", "look for who sends this signal"))
     slurm = _SLURM.search(case.output)
     if slurm:
@@ -143,6 +147,26 @@ def _by_job(case: Case, story: ProcessStory, sent: SentByJob) -> Match:
     )
 
 
+def _by_command(case: Case, story: ProcessStory, number: int, by: KillCommand) -> Match:
+    at = f" at {by.locations[0]}" if by.locations else ""
+    over = f": its {by.ran_out_s:g} s were over" if by.ran_out_s is not None else ""
+    advice = "give it more time, or save and resume" if over else "see why that line ends the process"
+    return blamed(
+        case,
+        [story],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named([story]))} was ended by {signal_name(number)} from `{by.command}`{at}{over}",
+        evidence=[end_evidence(story), Evidence(source="the job's command", observed=by.command)],
+        fix=Fix(text=f"{advice}{at}"),
+        locations=by.locations,
+        confidence=Confidence.CONFIRMED if by.certain else Confidence.LIKELY,
+        explains=[rank.pid for rank in case.ranks] if story.part is Part.LAUNCHER else [],
+        generic=True,
+    )
+
+
 def _of_launcher(case: Case) -> Match | None:
     """Returns the launcher's own end by a signal, which it passes on to its ranks."""
     stopped_s = interrupted_s(case)
@@ -153,6 +177,9 @@ def _of_launcher(case: Case) -> Match | None:
         number = int(told[1]) if told else story.end.signal
         if number not in KILLS or story.ended_by in ("doctor", "launcher"):
             continue
+        command = kill_command(case, story, number)
+        if command is not None:
+            return _by_command(case, story, number, command)
         meaning, fix = _MEANING.get(signal.Signals(number), ("another process sent it", "look for who sends it"))
         return blamed(
             case,

@@ -24,6 +24,7 @@ from diagnostics.analysis.blame import (
     to_blame,
 )
 from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.analysis.crashed_children import crashed_child
 from diagnostics.analysis.failure_origin import origin
 from diagnostics.analysis.native_crash import NativeCrash, is_fault, native_crash
 from diagnostics.findings import Confidence, Evidence, Fix
@@ -40,7 +41,7 @@ def match(case: Case) -> Match | None:
     """Returns the first rank at fault that died of a fault signal, with all that died alike."""
     died = [story for story in to_blame(case) if is_fault(story.end.signal) and origin(case, story) is None]
     if not died:
-        return None
+        return _in_child(case)
     first = min(died, key=ended_s)
     crash = native_crash(first)
     top = crash.frames[:1]
@@ -61,6 +62,37 @@ def match(case: Case) -> Match | None:
         confidence=Confidence.CONFIRMED if crash.own_thread else Confidence.LIKELY,
         generic=True,
     )
+
+
+def _in_child(case: Case) -> Match | None:
+    """Returns the crash of a helper that a process at fault waited for, and whose end it complained about."""
+    for story in to_blame(case):
+        error = origin(case, story)
+        child = crashed_child(case, story, error) if error is not None else None
+        if error is None or child is None:
+            continue
+        crash = native_crash(child)
+        waited = [case.line(frame) for frame in error.frames[:2]]
+        locations = distinct([*(case.line(frame) for frame in crash.frames[:2]), *waited])
+        called = f", called at {locations[0]}" if crash.frames else ""
+        return blamed(
+            case,
+            [story],
+            code=CODE,
+            name=NAME,
+            failure_class=CLASS,
+            title=(
+                f"A child process ({child.pid}) of {named([story])} died of {signal_name(child.end.signal or 0)}"
+                f" in native code{called}; the parent then raised {error.text[:200]}"
+            ),
+            evidence=[*_evidence(case, child, crash), *path_evidence(case, error.text, error.frames)],
+            fix=_fix(crash, locations if crash.frames else (), ""),
+            locations=locations,
+            confidence=Confidence.CONFIRMED if crash.own_thread else Confidence.LIKELY,
+            explains=[child.pid],
+            began_s=ended_s(child),
+        )
+    return None
 
 
 def _title(

@@ -1,7 +1,8 @@
 """The job says success, and no optimizer step was made on any rank.
 
-What it does: where an optimizer was made and neither a backward pass nor an optimizer step followed anywhere, names the
-loader that was empty, or the epoch loop that did not run (a resumed epoch that is the last one, an early return).
+What it does: where an optimizer was made and no optimizer step followed anywhere, names the loader that was empty, the
+epoch loop that did not run (a resumed epoch that is the last one, an early return), or the condition that left out each
+step (more accumulation steps than batches). Backward passes alone may be updates by hand: without a condition, silent.
 
 Why it matters: the checkpoint that is written is the initial one. Runs that only evaluate make no optimizer.
 
@@ -14,6 +15,7 @@ from diagnostics.analysis.agent_facts import Event, Frame
 from diagnostics.analysis.blame import distinct, source_evidence
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.hidden_errors import asked_for_no_training, hidden_error
+from diagnostics.analysis.step_guards import step_conditions
 from diagnostics.analysis.try_blocks import trainers, training_loops
 from diagnostics.analysis.user_code import user_frames
 from diagnostics.analysis.user_files import user_files
@@ -26,11 +28,18 @@ NAME = "nothing-trained"
 CLASS = "zero-progress"
 EXAMINES = Examines.SUCCEEDED
 
+_SKIPPED = "the model ran, and each iteration ended before the backward pass"
+_STEPLESS = (
+    "see why the condition never let a step through: more accumulation steps than batches, values that are skipped"
+)
+_EMPTY = "check how many samples filters and drop_last leave, and stop with an error at len(loader) == 0"
+_UNENTERED = "check the range of the loop (a resumed epoch, a step limit) and the returns before it"
+
 
 def match(case: Case) -> Match | None:
     """Returns the job that trained nothing, where every rank was watched and meant to train."""
     ranks = [story for story in case.ranks if story.agent is not None]
-    if not ranks or len(ranks) != len(case.ranks) or any(_worked(story) for story in case.processes):
+    if not ranks or len(ranks) != len(case.ranks) or any(one.steps for one in case.processes):
         return None
     begun = [story for story in ranks if _made(story, "optimizer") is not None]
     if not begun or asked_for_no_training(case, begun[0]):
@@ -43,7 +52,15 @@ def match(case: Case) -> Match | None:
         return None  # no file of the job's holds a loop that trains: nothing says that it was to
     iterated = _made(story, "loader-iter")
     loader = _frame(story, _made(story, "dataloader"))
-    if iterated is not None:
+    backwards = sum(_backwards(one) for one in case.processes)
+    conditions = _conditions(case, story)
+    if backwards and not conditions:
+        return None  # it may update its parameters by hand
+    stepless = backwards or (conditions and any(one.agent is not None and one.agent.entered for one in ranks))
+    if stepless:
+        frames = [*conditions, *loops]
+        cause = f"{backwards} backward passes, and the step was left out each time" if backwards else _SKIPPED
+    elif iterated is not None:
         at = _frame(story, iterated)
         frames, cause = [loader, at, *loops], "the loader gave no batch"
     else:
@@ -57,22 +74,31 @@ def match(case: Case) -> Match | None:
         failure_class=CLASS,
         title=f"The job says success, but no rank made an optimizer step: {cause} ({locations[0]})",
         evidence=[
-            Evidence(source="optimizer steps and backward passes of every rank", observed="0 and 0", expected="more"),
+            Evidence(
+                source="optimizer steps and backward passes of every rank",
+                observed=f"0 and {backwards}",
+                expected="more",
+            ),
             *(source_evidence(case, frames[0]) if frames[0] is not None else ()),
         ],
-        fix=Fix(
-            text="check how many samples filters and drop_last leave, and stop with an error at len(loader) == 0"
-            if iterated is not None
-            else "check the range of the loop (a resumed epoch, a step limit) and the returns before it"
-        ),
+        fix=Fix(text=_STEPLESS if stepless else _EMPTY if iterated is not None else _UNENTERED),
         locations=locations,
         confidence=Confidence.LIKELY,
         outcome=JobOutcome.SILENT_WRONG,
     )
 
 
-def _worked(story: ProcessStory) -> bool:
-    return story.agent is not None and (story.agent.steps.count > 0 or story.agent.steps.backwards > 0)
+def _backwards(story: ProcessStory) -> int:
+    return story.agent.steps.backwards if story.agent is not None else 0
+
+
+def _conditions(case: Case, story: ProcessStory) -> list[Frame]:
+    """Returns the `if`s in the files that ran on which a step depends."""
+    files = user_files(case, story)
+    trained_by = trainers(file for _, file in files)
+    return [
+        Frame(file=name, line=line, function="") for name, file in files for line in step_conditions(file, trained_by)
+    ]
 
 
 def _made(story: ProcessStory, kind: str) -> Event | None:

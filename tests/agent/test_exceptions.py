@@ -284,3 +284,16 @@ def test_what_a_group_of_exceptions_holds_is_recorded_behind_it(watch):
         ("caught", "how=caught | ValueError: deep", [3, 5]),
         ("caught", "how=caught | ValueError: flat", [3, 5]),
     ]
+
+
+def test_what_a_pool_of_threads_keeps_in_a_future_is_recorded(watch):
+    run = watch("""
+        from concurrent.futures import ThreadPoolExecutor
+        def fail(text):
+            raise ValueError(text)
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(fail, "that nobody looks at")
+    """)
+    assert run.returncode == 0
+    (agent,) = run.record.agents
+    assert told(agent) == [("caught", "how=caught | ValueError: that nobody looks at", [3])]

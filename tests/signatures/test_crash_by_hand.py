@@ -6,10 +6,10 @@ import signal
 from pathlib import Path
 
 import pytest
-from hand_made import agent, case, event, frames, raised, story
+from hand_made import agent, case, event, frame, frames, raised, story
 
 from diagnostics.analysis.agent_facts import CollectiveCall
-from diagnostics.analysis.case import How, Part, SentByJob
+from diagnostics.analysis.case import How, Part, Raised, SentByJob
 from diagnostics.analysis.fault_stacks import FaultReport, ThreadStack
 from diagnostics.analysis.job_facts import SentSignal, Stall
 from diagnostics.matches import JobOutcome, Match
@@ -305,8 +305,8 @@ def test_a_group_of_exceptions_is_told_by_its_first_member() -> None:
 
 def test_a_group_of_exceptions_that_only_the_output_tells_of_is_read() -> None:
     text = (
-        '  + Exception Group Traceback (most recent call last):\n  |   File "train.py", line 8, in <module>\n  |     y\n'
-        "  | ExceptionGroup: two (1 sub-exception)\n  +-+---------------- 1 ----------------\n"
+        '  + Exception Group Traceback (most recent call last):\n  |   File "train.py", line 8, in <module>\n'
+        "  |     y\n  | ExceptionGroup: two (1 sub-exception)\n  +-+---------------- 1 ----------------\n"
         '    | Traceback (most recent call last):\n    |   File "data.py", line 3, in load\n    |     x\n'
         "    | KeyError: 'nu'\n    +------------------------------------\n"
     )
@@ -325,3 +325,88 @@ def test_ranks_that_left_by_the_same_line_with_a_text_are_told_there_and_not_at_
     job = case(one, two, culprits=(one,), output=f"width 31 is no multiple of depth 4\n{launcher}")
     assert uncaught_exception.match(job) is None
     assert told(rank_leaves.match(job)) == ("python-exception", (0, 1), ("settings.py:12", "main.py:11"))
+
+
+def _line_of_module(text: str, *places: str) -> Raised:
+    path = tuple(frame(place, "<module>") for place in places)
+    return raised(text, path=path, user_path=path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AttributeError: module 'numpy' has no attribute 'float_'",
+        "AttributeError: `np.float_` was removed in the NumPy 2.0 release. Use `np.float64` instead.",
+    ],
+)
+def test_a_name_that_a_library_does_not_have_while_a_file_is_imported_is_a_failed_import(text: str) -> None:
+    error = _line_of_module(text, "net.py:4", "main.py:5")
+    assert told(import_fails.match(case(story(code=1, raised=(error,))))) == (
+        "import-failure", (0,), ("net.py:4", "main.py:5"),
+    )  # fmt: skip
+
+
+def test_a_name_that_a_library_does_not_have_is_no_import_later_or_in_the_script_itself() -> None:
+    text = "AttributeError: module 'torch.optim' has no attribute 'AdamZ'"
+    later = raised(text, "net.py:4", "main.py:5")
+    script = _line_of_module(text, "main.py:5")
+    assert [import_fails.match(case(story(code=1, raised=(error,)))) for error in (later, script)] == [None, None]
+
+
+def test_a_child_that_crashed_while_its_parent_waited_is_the_cause_of_what_the_parent_raised() -> None:
+    child = story(
+        7, rank=None, part=Part.HELPER, parent_pid=1, signal=signal.SIGSEGV, at_s=1.9,
+        fault=fault("Segmentation fault", "scan.py:10"),
+    )  # fmt: skip
+    for text in ("RuntimeError: the scan failed (-11)", "concurrent.futures.process.BrokenProcessPool: terminated"):
+        rank = story(1, code=1, raised=(raised(text, "scan.py:18", "main.py:4"),))
+        found = native_code_crashes.match(case(rank, child))
+        assert told(found) == ("native-crash", (0,), ("scan.py:10", "scan.py:18", "main.py:4"))
+
+
+def test_a_child_that_crashed_before_is_not_the_cause_of_what_has_nothing_to_do_with_it() -> None:
+    child = story(7, rank=None, part=Part.HELPER, parent_pid=1, signal=signal.SIGSEGV, at_s=1.0)
+    rank = story(1, code=1, raised=(raised("KeyError: 'x-110'", "data.py:18"),))
+    assert native_code_crashes.match(case(rank, child)) is None
+
+
+def test_a_time_limit_of_the_launch_script_is_told_at_its_line(tmp_path: Path) -> None:
+    limit = story(5, rank=None, part=Part.SHELL, argv=("timeout", "-k", "5", "2m", "torchrun", "main.py"), code=124)
+    launcher = story(
+        6, rank=None, part=Part.LAUNCHER, parent_pid=5, argv=("python", "torchrun", "main.py"), signal=15, at_s=120.1
+    )
+    script = {"run.sh": "set -e\nexport A=1\ntimeout -k 5 2m torchrun main.py\n"}
+    job = case(limit, launcher, code=124, cwd=tmp_path, files=script, job={"command": ("bash", "run.sh")})
+    found = killed_from_outside.match(job)
+    assert told(found) == ("killed-externally", (), ("run.sh:3",))
+    assert found is not None
+    assert "120 s were over" in found.finding.title
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "lines"),
+    [
+        ("kill -9 $JOB", signal.SIGKILL, ("run.sh:2",)),
+        ("sleep 5; kill -s TERM $JOB", signal.SIGTERM, ("run.sh:2",)),
+        ("pkill -f main.py", signal.SIGTERM, ("run.sh:2",)),
+        ("kill $JOB", signal.SIGKILL, ()),
+        ("trap 'kill $HELPER' EXIT", signal.SIGTERM, ()),
+        ("kill -0 $JOB", signal.SIGTERM, ()),
+        ("echo 'skill issue'", signal.SIGTERM, ()),
+    ],
+)
+def test_a_kill_in_the_launch_script_is_told_at_its_line(
+    tmp_path: Path, line: str, number: signal.Signals, lines: tuple[str, ...]
+) -> None:
+    script = {"run.sh": f"python main.py &\n{line}\nwait\n"}
+    shell = story(5, rank=None, part=Part.SHELL, argv=("bash", "run.sh"), code=128 + number)
+    rank = story(6, parent_pid=5, signal=number)
+    job = case(shell, rank, cwd=tmp_path, files=script, job={"command": ("bash", "run.sh")})
+    assert told(killed_from_outside.match(job)) == ("killed-externally", (0,), lines)
+
+
+def test_a_kill_that_python_ran_as_a_command_is_told_at_the_line_that_ran_it() -> None:
+    sender = story(5, rank=1, agent=agent(event("child", "pid=9 how=popen | kill -TERM 6", "guard.py:7")))
+    rank = story(6, rank=0, signal=signal.SIGTERM)
+    found = killed_from_outside.match(case(sender, rank))
+    assert told(found) == ("killed-externally", (0,), ("guard.py:7",))

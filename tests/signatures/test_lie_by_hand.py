@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hand_made import agent, case, event, raised, story
 
-from diagnostics.analysis.agent_facts import Event
+from diagnostics.analysis.agent_facts import Event, Steps
 from diagnostics.analysis.case import How, Part
+from diagnostics.analysis.source_files import SourceFile
+from diagnostics.analysis.try_blocks import swallowing
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.signatures import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
 
@@ -164,3 +167,57 @@ def test_evaluation_and_training_that_took_place_are_no_lie(tmp_path: Path) -> N
         argv=("python", "train.py", "--eval-only"), agent=agent(event("optimizer", "", f"{tmp_path}/train.py:1"))
     )
     assert nothing_trained.match(case(asked, code=0, cwd=tmp_path)) is None
+
+
+ELSE = """\
+def fit(model, optimizer):
+    for step in range(10):
+        try:
+            loss = model(step)
+        except:
+            pass
+        else:
+            loss.backward()
+            optimizer.step()
+"""
+
+
+def test_a_handler_around_the_forward_pass_alone_is_found_as_well() -> None:
+    file = SourceFile(Path("fit.py"), ELSE)
+    assert [block.lineno for block in swallowing(file, frozenset({"fit"}))] == [3]
+    alone = SourceFile(Path("fit.py"), ELSE.replace("else:", "if step:"))
+    assert [block.lineno for block in swallowing(alone, frozenset({"fit"}))] == [3]
+
+
+ACCUMULATING = """\
+for step, x in enumerate(loader):
+    loss = model(x) / 8
+    loss.backward()
+    if (step + 1) % 8 == 0:
+        optimizer.step()
+"""
+BY_HAND = """\
+optimizer = None
+for x in loader:
+    loss = model(x)
+    loss.backward()
+    for weight in weights:
+        weight -= 0.1 * weight.grad
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "steps", "found"),
+    [
+        (ACCUMULATING, 0, (JobOutcome.SILENT_WRONG, "zero-progress", (0,), ("train.py:4", "train.py:1"))),
+        (ACCUMULATING, 1, None),
+        (BY_HAND, 0, None),
+    ],
+)
+def test_backward_passes_without_a_step_are_told_at_the_condition_around_the_step(
+    tmp_path: Path, source: str, steps: int, found: object
+) -> None:
+    ran = agent(*made("optimizer", place=f"{tmp_path}/train.py:1"))
+    ran = replace(ran, steps=Steps(count=steps, backwards=5))
+    job = case(story(agent=ran), code=0, cwd=tmp_path, files={"train.py": source})
+    assert told(nothing_trained.match(job)) == found
