@@ -124,4 +124,7 @@ def _why_no_agent(story: ProcessStory, record: RunRecord) -> str:
     reasons = [one.reason for one in record.unreadable if one.name.startswith(stem)]
     if reasons:
         return reasons[0]
-    return "the variables that bring it in did not reach the process (UPS_DOCTOR_OFF, env -i, a reset PYTHONPATH)"
+    return (
+        "the variables that bring it in did not reach the process (UPS_DOCTOR_OFF, env -i, a reset PYTHONPATH), "
+        "or its user may not write into record/agents"
+    )

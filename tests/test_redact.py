@@ -216,3 +216,24 @@ def test_a_megabyte_of_anything_takes_bounded_work(text: str) -> None:
     began = time.process_time()
     redact.text(text)
     assert time.process_time() - began < 8
+
+
+def test_a_token_behind_an_escaped_line_end_is_found() -> None:
+    token, password = "ghp_" + "a1B2" * 9, "x7Gh29sdKq"
+    line = rf"raise RuntimeError('first\n{token}\\npassword={password}\n--api-key {password}\nC:\new')"
+    assert redact.text(line) == (
+        r"raise RuntimeError('first\n[redacted]\\npassword=[redacted]\n--api-key [redacted]\nC:\new')"
+    )
+
+
+def test_a_key_is_hidden_behind_the_prefixes_of_a_log_and_between_lines_of_others() -> None:
+    body = "MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn1ygWyF8PbnGy0AHB7MaK5ZC1yVv3RtGqu"
+    text = f"[rank1]: -----BEGIN RSA PRIVATE KEY-----\n[rank1]: {body}\nstep 3 of 9, loss 0.1\n[rank1]: {body}\n"
+    shown = redact.text(text)
+    assert body not in shown
+    assert "step 3 of 9, loss 0.1" in shown
+
+
+def test_what_stands_beside_a_key_on_its_line_is_hidden_too() -> None:
+    line = "keys = ['hf_" + "a1B2" * 9 + "', '-----BEGIN RSA PRIVATE KEY-----\\n" + "A" * 64 + "']"
+    assert redact.text(line) == r"keys = ['[redacted]', '-----BEGIN RSA PRIVATE KEY-----\[redacted]']"

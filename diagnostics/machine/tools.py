@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diagnostics.machine.job_tree import OWN
+
 MAX_OUTPUT_BYTES = 16 << 20
 # What would make a tool behave as a part of the job: the agent, and the job's Python settings.
 _FOREIGN = ("PYTHON", "UPS_DOCTOR", "LD_PRELOAD", "RUST_BACKTRACE")
@@ -33,7 +35,7 @@ def ask(argv: Sequence[str], *, deadline_s: float) -> ToolAnswer:
 
     Its exit code is not looked at: a supervisor that reaps every child may have taken it.
     """
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
+    environ = {name: value for name, value in os.environ.items() if name == OWN or not name.startswith(_FOREIGN)}
     try:
         process = subprocess.Popen(
             list(argv),
