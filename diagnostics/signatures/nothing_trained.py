@@ -57,6 +57,7 @@ def match(case: Case) -> Match | None:
     if backwards and not conditions:
         return None  # it may update its parameters by hand
     stepless = backwards or (conditions and any(one.agent is not None and one.agent.entered for one in ranks))
+    frames: list[Frame | None]
     if stepless:
         frames = [*conditions, *loops]
         cause = f"{backwards} backward passes, and the step was left out each time" if backwards else _SKIPPED

@@ -262,7 +262,7 @@ def test_what_torch_catches_in_workers_and_spawned_ranks_is_recorded_there(torch
     ]
     (hooks,) = (event for event in first.events if event.kind == "hooks")
     assert hooks.text.split()[:1] == ["logging"]
-    assert set(hooks.text.split()) - {"monitoring"} == {"logging", "threading", "traceback"}
+    assert set(hooks.text.split()) - {"monitoring"} == {"futures", "logging", "threading", "traceback"}
 
 
 def test_what_a_group_of_exceptions_holds_is_recorded_behind_it(watch):
@@ -296,4 +296,4 @@ def test_what_a_pool_of_threads_keeps_in_a_future_is_recorded(watch):
     """)
     assert run.returncode == 0
     (agent,) = run.record.agents
-    assert told(agent) == [("caught", "how=caught | ValueError: that nobody looks at", [3])]
+    assert told(agent) == [("caught", "how=caught | ValueError: that nobody looks at", [4])]
