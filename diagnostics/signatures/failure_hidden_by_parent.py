@@ -51,7 +51,11 @@ EXAMINES = Examines.SUCCEEDED
 
 def match(case: Case) -> Match | None:
     """Returns the first rank that failed in a job that says 0."""
-    failed = [story for story in case.processes if _counts(case, story) and not _made_good(case, story)]
+    failed = [
+        story
+        for story in case.processes
+        if _counts(case, story) and not _made_good(case, story) and not _is_an_answer(case, story)
+    ]
     blamed_first = [story for story in failed if story.pid in {one.pid for one in case.culprits}] or failed
     if not blamed_first:
         return None
@@ -106,6 +110,13 @@ def _counts(case: Case, story: ProcessStory) -> bool:
 def _trains(story: ProcessStory) -> bool:
     """Whether a process got as far as an optimizer: a check that fails before the training is there to fail."""
     return story.steps > 0 or (story.agent is not None and story.agent.last_event("optimizer", "ddp") is not None)
+
+
+def _is_an_answer(case: Case, story: ProcessStory) -> bool:
+    """Whether its code is one that it chose, without any exception, for a Python parent that may well read it."""
+    parent = case.of_pid(story.parent_pid)
+    told = parent is not None and parent.agent is not None and parent.part is not Part.LAUNCHER
+    return told and story.end.signal is None and origin(case, story) is None
 
 
 def _made_good(case: Case, story: ProcessStory) -> bool:
