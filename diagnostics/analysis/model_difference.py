@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from diagnostics.analysis.agent_facts import Construction, Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.model_source import Place, called_name, job_files
 from diagnostics.analysis.rank_taint import Taint, depends, enclosing_branch, rank_taint
 from diagnostics.analysis.user_code import user_frames
+
+CASTS = {"double", "float", "half", "bfloat16"}
+TYPE = re.compile(r"\btorch\.(?:b?float\d*|double|half)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +43,26 @@ def model_difference(case: Case, one: ProcessStory, other: ProcessStory) -> Diff
         lines = [line for frame in key[1:] if frame is not None for line in _branch_and_line(case, frame)]
         return Difference(locations=(*lines, *_by_source(case, one)), made=shown, odd=more.rank)
     return Difference(locations=_by_source(case, one), made="", odd=None)
+
+
+def casts_by_rank(case: Case, story: ProcessStory) -> tuple[str, ...]:
+    """Returns the lines that convert something to another type in a branch that depends on the rank."""
+    found = []
+    for file in job_files(case, story):
+        tree = case.sources.file(file).tree
+        for node in ast.walk(tree) if tree is not None else ():
+            if tree is not None and _casts(node) and enclosing_branch(tree, node.lineno, rank_taint(tree)) is not None:
+                found.append(Place(file=file, node=node).location(case))
+    return tuple(dict.fromkeys(found))
+
+
+def _casts(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether a node is `net.double()` or `net.to(torch.bfloat16)`."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    if called_name(node) == "to":
+        return any(TYPE.search(ast.unparse(value)) for value in (*node.args, *(word.value for word in node.keywords)))
+    return called_name(node) in CASTS and not node.args
 
 
 def _made(story: ProcessStory) -> Counter[tuple[str, Frame | None, Frame | None]]:

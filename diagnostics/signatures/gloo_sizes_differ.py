@@ -4,7 +4,7 @@ What it does: knows gloo's "op.preamble.length <= op.nbytes. 72 vs 8", which com
 what each rank recorded under the same number of the same group: operation, shape, type; names the lines of both.
 
 Why it matters: the rank that aborts is the one with the smaller tensor, which need not be wrong; its peer only says
-"Connection reset by peer".
+"Connection reset by peer". DDP compares the shapes of parameters, not their types: float64 on one rank ends here too.
 
 Fix: make the tensors equal on all ranks; gather sizes first where they differ by design.
 """
@@ -19,7 +19,9 @@ from diagnostics.analysis.agent_facts import CollectiveCall
 from diagnostics.analysis.blame import distinct, end_evidence, rank_numbers, sentence, written_by
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.job_answers import shown_ranks
+from diagnostics.analysis.model_difference import casts_by_rank, model_difference
 from diagnostics.analysis.user_code import user_frames
+from diagnostics.analysis.wrap_lines import wrap_calls
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
@@ -29,6 +31,7 @@ NAME = "gloo-sizes-differ"
 CLASS = "collective-mismatch"
 EXAMINES = Examines.FAILED
 
+IN_BACKWARD = re.compile(r"/torch/autograd/(?:graph|__init__)\.py$")
 _SIZES = re.compile(r"op\.preamble\.length <= op\.nbytes\. (\d+) vs (\d+)|distributed collective mismatch")
 
 
@@ -40,6 +43,8 @@ def match(case: Case) -> Match | None:
     story, found = told[0]
     pair = next(_disagreeing(case), None)
     sizes = f"{found[1]} against {found[2]} bytes" if found[1] else "different sizes"
+    if pair is None and _in_ddps_backward(case, story):
+        return _gradients_differ(case, story, sizes, found[0])
     if pair is None:
         return blamed(
             case,
@@ -76,6 +81,35 @@ def match(case: Case) -> Match | None:
         locations=lines,
         explains=[rank.pid for rank in case.ranks],
         began_s=min(first.entered_s, second.entered_s),
+    )
+
+
+def _in_ddps_backward(case: Case, story: ProcessStory) -> bool:
+    """Whether all ranks had wrapped their model, and the one that aborted stood in backward: DDP adds up there."""
+    wrapped = all(one.agent is not None and one.agent.last_event("ddp") is not None for one in case.ranks)
+    threads = story.fault.threads if story.fault is not None else ()
+    return wrapped and any(IN_BACKWARD.search(frame.file) for thread in threads for frame in thread.frames[:1])
+
+
+def _gradients_differ(case: Case, story: ProcessStory, sizes: str, said: str) -> Match:
+    """The gradients that DDP adds up are of different sizes: the models have different types, or differ otherwise."""
+    other = next((one for one in case.ranks if one.rank != story.rank), story)
+    wraps = [place.location(case) for place in wrap_calls(case, story)]
+    lines = [*casts_by_rank(case, story), *model_difference(case, story, other).locations, *wraps]
+    return blamed(
+        case,
+        case.ranks,
+        code=CODE,
+        name=NAME,
+        failure_class="parameter-mismatch",
+        title=f"DDP adds up gradients of {sizes} on different ranks: their models differ in type or shape",
+        evidence=[end_evidence(story), Evidence(source=f"output of rank {story.rank}", observed=said)],
+        fix=Fix(
+            text="build the model alike on every rank, of one dtype; print sum(p.numel() * p.element_size()) there"
+        ),
+        locations=distinct(lines),
+        confidence=Confidence.LIKELY,
+        explains=[one.pid for one in case.ranks],
     )
 
 

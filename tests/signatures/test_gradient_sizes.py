@@ -1,0 +1,44 @@
+"""Gradients whose sizes differ, which only gloo notices: a model of another type on one rank."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hand_made as made
+
+from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.case import Case
+from diagnostics.analysis.fault_stacks import FaultReport, ThreadStack
+from diagnostics.signatures import gloo_sizes_differ
+
+SAID = "op.preamble.length <= op.nbytes. 296 vs 148. Is there a distributed collective mismatch in your code?"
+FILES = {
+    "main.py": "from precision import make\nmodel = DistributedDataParallel(make(rank))\nloss.backward()\n",
+    "precision.py": "def make(rank):\n    net = build().float()\n    if rank % 2:\n        net = net.double()\n"
+    "    return net\n",
+}
+
+
+def aborted(tmp_path: Path, *frames: Frame) -> Case:
+    """Two ranks that had wrapped their models; gloo aborted rank 0 while it stood in `frames`."""
+    places = ("main.py:2", "precision.py:4")
+    made_model = [made.event("ddp", "DistributedDataParallel", *(f"{tmp_path}/{place}" for place in places))]
+    fault = FaultReport(error="Aborted", threads=(ThreadStack(ident="1", crashed=False, frames=frames),))
+    one = made.story(1, rank=0, signal=6, agent=made.agent(*made_model), stderr=SAID, fault=fault)
+    two = made.story(2, rank=1, signal=15, ended_by="launcher", agent=made.agent(*made_model))
+    return made.case(one, two, cwd=tmp_path, files=FILES)
+
+
+def test_gradients_of_different_sizes_are_models_of_different_types(tmp_path: Path) -> None:
+    backward = Frame(file="/env/torch/autograd/graph.py", line=979, function="_engine_run_backward")
+    found = gloo_sizes_differ.match(aborted(tmp_path, backward))
+    assert found is not None
+    assert (found.failure_class, found.culprit_ranks) == ("parameter-mismatch", (0, 1))
+    assert (found.locations[0], "main.py:2" in found.locations) == ("precision.py:4", True)
+
+
+def test_sizes_that_differ_outside_backward_stay_a_matter_of_collectives(tmp_path: Path) -> None:
+    reduce = Frame(file="/env/torch/distributed/distributed_c10d.py", line=3, function="all_reduce")
+    found = gloo_sizes_differ.match(aborted(tmp_path, reduce))
+    assert found is not None
+    assert found.failure_class == "collective-mismatch"
