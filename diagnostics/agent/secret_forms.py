@@ -50,6 +50,10 @@ _SET_DEFAULT = re.compile(  # setdefault("HF_TOKEN", "..."), getenv("HF_TOKEN", 
     rf"""(?P<name>["'][A-Z0-9_]{{0,64}}(?:TOKEN|SECRET|PASSWORD|PASSWD|_KEY)["'])(?P<between>\s{{0,4}},\s{{0,4}})"""
     rf"(?P<value>{_QUOTED})"
 )
+_LISTED = re.compile(  # ["--password", "..."]
+    rf"""(?i)(?P<name>["']--[\w-]{{0,64}}?(?:{_WORDS})[\w-]{{0,64}}["'])(?P<between>\s{{0,4}},\s{{0,4}})(?!["']-)"""
+    rf"(?P<value>{_QUOTED})"
+)
 _ARGUMENT = re.compile(  # add_argument("--token", default="...")
     rf"""(?i)(?P<name>["']--[\w-]{{0,64}}?(?:{_WORDS})[\w-]{{0,64}}["'])(?P<between>[^\n]{{0,160}}?default\s?=\s?)"""
     rf"(?P<value>{_QUOTED})"
@@ -149,7 +153,7 @@ def _without(line: str, quoted_only: bool) -> str:
     if WORDS.search(line):
         for form in (_SET_DEFAULT, _ARGUMENT):
             line = form.sub(lambda match: _hidden(match, keep_quotes=quoted_only), line)
-        for form in (_ASSIGNED, _OPTION):
+        for form in (_LISTED, _ASSIGNED, _OPTION):
             line = form.sub(lambda match: _judged(match, quoted_only=quoted_only), line)
     return _KNOWN.sub(HIDDEN, line)
 
@@ -176,11 +180,24 @@ def is_secret_variable(name: str, value: str) -> bool:
 def _judged(match: re.Match[str], *, quoted_only: bool) -> str:
     quoted = match["quote"] is not None
     value = match["inner"] if quoted else match["bare"]
-    if (quoted_only and not quoted) or not is_secret(match["name"], value):
+    if (quoted_only and not quoted and not _in_literal(match)) or not is_secret(match["name"], value):
         return match[0]
     return _hidden(match, keep_quotes=quoted_only)
 
 
+def _in_literal(match: re.Match[str]) -> bool:
+    """Whether the value in a line of Python stands in a literal that began on this line."""
+    quote, escaped = "", False
+    for char in match.string[: match.start("value")]:
+        if escaped:
+            escaped = False
+        elif quote:
+            escaped, quote = char == "\\", "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+    return bool(quote)
+
+
 def _hidden(match: re.Match[str], *, keep_quotes: bool) -> str:
-    quote = match["quote"] if keep_quotes else ""
+    quote = (match["quote"] or "") if keep_quotes else ""
     return f"{match['name']}{match['between']}{quote}{HIDDEN}{quote}"

@@ -102,8 +102,8 @@ def test_where_agents_cannot_write_the_job_runs_and_the_report_says_so(tmp_path:
     found = report(tmp_path)
     assert (found["culprit_ranks"], found["location"]) == ([1], "train.py:10")  # from what it printed
     assert [found["coverage"][rank]["agent"] for rank in "01"] == [False, False]
-    (said,) = [line for line in found["not_captured"] if "no agent" in line]
-    assert said.startswith("rank 0, 1: no agent: ")
+    (said,) = [line for line in (tmp_path / "report" / "report.md").read_text().split("\n") if "no agent" in line]
+    assert said.startswith("- rank 0, 1: no agent: ")
     assert said.endswith("or its user may not write into record/agents")
 
 
