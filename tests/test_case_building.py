@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from signatures.hand_made import agent, event
 
-from diagnostics.analysis.agent_facts import AgentFile, CollectiveCall
+from diagnostics.analysis.agent_facts import AgentFile, CollectiveCall, Steps
+from diagnostics.analysis.blame import to_blame
 from diagnostics.analysis.case import Case, How, Part
 from diagnostics.analysis.case_building import Material, build_case
 from diagnostics.analysis.fault_stacks import FaultReport, parse_fault_report
@@ -131,6 +132,74 @@ def test_a_program_beside_a_launcher_that_started_no_rank_is_none() -> None:
     assert parts(built(launcher(), process(20, argv=("python", "watch_port.py")))) == {
         10: ("launcher", None), 20: ("helper", None),
     }  # fmt: skip
+
+
+def test_a_rank_whose_variables_were_taken_away_is_what_its_launcher_started() -> None:
+    seen = (
+        SeenProcess(pid=21, start_ticks=21, ppid=10, argv=("python", "train.py"), first_seen_s=1.0),
+        SeenProcess(pid=20, start_ticks=20, ppid=15, argv=("python", "train.py"), first_seen_s=1.0),
+        SeenProcess(pid=15, start_ticks=15, ppid=10, argv=("bash", "rank.sh"), first_seen_s=0.5),
+        SeenProcess(pid=22, start_ticks=22, ppid=10, argv=("python", "-c", "import os"), first_seen_s=1.0),
+    )
+    assert parts(built(launcher(), ends=seen)) == {
+        10: ("launcher", None), 15: ("shell", None), 20: ("rank", 0), 21: ("rank", 1), 22: ("helper", None),
+    }  # fmt: skip
+    ends = ((1, 20), (0, 21))
+    log = "".join(f"rank      : {n} (local_rank: {n})\n  exitcode  : 1 (pid: {pid})\n" for n, pid in ends)
+    told = parts(built(launcher(), ends=seen, output=log))
+    assert (told[20], told[21]) == (("rank", 1), ("rank", 0))
+
+
+def test_processes_of_one_target_without_a_group_are_numbered_in_the_order_of_their_start() -> None:
+    started = [event("child", f"pid={pid} how=process | Process-{pid} __main__.train") for pid in (20, 21, 22)]
+    aside = event("child", "pid=30 how=process | Process-4 __main__.watch")
+    case = built(
+        process(10, *started, aside, event("sampler", "DistributedSampler"), argv=("python", "main.py")),
+        process(20, event("optimizer", "SGD"), parent=10, forked_from=10, steps=Steps(count=3)),
+        process(21, event("exception", "KeyError: 'a'"), parent=10, forked_from=10),
+        process(22, event("optimizer", "SGD"), parent=10, forked_from=10, steps=Steps(count=3)),
+        process(30, parent=10, forked_from=10),
+        ends=(ended(21, code=1),),
+    )
+    assert {pid: told for pid, told in parts(case).items() if pid != 10} == {
+        20: ("rank", 0), 21: ("rank", 1), 22: ("rank", 2), 30: ("helper", None),
+    }  # fmt: skip
+    assert blamed(case) == ([1], [])
+
+
+def test_what_is_run_one_after_the_other_is_one_rank_and_only_the_same_program_is_a_new_start_of_it() -> None:
+    shell = SeenProcess(pid=5, start_ticks=5, argv=("bash", "run.sh"))
+    case = built(
+        process(100, parent=5, argv=("python", "prepare.py")),
+        process(2000, parent=5),
+        process(4000, parent=5),
+        ends=(shell, ended(100, code=0, at_s=1.0), ended(2000, code=1, at_s=3.0), ended(4000, code=0, at_s=5.0)),
+    )
+    assert [(one.pid, one.rank, one.restart) for one in case.processes if one.part is Part.RANK] == [
+        (100, 0, 0), (2000, 0, 0), (4000, 0, 1),
+    ]  # fmt: skip
+
+
+def test_a_server_or_a_question_beside_a_program_is_no_rank() -> None:
+    case = built(
+        process(20, argv=("python", "-m", "http.server", "8000")),
+        process(21, argv=("python", "-c", "import socket")),
+        process(22, event("exception", "ImportError: no torch")),
+        ends=(ended(20, signal=15), ended(22, code=1)),
+    )
+    assert parts(case) == {20: ("helper", None), 21: ("helper", None), 22: ("rank", 0)}
+    assert blamed(case) == ([0], [])
+
+
+def test_a_question_that_a_script_asked_in_vain_and_a_server_that_it_ended_are_not_to_blame() -> None:
+    shell = SeenProcess(pid=5, start_ticks=5, argv=("bash", "run.sh"), end=End(exit_code=1, at_s=9.0))
+    case = built(
+        process(20, parent=5, argv=("python", "-m", "http.server", "8000")),
+        process(21, event("exception", "OSError: refused"), parent=5, argv=("python", "-c", "import socket")),
+        process(900, event("exception", "OSError: in use"), parent=5, argv=TORCHRUN),
+        ends=(shell, ended(21, code=1, at_s=0.4), ended(900, code=1, at_s=9.0), ended(20, signal=15, at_s=9.0)),
+    )
+    assert [one.pid for one in to_blame(case)] == [900]
 
 
 def test_after_an_exec_the_last_program_of_a_pid_counts() -> None:

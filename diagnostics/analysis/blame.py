@@ -18,6 +18,7 @@ PASSED_ON = re.compile(
     r"|BrokenProcessPool)$"
 )
 SHOWN_FRAMES = 8
+_ASKED_TO_END = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def to_blame(case: Case) -> tuple[ProcessStory, ...]:
@@ -55,14 +56,23 @@ def _passes_on(story: ProcessStory) -> bool:
 
 
 def _those_that_count(case: Case, failed: Sequence[ProcessStory]) -> list[ProcessStory]:
-    """Of launchers and helpers: a helper that fails where its parent goes on by design explains nothing."""
+    """Of launchers and helpers: a helper that fails where its parent goes on by design explains nothing.
+
+    Nor does one that was asked to end when the job was over: a script ends the servers that it started.
+    """
     top = [one for one in failed if one.part is Part.LAUNCHER or _carried_up(case, one)]
-    return top or list(failed)
+    found = top or list(failed)
+    acted = [one for one in found if one.part is Part.LAUNCHER or one.end.signal not in _ASKED_TO_END]
+    return [one for one in found if one in acted or ended_s(one) < min(map(ended_s, acted))] if acted else found
 
 
 def _carried_up(case: Case, story: ProcessStory) -> bool:
-    """Whether each process above failed too, up to the one the doctor started."""
+    """Whether each process above failed too, up to the one the doctor started, and did not start others in between."""
     parent = case.of_pid(story.parent_pid)
+    if parent is not None and parent.part is Part.SHELL:
+        later = [one for one in case.children_of(parent) if one.began_s > ended_s(story) and one is not story]
+        if any(one.failed for one in later):  # the script's code is that of what it ran last
+            return False
     for _ in range(len(case.processes)):
         if parent is None:
             return True

@@ -18,6 +18,7 @@ from diagnostics.analysis.process_tree import Process, join_processes
 from diagnostics.analysis.raised_errors import loads_of, raised_of
 from diagnostics.analysis.rank_blame import blame
 from diagnostics.analysis.rank_death import Death, explain_death
+from diagnostics.analysis.rank_slots import script_of
 from diagnostics.analysis.source_files import Sources
 
 SOURCE_SUFFIXES = frozenset(
@@ -60,7 +61,7 @@ def build_case(material: Material, *, ended: bool = True) -> Case:
     log = read_launcher_log(output)
     told = Told(faults=material.faults, log=log)
     processes = join_processes(job, material.agents)
-    parts = Parts(processes)
+    parts = Parts(processes, log)
     ends = {id(process): end_of(process, job, parts, told) for process in processes}
     sent = sent_by_job(processes, job)
     enders = Enders(job, parts, ends, sent, processes, log)
@@ -138,16 +139,20 @@ def _death(process: Process, fault: FaultReport | None, end: End, raised: Sequen
 
 
 def _restarts(processes: Sequence[Process], parts: Parts) -> dict[int, int]:
-    """Returns which incarnation of its rank each process is, by id: what torchrun says, else how many came before."""
-    earlier: dict[int, int] = {}
+    """Returns which incarnation of its rank each process is, by id: what torchrun says, else how many came before.
+
+    A script that runs one program after the other starts none of them again.
+    """
+    earlier: dict[tuple[int, str], int] = {}
     restarts = {}
     for process in processes:
         rank = parts.rank(process) if parts.part(process) is Part.RANK else None
         said = process.variables.get("TORCHELASTIC_RESTART_COUNT", "")
-        before = earlier.get(rank, 0) if rank is not None else 0
+        program = script_of(process.argv)
+        before = earlier.get((rank, program), 0) if rank is not None else 0
         restarts[id(process)] = max(before, int(said) if said.isdigit() and len(said) < 6 else 0)
         if rank is not None:
-            earlier[rank] = before + 1
+            earlier[rank, program] = before + 1
     return restarts
 
 

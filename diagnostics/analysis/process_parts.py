@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from diagnostics.analysis.agent_facts import GROUP_MADE
 from diagnostics.analysis.case import Part
+from diagnostics.analysis.launcher_log import LauncherLog
 from diagnostics.analysis.process_tree import Process, words
+from diagnostics.analysis.rank_slots import numbered, program_of, script_of
 
 SHELLS = {
     "bash", "sh", "dash", "zsh", "ksh", "fish", "make", "gmake", "srun", "env", "timeout", "nohup", "xargs", "tini",
@@ -31,8 +33,9 @@ OTHER_RANK_VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("SLUR
 class Parts:
     """The part and the rank of each process, found from those that tell most to those that tell least."""
 
-    def __init__(self, processes: Sequence[Process]) -> None:
+    def __init__(self, processes: Sequence[Process], log: LauncherLog | None = None) -> None:
         self._processes = processes
+        self._logged = {end.pid: end.rank for end in log.ends if end.rank is not None} if log is not None else {}
         self._by_pid: dict[int, list[Process]] = {}
         for process in processes:
             self._by_pid.setdefault(process.pid, []).append(process)
@@ -77,6 +80,7 @@ class Parts:
             for name, size in OTHER_RANK_VARIABLES:
                 if any(process.variables.get(size, "1") not in ("", "1") for process in self._processes):
                     self._rank_by_variables(name)
+        self._rank_below_launchers()
         if not self.parts:
             self._rank_single_program()
 
@@ -135,18 +139,72 @@ class Parts:
             above, hops = self.parent(above), hops + 1
         return False
 
+    def _rank_below_launchers(self) -> None:
+        """A rank whose variables were taken away is still what its launcher started."""
+        for launcher in filter(is_launcher, self._processes):
+            started = [one for one in self._through_shells(launcher) if one.is_python and not is_launcher(one)]
+            ranks = {script_of(one.argv) for one in started if self.parts.get(id(one)) is Part.RANK}
+            found = [
+                one
+                for one in started
+                if id(one) not in self.parts and script_of(one.argv) and (not ranks or script_of(one.argv) in ranks)
+            ]
+            slots = numbered(found, {id(one): script_of(one.argv) for one in found})
+            for process in found:
+                logged = self._logged.get(process.pid)
+                self._make_rank(process, logged if logged is not None else slots[id(process)])
+
+    def _through_shells(self, process: Process) -> list[Process]:
+        """Returns what it started, itself or through shells and wrappers."""
+        found: list[Process] = []
+        waiting = list(self.children(process))
+        while waiting and len(found) < len(self._processes):
+            found.append(waiting.pop())
+            if found[-1].program in SHELLS and not found[-1].is_python:
+                waiting += self.children(found[-1])
+        return found
+
     def _rank_single_program(self) -> None:
-        """A job of one process: each topmost program that used torch, else each topmost Python program.
+        """A job without launcher: each topmost program that used torch, else each topmost Python program.
 
         Where a launcher never got to start its ranks, a Python program beside it that used no torch is none of them.
+        Programs that run the same at the same time are ranks 0, 1...; one after the other they are rank 0 each.
         """
-        launched = any(is_launcher(process) for process in self._processes)
-        for wanted in (uses_torch,) if launched else (uses_torch, lambda process: process.is_python):
-            for process in self._processes:
-                if wanted(process) and not is_launcher(process) and not self._is_below_a_rank(process):
-                    self._make_rank(process, 0)
-            if self.parts:
-                return
+        found = [one for one in self._processes if uses_torch(one)]
+        if not found and not any(is_launcher(process) for process in self._processes):
+            scripts = [one for one in self._processes if one.is_python and script_of(one.argv)]
+            # What runs no file of the user's, a web server or a `python -c` that asks for a port, serves the others.
+            found = scripts or [one for one in self._processes if one.is_python]
+        found = [one for one in found if not is_launcher(one) and not self._leaves_training_to_others(one)]
+        chosen = {id(one) for one in found}
+        found = [one for one in found if not self._has_above(one, chosen)]
+        groups = {id(one): self._group(one) for one in self._processes if one.is_python}
+        if any(uses_torch(one) for one in found):  # those of the same kind that did not come so far
+            same = {groups[id(one)] for one in found if self.parent(one) is not None}
+            found += [one for one in self._processes if id(one) not in chosen and groups.get(id(one)) in same]
+        slots = numbered(found, groups)
+        for process in found:
+            self._make_rank(process, slots[id(process)])
+
+    def _leaves_training_to_others(self, process: Process) -> bool:
+        """Whether it made no step while what it started did: a script that builds, and starts processes that train."""
+        own = process.agent.steps.count if process.agent is not None else 0
+        return not own and any(one.agent is not None and one.agent.steps.count for one in self._descendants(process))
+
+    def _group(self, process: Process) -> tuple[int, str]:
+        """Returns who started it and what it runs."""
+        parent = self.parent(process)
+        if parent is not None and _is_tracker(parent):
+            parent = self.parent(parent)
+        return id(parent), program_of(process, parent)
+
+    def _has_above(self, process: Process, chosen: set[int]) -> bool:
+        above, hops = self.parent(process), 0
+        while above is not None and hops < len(self._processes):
+            if id(above) in chosen:
+                return True
+            above, hops = self.parent(above), hops + 1
+        return False
 
     def _find_others(self) -> None:
         for process in self._processes:

@@ -1,0 +1,79 @@
+"""Which rank a process is where nothing it has says so: by its siblings that run the same program. Pure."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import sys
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+from diagnostics.analysis.process_tree import Process, words
+
+_RANK_OPTION = re.compile(r"^--?(?:local[-_])?rank(?:=(\d{1,6}))?$")
+OVERLAP_S = 0.05  # a process is seen later than it began
+
+
+def numbered(processes: Sequence[Process], groups: Mapping[int, Hashable]) -> dict[int, int]:
+    """Returns the rank of each process, by id: what its command line says, else the lowest number that is free.
+
+    Siblings of one group of `groups` (by id) that run at the same time have different numbers, in the order in which
+    they were started; one that was started after another had ended is that one, started again.
+    """
+    found: dict[int, int] = {}
+    by_group: dict[Hashable, list[Process]] = {}
+    for process in processes:
+        by_group.setdefault(groups[id(process)], []).append(process)
+    for siblings in by_group.values():
+        until: dict[int, float] = {}
+        for process in sorted(siblings, key=lambda one: (one.began_s, one.start_ticks, one.pid)):
+            said = rank_option(process.argv)
+            free = (slot for slot in itertools.count() if until.get(slot, -1.0) <= process.began_s + OVERLAP_S)
+            slot = said if said is not None else next(free)
+            until[slot] = _ended_s(process)
+            found[id(process)] = slot
+    return found
+
+
+def program_of(process: Process, parent: Process | None) -> str:
+    """Returns what a process runs, the same for each rank of one job: its target, its script or its module."""
+    if parent is not None and parent.agent is not None:
+        for event in parent.events:
+            if event.kind == "child" and words(event.text).get("pid") == str(process.pid):
+                what = event.text.partition(" | ")[2].split()
+                if words(event.text).get("how") in ("process", "fork") and what:
+                    return f"target {what[-1]}"
+    return script_of(process.argv) or " ".join(process.argv[:2])
+
+
+def script_of(argv: Sequence[str]) -> str:
+    """Returns the script or module that Python runs; "" for `-c`, and for a module of Python itself."""
+    arguments = iter(argv[1:])
+    for word in arguments:
+        if word == "-m":
+            module = next(arguments, "")
+            return "" if module.partition(".")[0] in sys.stdlib_module_names else module
+        if word in ("-c", "-") or word.startswith("-c"):
+            return ""
+        if word in ("-W", "-X"):
+            next(arguments, "")
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def rank_option(argv: Iterable[str]) -> int | None:
+    """Returns the N of `--rank N` or `--local_rank=N`."""
+    for word, following in itertools.pairwise([*argv, ""]):
+        if option := _RANK_OPTION.match(word):
+            said = option[1] or following
+            return int(said) if said.isdigit() and len(said) < 7 else None
+    return None
+
+
+def _ended_s(process: Process) -> float:
+    end = process.seen.end if process.seen is not None else None
+    if end is not None and end.at_s is not None:
+        return end.at_s
+    agent = process.agent
+    last = agent.last_event("exit") if agent is not None else None
+    return process.began_s + last.seconds if last is not None else float("inf")
