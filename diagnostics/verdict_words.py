@@ -29,7 +29,8 @@ def headline(report: RunReport) -> str:
     if report.culprit_ranks:
         parts.append(f"on {ranks_in_words(report.culprit_ranks)}")
     if report.module:
-        parts.append(f"in {report.module}")
+        # Members of a Sequential are called 0, 1, ...: a bare number tells nothing.
+        parts.append(f"in {'module ' if report.module[:1].isdigit() else ''}{report.module}")
     if report.location is not None:
         parts.append(f"at {report.location}")
     return f"{began}{outcome}: {' '.join(parts)}."

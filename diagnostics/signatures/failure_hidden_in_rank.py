@@ -61,7 +61,11 @@ def match(case: Case) -> Match | None:
         failure_class=CLASS,
         title=f"{sentence(named(alike))} {said}{at}{by} and ended with 0; missing: {first.missing}",
         evidence=_evidence(case, first),
-        fix=Fix(text=f"raise again after logging{by}, so that the exit code says what happened"),
+        fix=Fix(
+            text=f"raise again after logging{by}, so that the exit code says what happened"
+            if hiding
+            else "let the exception out: call result() on each future, await each task, so that the exit code says it"
+        ),
         locations=locations,
         module=_module(first.story),
         confidence=Confidence.CONFIRMED if first.certain else Confidence.LIKELY,
