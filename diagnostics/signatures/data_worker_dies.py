@@ -40,6 +40,7 @@ EXAMINES = Examines.FAILED
 _DIED = re.compile(
     r"DataLoader worker \(pid(?:\(s\))? ([\d, ]+)\) (?:is killed by signal: ([\w ]+)|exited unexpectedly)"
 )
+_LOST = re.compile(r"^(?:Connection\w+Error|EOFError|BrokenPipeError)$")  # the rank read from a worker that was gone
 _SHM_NEEDED = 256 << 20  # bytes below which a bus error is taken for a full /dev/shm
 _OOM_LINE = re.compile(r"Killed process (\d+)\b")
 
@@ -53,16 +54,23 @@ def match(case: Case) -> Match | None:
             pids = [int(pid) for pid in said[1].replace(",", " ").split()]
             noticed = tuple(case.line(frame) for frame in error.frames[:1])
             return _match(case, story, _worker(case, story, pids), pids, said, noticed)
-    died = [
-        one
-        for one in case.processes
-        if one.part is Part.DATA_WORKER and is_fault(one.end.signal) and one.ended_by in ("", "unknown")
-    ]
+    died = [one for one in case.processes if one.part is Part.DATA_WORKER and _died_by_itself(case, one)]
     first = min(died, key=ended_s, default=None)
     rank = case.of_rank(first.rank) if first is not None and first.rank is not None else None
     if first is None or rank is None or not (rank.failed or case.job.ended_by == "stall-timeout"):
         return None
     return _match(case, rank, first, [first.pid], None, ()) if ended_s(first) <= ended_s(rank) else None
+
+
+def _died_by_itself(case: Case, worker: ProcessStory) -> bool:
+    """Whether a worker died of a fault, or left in another way so that its rank only lost the connection to it."""
+    if is_fault(worker.end.signal) and worker.ended_by in ("", "unknown"):
+        return True
+    rank = case.of_rank(worker.rank) if worker.rank is not None else None
+    error = origin(case, rank) if rank is not None else None
+    lost = error is not None and error.story is rank and bool(_LOST.search(error.type))
+    gone = worker.failed or _left_by(worker) is not None
+    return lost and gone and (worker.ended_by in ("", "unknown") or worker.ended_by.startswith("pid "))
 
 
 def _worker(case: Case, rank: ProcessStory, pids: list[int]) -> ProcessStory | None:

@@ -410,3 +410,21 @@ def test_a_kill_that_python_ran_as_a_command_is_told_at_the_line_that_ran_it() -
     rank = story(6, rank=0, signal=signal.SIGTERM)
     found = killed_from_outside.match(case(sender, rank))
     assert told(found) == ("killed-externally", (0,), ("guard.py:7",))
+
+
+@pytest.mark.parametrize(
+    ("left", "expected"),
+    [
+        (3, ("data-worker-crash", (0,), ("data.py:14",))),
+        (None, None),
+    ],
+)
+def test_a_connection_lost_to_a_worker_that_left_is_told_at_the_line_that_left(
+    left: int | None, expected: object
+) -> None:
+    events = (event("os._exit", "", "data.py:14", value=left),) if left is not None else ()
+    worker = story(7, part=Part.DATA_WORKER, parent_pid=1, code=left, at_s=1.5, agent=agent(*events))
+    rank = story(
+        1, code=1, raised=(raised("ConnectionResetError: [Errno 104] Connection reset by peer", "main.py:13"),)
+    )
+    assert told(data_worker_dies.match(case(rank, worker))) == expected
