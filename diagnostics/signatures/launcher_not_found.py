@@ -11,13 +11,15 @@ Fix: install the launcher into the environment in use, call it as `python -m`, o
 
 from __future__ import annotations
 
+import ast
 import re
 
 from diagnostics.analysis.blame import distinct
 from diagnostics.analysis.case import Case, Part
-from diagnostics.analysis.failure_texts import told, told_by_job
+from diagnostics.analysis.failure_texts import Told, told, told_by_job
 from diagnostics.analysis.job_progress import anything_started
 from diagnostics.analysis.launch_scripts import lines_with
+from diagnostics.analysis.model_source import called_name
 from diagnostics.analysis.user_code import shown_path
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
@@ -42,7 +44,7 @@ MODULE = re.compile(
 SCRIPT = re.compile(
     r"can't open file ['\"](?P<what>[^'\"]+)['\"]: \[Errno 2\]|can't find '__main__' module in '(?P<run>[^']+)'"
 )
-LAUNCHING = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory: '(?P<what>[\w./-]+)'")
+LAUNCHING = re.compile(r"FileNotFoundError: \[Errno 2\] No such file or directory(?:: '(?P<what>[\w./-]+)')?$")
 RECIPE = re.compile(r"make(?:\[\d+\])?: \*\*\* \[(?P<file>[^\]:]+):(?P<line>\d+): [^\]]+\] Error 127$")
 PROGRAMS = re.compile(
     r"^(?:.*/)?(?:torchrun|accelerate|deepspeed|mpirun|mpiexec|srun|horovodrun|lightning|python[\d.]*)$"
@@ -123,7 +125,7 @@ def _script(case: Case) -> Match | None:
 
 def _started_by_python(case: Case) -> Match | None:
     for one in told(case, LAUNCHING):
-        what = one.found["what"]
+        what = one.found["what"] or _replaced_by(case, one)
         if PROGRAMS.match(what) and one.origin is not None:
             fix = Fix(text=f"start it as [sys.executable, '-m', ...], which needs no {what} on PATH")
             return _missing(
@@ -131,6 +133,17 @@ def _started_by_python(case: Case) -> Match | None:
                 one.locations(case), what, fix,
             )  # fmt: skip
     return None
+
+
+def _replaced_by(case: Case, one: Told) -> str:
+    """Returns the program of `os.execvp("torchrun", ...)`, whose error names none; "" where it is no such call."""
+    frame = one.origin.frame if one.origin is not None else None
+    statement = case.sources.file(frame.file).statement_at(frame.line) if frame is not None else None
+    for node in ast.walk(statement) if statement is not None else ():
+        if isinstance(node, ast.Call) and called_name(node).startswith(("exec", "spawn", "posix_spawn")):
+            words = [value.value for value in node.args if isinstance(value, ast.Constant)]
+            return next((word for word in words if isinstance(word, str)), "")
+    return ""
 
 
 def _missing(case: Case, found: re.Match[str], title: str, named: tuple[str, ...], what: str, fix: Fix) -> Match:

@@ -101,11 +101,16 @@ def test_a_program_whose_interpreter_is_gone_is_its_first_line_and_the_line_that
     assert say(only(launcher_not_found, case)) == ("launcher-missing", (), ("go.py:1", "run.sh:2"))
 
 
-def test_a_launcher_that_a_python_script_starts_in_vain_is_the_scripts_line() -> None:
+def test_a_launcher_that_a_python_script_starts_in_vain_is_the_scripts_line(tmp_path: Path) -> None:
     text = "FileNotFoundError: [Errno 2] No such file or directory: 'mpirun'"
     assert say(only(launcher_not_found, made.case(failed(text, "submit.py:8")))) == (
         "launcher-missing", (), ("submit.py:8",),
     )  # fmt: skip
+    (tmp_path / "go.py").write_text('os.execvp("torchrun", ["torchrun", *sys.argv])\nos.listdir("x")\n')
+    unnamed = "FileNotFoundError: [Errno 2] No such file or directory"
+    replaced = made.case(failed(unnamed, f"{tmp_path}/go.py:1"), cwd=tmp_path)
+    assert say(only(launcher_not_found, replaced)) == ("launcher-missing", (), ("go.py:1",))
+    assert everyone(made.case(failed(unnamed, f"{tmp_path}/go.py:2"), cwd=tmp_path)) == []
     data = "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'"
     assert everyone(made.case(failed(data, "train.py:8"))) == []
 
