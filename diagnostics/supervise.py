@@ -64,13 +64,22 @@ def watch(command: Sequence[str], options: WatchOptions) -> int:
         except NotStartedError as error:
             code = error.exit_code
             _say(f"ups-doctor: {error}")
+        _complete(place, watch)
+        code = _report(place, options, code, watch)
+        signals.take()  # a late Ctrl-C: the job has ended, and the report is there
+    return code
+
+
+def _complete(place: RunFolder, watch: JobWatch) -> None:
+    try:
         kept = place.bring_agents_home()
         if kept:
             watch.file.missing.append(Missing(what="agents' files in the record", why=kept))
         watch.keep_sources()
-        code = _report(place, options, code, watch)
-        signals.take()  # a late Ctrl-C: the job has ended, and the report is there
-    return code
+    except Exception:  # a fault of ours is never the job's
+        watch.file.missing.append(
+            Missing(what="the end of the record", why=redact.text(traceback.format_exc(limit=-2)))
+        )
 
 
 def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: JobWatch) -> int:

@@ -28,6 +28,7 @@ from diagnostics.capture import keep_json
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.gpus import NvmlGpus
 from diagnostics.machine.in_parallel import in_parallel
+from diagnostics.machine.job_tree import OWN
 from diagnostics.machine.kernel_log import KernelLog
 from diagnostics.machine.memory import SHM, SystemMemory
 from diagnostics.machine.oom_counters import (
@@ -87,7 +88,7 @@ class Surroundings:
             "memory_bytes": asked.results.get("memory"),
             "shm_bytes": asked.results.get("shm"),
             "gpus": asked.results.get("gpus", ()),
-            "variables": redact.environment(environ),
+            "variables": redact.environment({name: value for name, value in environ.items() if name != OWN}),
         }
         self._disks.start()
 
