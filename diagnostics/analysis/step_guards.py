@@ -14,6 +14,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 def step_conditions(source: SourceFile, trained_by: frozenset[str]) -> tuple[int, ...]:
     """Returns the lines of the `if`s that decide about a step in a file, the innermost around a step first."""
     nodes = list(ast.walk(source.tree)) if source.tree is not None else []
+    if not any(steps_an_optimizer(node) for node in nodes):
+        return ()  # it updates its parameters by hand, or another file makes the step
     around = [
         node
         for node in nodes

@@ -215,6 +215,7 @@ for x in loader:
         (ACCUMULATING, 0, (JobOutcome.SILENT_WRONG, "zero-progress", (0,), ("train.py:4", "train.py:1"))),
         (ACCUMULATING, 1, None),
         (BY_HAND, 0, None),
+        (BY_HAND.replace("    loss.b", "    if x > 9:\n        break\n    loss.b"), 0, None),
     ],
 )
 def test_backward_passes_without_a_step_are_told_at_the_condition_around_the_step(
