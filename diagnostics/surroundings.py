@@ -16,6 +16,7 @@ import resource
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -32,16 +33,19 @@ from diagnostics.machine.job_tree import OWN
 from diagnostics.machine.kernel_log import KernelLog
 from diagnostics.machine.memory import SHM, SystemMemory
 from diagnostics.machine.oom_counters import (
+    GroupMemory,
     counts_upwards,
     machine_oom_kills,
     memory_group,
     outermost,
-    read_group,
+    read_with_limit,
 )
 
 SAMPLE_S = 0.1  # a full disk may have room again as soon as the file that filled it is gone
 SAMPLES_PER_MEMORY = 10  # reading /proc/meminfo costs a hundred times more than statvfs
 ASK_S = 2.0
+LOOKS_A_PROCESS = 8  # it may go into a group of its own after it was first seen
+MOST_GROUPS = 8  # read again at each look: those that a job makes are gone as soon as it ends
 _LIMITS = {
     "nofile": resource.RLIMIT_NOFILE,
     "nproc": resource.RLIMIT_NPROC,
@@ -67,7 +71,9 @@ class Surroundings:
         self._log = self._open_log()
         self._machine_kills = machine_oom_kills()
         self._groups: dict[Path, int | None] = {}
-        self._seen: set[int] = set()
+        self._told: dict[Path, GroupMemory] = {}  # the last that each told
+        self._group_pids: dict[Path, set[int]] = {}
+        self._looks: Counter[int] = Counter()
         self._see_group("self")
         folders = (cwd, Path(tempfile.gettempdir()), SHM, record_folder)
         self._disks = _DiskWatch(folders)
@@ -99,9 +105,12 @@ class Surroundings:
 
     def saw(self, pids: Iterable[int]) -> None:
         """Notes the control groups of processes that are new: a job may make groups of its own."""
-        for pid in set(pids) - self._seen:
-            self._seen.add(pid)
-            self._see_group(pid)
+        for pid in pids:
+            if self._looks[pid] < LOOKS_A_PROCESS:
+                self._looks[pid] += 1
+                self._see_group(pid)
+        for folder in list(self._groups)[:MOST_GROUPS]:
+            self._read(folder)
 
     def facts_at_end(self, pids: Collection[int]) -> dict[str, Any]:
         """Returns `facts` with oom_kills and kernel_lines; `pids` are all the job ever had. May be called again."""
@@ -126,8 +135,21 @@ class Surroundings:
 
     def _see_group(self, pid: int | str) -> None:
         folder = memory_group(pid)
-        if folder is not None and folder not in self._groups:
-            self._groups[folder] = read_group(folder).oom_kills
+        if folder is None:
+            return
+        if folder not in self._groups:
+            self._groups[folder] = self._read(folder).oom_kills
+        if isinstance(pid, int):
+            for pids in self._group_pids.values():
+                pids.discard(pid)
+            self._group_pids.setdefault(folder, set()).add(pid)
+
+    def _read(self, folder: Path) -> GroupMemory:
+        """Returns what a group tells, or told last where it is gone."""
+        now = read_with_limit(folder)
+        if now.used_bytes is not None or folder not in self._told:
+            self._told[folder] = now
+        return self._told[folder]
 
     def _oom_kills(self) -> int | None:
         """Returns the kills counted in the job's groups, on the whole machine where these do not count."""
@@ -141,11 +163,13 @@ class Surroundings:
         return None if now is None or self._machine_kills is None else now - self._machine_kills
 
     def _grown(self, folder: Path) -> int | None:
-        now, before = read_group(folder).oom_kills, self._groups[folder]
+        now, before = self._read(folder).oom_kills, self._groups[folder]
         return None if now is None or before is None else now - before
 
     def _memory(self) -> dict[str, Any]:
-        groups = [asdict(read_group(folder)) for folder in self._groups]
+        groups = [
+            {**asdict(self._read(folder)), "pids": sorted(self._group_pids.get(folder, ()))} for folder in self._groups
+        ]
         return {"groups": groups, "least_available_bytes": self._disks.least_available_bytes}
 
     def _kernel_lines(self, pids: Collection[int]) -> list[str]:

@@ -294,10 +294,15 @@ def test_a_kill_for_lack_of_memory_is_counted_and_the_kernels_line_names_the_pro
         assert job.stdout.readline() == b"in\n"
         around.saw([job.pid])
         job.communicate(b"go\n", timeout=60)
+        around.saw([])
+        group.rmdir()  # a script that made a group removes it, too
         facts = around.facts_at_end({job.pid})
     finally:
         around.close()
-        group.rmdir()
+        if group.exists():
+            group.rmdir()
+    told = json.loads((record / "captures" / "memory.json").read_text())["groups"][-1]
+    assert (told["limit_bytes"], told["oom_kills"], told["pids"]) == (48 << 20, 1, [job.pid])
     assert job.returncode == -signal.SIGKILL
     assert facts["oom_kills"] == 1
     if not any(one.what == "kernel log" for one in facts["missing"]):

@@ -54,24 +54,39 @@ def kept_objects(source: SourceFile) -> tuple[Kept, ...]:
 
 def _kept_in(loop: Repeated, bounded: set[str]) -> Iterator[Kept]:
     nodes = [node for statement in loop.body for node in ast.walk(statement)]
-    made = {name: node.value for node in nodes if isinstance(node, ast.Assign) for name in _names(node.targets)}
+    apart = _blocks_that_leave(nodes)
     backward = {
         ast.unparse(node.func.value)
         for node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
     }
-    emptied = _emptied(nodes)
     for node in nodes:
         keeping = _keeping(node)
         if keeping is None:
             continue
         container, value = keeping
+        # What is done in a branch that returns is not done where this line is reached.
+        elsewhere = {id(one) for block in apart if not any(one is node for one in block) for one in block}
+        passed = [one for one in nodes if id(one) not in elsewhere]
+        made = {name: one.value for one in passed if isinstance(one, ast.Assign) for name in _names(one.targets)}
+        emptied = _emptied(passed)
         if container in made or container in emptied or container in bounded:
             continue
         what = ast.unparse(value)
         graph = what in backward or any(name in backward for name in _plain_parts(value))
         if graph or (isinstance(node, ast.Call) and _is_large(value, made)):
             yield Kept(line=getattr(node, "lineno", 0), what=what, container=container, graph=graph)
+
+
+def _blocks_that_leave(nodes: list[ast.AST]) -> list[list[ast.AST]]:
+    """Returns all nodes of each branch that ends in return, continue, break or raise."""
+    branches = [branch for node in nodes if isinstance(node, ast.If) for branch in (node.body, node.orelse) if branch]
+    leaving = (ast.Return, ast.Continue, ast.Break, ast.Raise)
+    return [
+        [node for statement in branch for node in ast.walk(statement)]
+        for branch in branches
+        if isinstance(branch[-1], leaving)
+    ]
 
 
 def _emptied(nodes: list[ast.AST]) -> set[str]:

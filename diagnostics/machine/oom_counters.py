@@ -7,7 +7,7 @@ version 2 in all groups above, too. So only the groups that the job's own proces
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from diagnostics.machine.cgroups import ROOT, ancestors
@@ -48,6 +48,14 @@ def read_group(folder: Path) -> GroupMemory:
         limit_hits=events.get("max", _first(folder, "memory.failcnt")),
         oom_kills=events.get("oom_kill", _pairs(folder / "memory.oom_control").get("oom_kill")),
     )
+
+
+def read_with_limit(folder: Path, *, root: Path = ROOT) -> GroupMemory:
+    """Returns what one group tells, its limit being the smallest of its own and of those that it lies in."""
+    group = read_group(folder)
+    above = [read_group(parent).limit_bytes for parent in folder.parents if root in parent.parents]
+    limits = [limit for limit in (group.limit_bytes, *above) if limit is not None]
+    return replace(group, limit_bytes=min(limits, default=None))
 
 
 def outermost(folders: Iterable[Path]) -> list[Path]:

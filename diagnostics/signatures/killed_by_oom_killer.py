@@ -16,6 +16,7 @@ from diagnostics.analysis.amounts import shown_bytes
 from diagnostics.analysis.blame import distinct, end_evidence, ended_s, module_of, named, sentence, source_evidence
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.killed import killed_silently, stood_at
+from diagnostics.analysis.memory_groups import memory_limit
 from diagnostics.analysis.memory_leak_lines import leak_frames
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
@@ -63,7 +64,8 @@ def _match(case: Case, story: ProcessStory, told: Evidence, confidence: Confiden
     frame = keeping[0] if keeping else None
     locations = distinct([*(case.line(one) for one in keeping[:2]), *stood])
     who = sentence(named([story]))
-    limit = f" of {shown_bytes(case.job.memory_bytes)}" if case.job.memory_bytes else ""
+    allowed = memory_limit(case, story)
+    limit = f" of {shown_bytes(allowed)}" if allowed else ""
     size = f" at {rss} resident" if rss else ""
     leak = f"; {case.line(frame)} keeps {frame.function} of every iteration" if frame is not None else ""
     advice = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 
@@ -153,6 +154,21 @@ def test_a_kill_for_memory_is_told_with_its_size_and_the_line_that_keeps_objects
     assert told(found) == ("killed-by-oom-killer", (0,), ("train.py:6",))
     assert found is not None
     assert "at 2 GiB resident" in found.finding.title
+
+
+def test_a_kill_for_memory_names_the_limit_of_the_dead_process_and_what_only_one_branch_keeps(tmp_path: Path) -> None:
+    code = (
+        "class Replay:\n    def add(self, x):\n        if self.keep:\n            self.kept = self.kept[-self.keep :]\n"
+    )
+    code += "            self.kept.append(x)\n            return\n        self.kept.append(x.repeat(9))\n"
+    one = story(signal=9, ended_by="unknown", argv=("python", "train.py"), cwd=str(tmp_path))
+    groups = [{"limit_bytes": 1 << 30, "pids": [7]}, {"limit_bytes": 2 << 30, "pids": [100]}]
+    job = {"kernel_lines": ("Killed process 100 (python) total-vm:1kB",), "memory_bytes": 64 << 30}
+    extra = {"memory.json": json.dumps({"groups": groups})}
+    found = killed_by_oom_killer.match(case(one, cwd=tmp_path, files={"train.py": code}, job=job, extra=extra))
+    assert told(found) == ("killed-by-oom-killer", (0,), ("train.py:7",))
+    assert found is not None
+    assert "the memory of 2 GiB was full" in found.finding.title
 
 
 def test_a_kill_that_no_counter_knows_is_from_outside() -> None:
