@@ -14,6 +14,7 @@ from pathlib import Path
 
 from diagnostics import backend_debug as debugging
 from diagnostics.analysis.job_facts import Missing, SentSignal
+from diagnostics.background_trainings import background_trainings
 from diagnostics.job_captures import JobCaptures
 from diagnostics.job_ending import Ending
 from diagnostics.job_facts_file import JobFactsFile, end_of
@@ -32,6 +33,7 @@ FIRST_LOOK_S, LONGEST_LOOK_S = 0.05, 1.0  # between two looks at /proc; each new
 AGENT_LOOK_S = 0.05  # at the earliest again, however many processes start
 LOOK_SHARE = 0.004  # of one CPU
 SAME_INTERRUPT_S = 0.3  # a Ctrl-C that reaches us twice is one
+BACKGROUND_LOOK_S = 0.25
 LEFTOVER_S = 0.5  # what is about to end by itself: resource trackers, ranks that lost their launcher
 COMMAND_NOT_FOUND, CANNOT_EXECUTE = 127, 126
 _ROOT = Path(__file__).parent.parent
@@ -58,10 +60,12 @@ class JobWatch:
         kill: bool,
         backend_debug: bool,
         deep: bool,
+        local_values: bool,
         say: Callable[[str], None],
     ) -> None:
         self._command, self._place, self._signals, self._say = list(command), place, signals, say
         self._kill, self._deep, self._backend_debug = kill, deep, backend_debug
+        self._local_values = local_values
         self._began = time.monotonic()
         self.file = JobFactsFile(
             place.record / "job.json",
@@ -75,6 +79,7 @@ class JobWatch:
         self._ending = Ending()
         self._argvs: list[Sequence[str]] = []
         self._interrupted_at = float("-inf")
+        self._in_background = False
         self._next_look = self._look_apart = self._looked_at = 0.0
         self._new_agents = FolderWatch(place.agents)
 
@@ -91,6 +96,7 @@ class JobWatch:
                 self._captures.start()
                 self._start()
                 self._follow()
+                self._follow_background()
                 self._end_leftovers()
             return self._finish()
         finally:
@@ -134,7 +140,7 @@ class JobWatch:
         inherited = {name: value for name, value in os.environ.items() if name != OWN}
         debug = debugging.variables(self._place.record, inherited) if self._backend_debug else {}
         streams = {ADDRESS_VARIABLE: self._streams.address} if self._streams is not None else {}
-        agent = agent_environment(self._place.agents, deep=self._deep)
+        agent = agent_environment(self._place.agents, deep=self._deep, flight=True, local_values=self._local_values)
         return {**inherited, **debug, **agent, **streams, MARK: mark}
 
     def _spawn(self, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
@@ -179,6 +185,31 @@ class JobWatch:
             # Ctrl-C while the job had the terminal: it went to the job alone, as without us.
             if self._terminal.is_given and end.signal == signal.SIGINT and not self._ending.is_on:
                 self.file.set(ended_by="interrupt")
+
+    def _follow_background(self) -> None:
+        """Goes on with what trains in the background, where the command has ended well."""
+        until = self._now() + LEFTOVER_S
+        self._tree.look()
+        while self._tree.root.status == 0 and not self._ending.is_on:
+            pids = background_trainings(self._tree.members.values(), self._place.agents)
+            if pids and not self._in_background:
+                self._in_background = True
+                self._terminal.take_back()
+                said = f"{len(pids)} training process" + (
+                    "es go on; watching them" if len(pids) > 1 else " goes on; watching it"
+                )
+                self._say(f"ups-doctor: CMD has ended, {said}")
+            if not pids and (self._now() > until or not self._tree.living()):
+                break
+            until = self._now() + LEFTOVER_S if pids else until
+            seen_until = self._now() + BACKGROUND_LOOK_S
+            before = len(self._tree.living())
+            while self._now() < seen_until and not self._ending.is_on and len(self._tree.living()) == before:
+                self._step(BACKGROUND_LOOK_S if pids else 0.05)
+                if self._captures.wants_end(self._kill):
+                    self._begin_ending("stall-timeout", signal.SIGTERM)
+        if self._in_background:
+            self.file.set(ended_s=round(self._now(), 3))
 
     def _step(self, longest_s: float) -> None:
         """Waits for the next event and takes it."""
@@ -240,7 +271,7 @@ class JobWatch:
         self._interrupted_at = now
         if self._ending.is_on:
             self._ending.hurry()
-        elif self._tree.root.ended_s is None:
+        elif self._tree.root.ended_s is None or self._in_background:
             self._begin_ending("interrupt", number)
             if number == signal.SIGINT:
                 self._say("ups-doctor: Ctrl-C was passed on to the job; once more ends it at once")
@@ -250,7 +281,10 @@ class JobWatch:
         self._why = why
         self._captures.ending()
         self._ending.begin(number)
-        self._send_to_group(number)
+        if self._in_background:  # they may have left the group, and it may be somebody else's by now
+            self._send_to_all(number)
+        else:
+            self._send_to_group(number)
 
     def _go_on_ending(self) -> None:
         number = self._ending.next_signal()
@@ -319,7 +353,7 @@ class JobWatch:
         self._terminal.take_back()
         if not self._ending.is_on:
             self._why = "leftover"
-        until = self._now() + LEFTOVER_S
+        until = (self._tree.root.ended_s or 0.0) + LEFTOVER_S
         self._tree.look()
         while self._tree.living() and self._now() < until:
             self._next_look = min(self._next_look, self._now() + FIRST_LOOK_S)
