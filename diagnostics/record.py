@@ -138,12 +138,19 @@ def make_record_folder(folder: Path) -> Path:
 
 
 def agent_environment(
-    folder: Path, *, deep: bool = False, stacks_after_s: float | None = None, pythonpath: str | None = None
+    folder: Path,
+    *,
+    deep: bool = False,
+    flight: bool = False,
+    local_values: bool = False,
+    stacks_after_s: float | None = None,
+    pythonpath: str | None = None,
 ) -> dict[str, str]:
     """Returns the variables that put a child under the agent, which writes into `folder`.
 
-    `deep` names modules in backward too; after `stacks_after_s` seconds each process writes its stacks.
-    `pythonpath` is the child's own search path, by default this process's.
+    `deep` names modules in backward too; with `flight` a thread of each rank hands out torch's flight recorder when
+    asked; `local_values` records those of the frames of an exception; after `stacks_after_s` seconds each process
+    writes its stacks. `pythonpath` is the child's own search path, by default this process's.
     """
     rest = os.environ.get("PYTHONPATH", "") if pythonpath is None else pythonpath
     path = f"{AGENT_SITE}{os.pathsep}{rest}" if rest else str(AGENT_SITE)
@@ -152,6 +159,8 @@ def agent_environment(
         "PYTHONPATH": path,
         "UPS_DOCTOR_DIR": str(folder.absolute()),
         "UPS_DOCTOR_DEEP": "1" if deep else "0",
+        "UPS_DOCTOR_FLIGHT": "1" if flight else "0",
+        "UPS_DOCTOR_LOCALS": "1" if local_values else "0",
         **timed,
     }
 

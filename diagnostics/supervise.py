@@ -37,6 +37,7 @@ class WatchOptions:
     strict: bool = False
     backend_debug: bool = False
     deep: bool = False
+    local_values: bool = False
     quiet: bool = False
 
 
@@ -57,6 +58,7 @@ def watch(command: Sequence[str], options: WatchOptions) -> int:
             kill=options.kill,
             backend_debug=options.backend_debug,
             deep=options.deep,
+            local_values=options.local_values,
             say=_say,
         )
         try:

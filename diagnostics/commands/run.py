@@ -36,6 +36,7 @@ class JobCommand(click.Command):
 @click.option("--backend-debug", is_flag=True, help="Have torch and NCCL log what they do, apart by rank; slow.")
 @click.option("--preflight", is_flag=True, help="Check the machine and CMD first; stop at errors.")
 @click.option("--deep", is_flag=True, help="Also name modules in backward; costs up to 7 % of short steps.")
+@click.option("--locals", "local_values", is_flag=True, help="Record local values where an exception passed.")
 @click.option("--quiet", is_flag=True, help="Print nothing beside what the job prints.")
 @click.pass_context
 def command(context: click.Context, /, job: tuple[str, ...], **options: Any) -> None:
@@ -58,6 +59,7 @@ def command(context: click.Context, /, job: tuple[str, ...], **options: Any) -> 
         strict=options["strict"],
         backend_debug=options["backend_debug"],
         deep=options["deep"],
+        local_values=options["local_values"],
         quiet=options["quiet"],
     )
     context.exit(watch(job, wanted))

@@ -47,7 +47,7 @@ def main() -> int:
         for pair in range(pairs):
             for name in sorted(aborts, reverse=bool(pair % 2)):
                 records = make_record_folder(Path(folder, f"{name}-{pair}"))
-                extra = agent_environment(records) if name == "watched" else {}
+                extra = agent_environment(records, flight=True) if name == "watched" else {}
                 aborts[name] += aborted(job, extra)
             print(f"\r{pair + 1} pairs: {aborts['bare']} bare, {aborts['watched']} watched", end="", file=sys.stderr)
     print(file=sys.stderr)
