@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.process_parts import LAUNCHER_MODULES, LAUNCHERS, MULTIPROCESSING
 from diagnostics.analysis.rank_slots import script_of
-from diagnostics.errors import DoctorError
 from diagnostics.machine.job_tree import Member
 from diagnostics.record import read_agent_file
 
@@ -46,7 +46,7 @@ def _is_launcher(member: Member) -> bool:
 def _trains(member: Member, agents: Path) -> bool:
     try:
         agent = read_agent_file(agents / f"agent-{member.pid}-{member.start_ticks}.bin")
-    except (OSError, DoctorError):  # it has just begun, or is not watched
+    except (OSError, AgentFileError):  # it has just begun, or is not watched
         agent = None
     if agent is not None and agent.steps.count:
         return True

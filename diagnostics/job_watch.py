@@ -191,7 +191,7 @@ class JobWatch:
         until = self._now() + LEFTOVER_S
         self._tree.look()
         while self._tree.root.status == 0 and not self._ending.is_on:
-            pids = background_trainings(self._tree.members.values(), self._place.agents)
+            pids = self._trainings()
             if pids and not self._in_background:
                 self._in_background = True
                 self._terminal.take_back()
@@ -210,6 +210,15 @@ class JobWatch:
                     self._begin_ending("stall-timeout", signal.SIGTERM)
         if self._in_background:
             self.file.set(ended_s=round(self._now(), 3))
+
+    def _trainings(self) -> list[int]:
+        try:
+            return background_trainings(self._tree.members.values(), self._place.agents)
+        except Exception as error:  # then they are leftovers like others
+            self.file.missing.append(
+                Missing(what="trainings in the background", why=f"{type(error).__name__}: {error}")
+            )
+            return []
 
     def _step(self, longest_s: float) -> None:
         """Waits for the next event and takes it."""
