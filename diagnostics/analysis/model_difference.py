@@ -15,6 +15,10 @@ from diagnostics.analysis.rank_taint import Taint, depends, enclosing_branch, ra
 from diagnostics.analysis.user_code import user_frames
 
 CASTS = {"double", "float", "half", "bfloat16"}
+WRAPS = {"DDP", "DistributedDataParallel", "FSDP", "FullyShardedDataParallel", "fully_shard"}
+READING = re.compile(r"print|save|log|info|debug|warn|write|watch|summar")  # changes no model that it is given
+FAR = 4  # assignments between a value and the model: beyond that nearly everything leads to it
+NEAR = 10  # more than any score: what leads to a wrapped model comes before what leads to any other object
 TYPE = re.compile(r"\btorch\.(?:b?float\d*|double|half)\b")
 
 
@@ -89,30 +93,66 @@ def _branch_and_line(case: Case, frame: Frame) -> list[str]:
 def _by_source(case: Case, story: ProcessStory) -> tuple[str, ...]:
     """Lines that depend on the rank, or else on chance, and reach a constructor, in order of that chain."""
     for chance in (False, True):
-        scored: list[tuple[int, int, str]] = []
+        scored: list[tuple[int, int, int, str]] = []
         for file in job_files(case, story):
             tree = case.sources.file(file).tree
             if tree is None:
                 continue
             taint = rank_taint(tree, chance=chance)
             wanted = _constructor_inputs(tree, taint, chance)
+            distances = _ways_to_wrap(tree)
+            wrapped_at = max((call.lineno for call in _wraps(tree)), default=0)
             for statement in _simple(tree):
-                score = _score(statement, taint, wanted, chance)
+                changed = _changed(statement) if statement.lineno < wrapped_at else frozenset()
+                near = min((distances[name] for name in changed if name in distances), default=FAR)
+                leads = near < FAR and _score(statement, taint, set(distances), chance, changed)
+                score = leads + NEAR if leads else _score(statement, taint, wanted, chance)
                 if score:
-                    scored.append((-score, statement.lineno, Place(file=file, node=statement).location(case)))
+                    scored.append((-score, near, statement.lineno, Place(file=file, node=statement).location(case)))
         if scored:
-            return tuple(dict.fromkeys(place for _, _, place in sorted(scored)))[:4]
+            return tuple(dict.fromkeys(place for *_, place in sorted(scored)))[:4]
     return ()
+
+
+def _wraps(tree: ast.AST) -> list[ast.Call]:
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    return [call for call in calls if called_name(call) in WRAPS]
+
+
+def _ways_to_wrap(tree: ast.AST) -> dict[str, int]:
+    """Returns the names that lead to a model that is wrapped here, each by how many assignments it is away."""
+    away = {node.id: 0 for call in _wraps(tree) for node in ast.walk(call.args[0]) if isinstance(node, ast.Name)}
+    for distance in range(1, FAR):
+        for statement in _simple(tree):
+            value = getattr(statement, "value", None)
+            if value is not None and any(away.get(name, FAR) == distance - 1 for name in _targets(statement)):
+                for node in ast.walk(value):
+                    if isinstance(node, ast.Name):
+                        away.setdefault(node.id, distance)
+    return away
+
+
+def _changed(statement: ast.stmt) -> frozenset[str]:
+    """Returns the names a statement binds, and in a branch those it hands to a call: `freeze(net)`, `net.add()`."""
+    if not isinstance(statement, ast.If):
+        return frozenset(_targets(statement))
+    inner = [node for part in (*statement.body, *statement.orelse) for node in ast.walk(part)]
+    bound = {name for node in inner if isinstance(node, ast.stmt) for name in _targets(node)}
+    bare = [node.value for node in inner if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
+    handed = [part for call in bare if not READING.match(called_name(call)) for part in (*call.args, call.func)]
+    return frozenset(bound | {node.id for part in handed for node in ast.walk(part) if isinstance(node, ast.Name)})
 
 
 def _simple(tree: ast.AST) -> list[ast.stmt]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef)]
 
 
-def _score(statement: ast.stmt, taint: Taint, wanted: set[str], chance: bool) -> int:
+def _score(
+    statement: ast.stmt, taint: Taint, wanted: set[str], chance: bool, handed: frozenset[str] = frozenset()
+) -> int:
     """3: reads the rank itself and feeds a constructor; 2: passes that on; 0: neither."""
     if isinstance(statement, ast.If):
-        inside = {name for inner in statement.body for name in _targets(inner)}
+        inside = {name for inner in statement.body for name in _targets(inner)} | handed
         return 3 if depends(statement.test, taint.names, chance=chance) and inside & wanted else 0
     if isinstance(statement, ast.Return) and depends(statement.value or statement, taint.names, chance=chance):
         return 2

@@ -71,13 +71,26 @@ def unused_parts(
     for node, own in nodes:
         path = f"{node.path}.{own}".strip(".") if own and own not in ("weight", "bias") else node.path
         made = next((at for name, at in node.own if name == own and at), node.made)
-        kind, attribute = (node.class_name, own) if path != node.path else (node.parent_class, _attribute(node.path))
+        whole = _left_out_whole(root, node, nodes)
+        kind, attribute = (whole.parent_class, _attribute(whole.path))
+        if path != node.path and whole is node:
+            kind, attribute = node.class_name, own
         lines = skipping_lines(case, files, kind, attribute)
         found.setdefault(
             path,
             Unused(path=path, class_name=node.class_name, made=made, left_out=lines, entered=node.path in entered),
         )
     return tuple(found.values()), sure
+
+
+def _left_out_whole(root: _Node, node: _Node, unused: Sequence[tuple[_Node, str]]) -> _Node:
+    """Returns the outermost module around `node` that has no other parameters than unused ones: what was skipped."""
+    known = {(id(one), own) for one, own in unused if own}
+    for outer in _all(root):
+        inner = _parameters(outer)
+        if outer is not root and node in _all(outer) and inner and all((id(one), own) in known for one, own in inner):
+            return outer
+    return node
 
 
 def _attribute(path: str) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import Told, merged_locations, told
-from diagnostics.analysis.file_failures import LOADS, SAVES, file_of, is_file_call
+from diagnostics.analysis.file_failures import LOADS, SAVES, calls_load, file_of, is_file_call
 from diagnostics.analysis.model_source import Place, job_files
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
@@ -46,12 +46,13 @@ SHAPES = re.compile(
 CACHE = re.compile(
     r"cach|latent|precomput|preproc|feature|encoded|index|stats|token|bins|vocab|prepared", re.IGNORECASE
 )
+GONE = re.compile(r"Can't get attribute '[\w.]+' on <module")
 ASKS = re.compile(r"exists\(|is_file\(|isfile\(|isdir\(|is_dir\(")
 
 
 def match(case: Case) -> Match | None:
     """Returns the cache and the line that takes it as it is."""
-    return _by_words(case) or _by_shape(case)
+    return _by_words(case) or _by_name(case) or _by_shape(case)
 
 
 def _by_words(case: Case) -> Match | None:
@@ -60,6 +61,15 @@ def _by_words(case: Case) -> Match | None:
         return None
     one = tellers[0]
     return _stale(case, tellers, merged_locations(case, tellers), f"the job says: {one.line[:200]}", Confidence.LIKELY)
+
+
+def _by_name(case: Case) -> Match | None:
+    """A pickled file names a class or module that the program no longer has."""
+    tellers = [one for one in told(case, GONE) if one.origin is not None and calls_load(case, one.origin.frame)]
+    if not tellers:
+        return None
+    reason = f"it was written by another version of the program: {tellers[0].line[:160]}"
+    return _stale(case, tellers, merged_locations(case, tellers), reason, Confidence.LIKELY)
 
 
 def _by_shape(case: Case) -> Match | None:

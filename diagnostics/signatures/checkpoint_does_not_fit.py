@@ -38,6 +38,8 @@ MISFIT = re.compile(
     r"|(?:corrupt\w*|NaN|non-?finite)\b[^\n]*\b(?:in|from) (?:the )?checkpoint)",
     re.IGNORECASE,
 )
+# torch adds "your checkpoint file is corrupted" to what it says of a file that ends too early: that one is cut short.
+CUT = re.compile(r"failed finding central directory")
 NO_KEY = re.compile(r"^KeyError: '(?P<absent>[\w.]+)'$")
 LOADING = re.compile(r"load|ckpt|checkpoint|restore|resume|snapshot", re.IGNORECASE)
 MISSING = re.compile(r"Missing key\(s\) in state_dict: (?P<keys>[^\n]+)")
@@ -50,7 +52,8 @@ PREFIXES = ("module.", "_orig_mod.", "_fsdp_wrapped_module.", "model.", "net.", 
 
 def match(case: Case) -> Match | None:
     """Returns what does not fit and the line that loads it."""
-    tellers = told(case, MISFIT) or tuple(one for one in told(case, NO_KEY) if _of_a_checkpoint(case, one))
+    tellers = tuple(one for one in told(case, MISFIT) if not CUT.search(one.found.string))
+    tellers = tellers or tuple(one for one in told(case, NO_KEY) if _of_a_checkpoint(case, one))
     if not tellers:
         return None
     one, stories = tellers[0], [teller.story for teller in tellers]

@@ -11,6 +11,8 @@ Fix: check len(loader) before the loop, drop_last, filters of the dataset, and t
 
 from __future__ import annotations
 
+import ast
+
 from diagnostics.analysis.agent_facts import Event, Frame
 from diagnostics.analysis.blame import distinct, source_evidence
 from diagnostics.analysis.case import Case, ProcessStory
@@ -50,7 +52,7 @@ def match(case: Case) -> Match | None:
     loops = _loops(case, story)
     if not loops:
         return None  # no file of the job's holds a loop that trains: nothing says that it was to
-    iterated = _made(story, "loader-iter")
+    iterated = _made(story, "loader-iter") if _by_batches(case, story) else None
     loader = _frame(story, _made(story, "dataloader"))
     backwards = sum(_backwards(one) for one in case.processes)
     conditions = _conditions(case, story)
@@ -112,6 +114,14 @@ def _frame(story: ProcessStory, event: Event | None) -> Frame | None:
     folder = story.agent.agent_folder if story.agent is not None else ""
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
     return frames[0] if frames else None
+
+
+def _by_batches(case: Case, story: ProcessStory) -> bool:
+    """Whether a training loop goes over batches: one over a range or a condition does not end by an empty loader."""
+    files = user_files(case, story)
+    trained_by = trainers(file for _, file in files)
+    loops = [loop for _, file in files for loop in training_loops(file, trained_by)]
+    return any(not isinstance(loop, ast.While) and "range(" not in ast.unparse(loop.iter) for loop in loops)
 
 
 def _loops(case: Case, story: ProcessStory) -> list[Frame]:

@@ -27,6 +27,7 @@ from diagnostics.analysis.blame import (
 )
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_origin import Origin, locations_of, origin
+from diagnostics.analysis.file_failures import calls_load
 from diagnostics.analysis.user_files import user_files
 from diagnostics.findings import Fix
 from diagnostics.matches import Examines, Match
@@ -53,7 +54,7 @@ def match(case: Case) -> Match | None:
         error = origin(case, story)
         text = error.text if error is not None else ""
         found = _TEXT.search(text)
-        if error is None or found is None or _NEVER.search(text):
+        if error is None or found is None or _NEVER.search(text) or calls_load(case, error.frame):
             continue
         through = any(part in frame.file for frame in error.path for part in _THROUGH)
         if through or "pickle" in text.lower() or "Can't get attribute" in text:

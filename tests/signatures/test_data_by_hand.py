@@ -9,7 +9,13 @@ import pytest
 
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, LoadFailure
-from diagnostics.signatures import cache_out_of_date, checkpoint_does_not_fit, cuda_tensors_on_disk, file_cut_short
+from diagnostics.signatures import (
+    cache_out_of_date,
+    checkpoint_does_not_fit,
+    cuda_tensors_on_disk,
+    file_cut_short,
+    object_cannot_be_pickled,
+)
 
 ALL = (cache_out_of_date, checkpoint_does_not_fit, cuda_tensors_on_disk, file_cut_short)
 IN_TORCH = Frame(file="/x/site-packages/torch/serialization.py", line=1600, function="load")
@@ -123,3 +129,21 @@ def test_a_cache_that_is_taken_as_it_is_and_does_not_fit_is_named(tmp_path: Path
     assert (found.locations, found.finding.confidence) == (("train.py:3", "train.py:9"), "likely")
     trained = made.story(code=1, raised=story.raised, agent=made.agent(steps=12))
     assert codes(made.case(trained, cwd=tmp_path)) == []
+
+
+def test_a_cut_file_of_which_torch_says_that_the_checkpoint_is_corrupted_is_cut_short() -> None:
+    text = (
+        "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory. This is an "
+        "internal miniz error. There is a high likelihood that your checkpoint file is corrupted."
+    )
+    assert codes(loading(text, file="/job/cache/0.pt")) == ["D702"]
+
+
+def test_a_pickled_file_of_a_class_that_is_gone_is_a_stale_cache_and_no_handing_over(tmp_path: Path) -> None:
+    text = "AttributeError: Can't get attribute 'WaveSet' on <module 'loader' from 'loader.py'>"
+    one = made.story(code=1, raised=(made.raised(text, f"{tmp_path}/loader.py:2"),))
+    job = made.case(one, cwd=tmp_path, files={"loader.py": "import pickle\nwaves = pickle.load(f)\n"})
+    found = cache_out_of_date.match(job)
+    assert found is not None
+    assert (found.finding.code, found.locations) == ("D703", ("loader.py:2",))
+    assert object_cannot_be_pickled.match(job) is None

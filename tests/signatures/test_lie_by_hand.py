@@ -236,3 +236,13 @@ def test_a_code_that_a_child_chose_for_its_python_parent_is_an_answer(raised_too
     child = story(2, code=77, agent=left, raised=errors, parent_pid=1)
     found = failure_hidden_by_parent.match(case(parent, child, code=0, cwd=tmp_path))
     assert (found is not None) is raised_too
+
+
+def test_a_loop_on_a_condition_that_was_never_true_is_no_empty_loader(tmp_path: Path) -> None:
+    file = f"{tmp_path}/train.py"
+    text = "loader = 1\noptimizer = 2\nbatches = cycle(loader)\nwhile step < steps:\n    optimizer.step()\n"
+    events = [
+        event(kind, "", f"{file}:{line}") for line, kind in enumerate(("dataloader", "optimizer", "loader-iter"), 1)
+    ]
+    found = nothing_trained.match(case(story(agent=agent(*events)), code=0, cwd=tmp_path, files={"train.py": text}))
+    assert told(found) == (JobOutcome.SILENT_WRONG, "zero-progress", (0,), ("train.py:4", "train.py:1"))
