@@ -196,6 +196,13 @@ def _is_same(pid: int, start: int) -> bool:
 
 
 def _is_alive(pid: int) -> bool:
+    """Whether a process is there and has memory; on its way out it has none any more, before it is a zombie."""
+    try:
+        os.readlink(f"/proc/{pid}/exe")  # noqa: PTH115 - nothing but the error counts
+    except FileNotFoundError:
+        return False
+    except OSError:  # another user's
+        return _is_same(pid, 0)
     return _is_same(pid, 0)
 
 

@@ -21,6 +21,8 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.job_facts import Missing
 from diagnostics.analysis.outside_stacks import parse_outside_stacks
 from diagnostics.capture_sources import collect_sources
+from diagnostics.machine.facts import MachineError
+from diagnostics.machine.in_parallel import Answers
 from diagnostics.record import AGENT_SITE, RunRecord, make_record_folder
 from diagnostics.record_files import read_json
 
@@ -345,3 +347,18 @@ def test_sources_and_scripts_are_kept_with_their_lines_and_without_their_secrets
     assert loaded[str(job / "run.sh")].splitlines()[1] == "export HF_TOKEN=[redacted]"
     assert loaded[str(job / "train.py")] == "import helper\nTOKEN = '[redacted]'\n"
     assert "hunter2" not in "".join(loaded.values())
+
+
+def test_a_process_that_has_ended_or_is_about_to_is_no_gap_in_the_captures(record: Path) -> None:
+    gone = subprocess.Popen(["true"], start_new_session=True)
+    os.waitid(os.P_PID, gone.pid, os.WEXITED | os.WNOWAIT)  # it has no memory any more, and is there until we wait
+    assert capture.snapshot({gone.pid: 0}, record, "test") == ()
+    said = Answers(
+        results={}, errors={gone.pid: MachineError("py-spy: Failed to get process executable name")}, late=()
+    )
+    assert capture._keep(said, record / "captures", "stacks", {}, lambda value: value) == []
+    alive = Answers(results={}, errors={os.getpid(): MachineError("py-spy: no")}, late=())
+    assert [one.why for one in capture._keep(alive, record / "captures", "stacks", {}, lambda value: value)] == [
+        "py-spy: no"
+    ]
+    gone.wait()

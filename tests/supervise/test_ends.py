@@ -149,5 +149,5 @@ def test_nothing_of_ours_is_in_the_jobs_environment_but_the_agents(tmp_path: Pat
     added = names - set(os.environ)
     assert added <= {
         "PYTHONPATH", "UPS_DOCTOR_DIR", "UPS_DOCTOR_DEEP", "UPS_DOCTOR_STREAMS", "UPS_DOCTOR_CHILD",
-        "UPS_DOCTOR_LOCALS",
+        "UPS_DOCTOR_LOCALS", "UPS_DOCTOR_FLIGHT",
     }  # fmt: skip
