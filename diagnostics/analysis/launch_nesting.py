@@ -89,7 +89,8 @@ def _is_launched(case: Case, story: ProcessStory) -> bool:
     stands = [frame for stack in story.stacks for frame in stack]
     raised = [frame for one in story.raised for frame in one.path]
     wants = any(frame.function.rpartition(".")[2] == "init_process_group" for frame in (*stands, *raised))
-    return made_group(story) or wants
+    began = story.agent is not None and story.agent.last_event("process-group-begin") is not None
+    return began or wants or made_group(story)
 
 
 def _in_trouble(case: Case, story: ProcessStory, inner: tuple[ProcessStory, ...]) -> bool:
