@@ -19,6 +19,7 @@ def main(config_path):
     torch.manual_seed(0)
     dataset = LatentPairs(cfg["cache"], dist.get_rank(), dist.get_world_size())
     trainer = Trainer(cfg, ResidualStep(cfg["latent_dim"], cfg["hidden"]), dataset)
+    dist.barrier()
     trainer.run()
     dist.barrier()
     dist.destroy_process_group()
