@@ -35,7 +35,12 @@ class RunFolder:
         return self.folder / "record"
 
     def bring_agents_home(self) -> str:
-        """Moves the agents' files into the record; returns "" or why they stay where they are."""
+        """Moves the agents' files into the record; returns "" or why they stay where they are.
+
+        The pipes of processes that died go: whoever copies or packs the folder would wait for them.
+        """
+        for pipe in self.agents.glob("flight-*.fifo"):
+            pipe.unlink(missing_ok=True)
         home = self.record / "agents"
         if self.agents == home:
             return ""

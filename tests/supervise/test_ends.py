@@ -151,3 +151,14 @@ def test_nothing_of_ours_is_in_the_jobs_environment_but_the_agents(tmp_path: Pat
         "PYTHONPATH", "UPS_DOCTOR_DIR", "UPS_DOCTOR_DEEP", "UPS_DOCTOR_STREAMS", "UPS_DOCTOR_CHILD",
         "UPS_DOCTOR_LOCALS", "UPS_DOCTOR_FLIGHT",
     }  # fmt: skip
+
+
+def test_a_rank_that_was_killed_leaves_no_pipe_in_the_record(tmp_path: Path) -> None:
+    code = (
+        "import os, torch.distributed as dist\n"
+        "dist.init_process_group('gloo', store=dist.HashStore(), rank=0, world_size=1)\n"
+        "assert any(name.endswith('.fifo') for name in os.listdir(os.environ['UPS_DOCTOR_DIR']))\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    assert run(tmp_path, *python(code)).returncode == 128 + signal.SIGKILL
+    assert [path for path in tmp_path.rglob("*") if path.is_fifo()] == []
