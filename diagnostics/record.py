@@ -159,8 +159,8 @@ def agent_environment(
         "PYTHONPATH": path,
         "UPS_DOCTOR_DIR": str(folder.absolute()),
         "UPS_DOCTOR_DEEP": "1" if deep else "0",
-        "UPS_DOCTOR_FLIGHT": "1" if flight else "0",
-        "UPS_DOCTOR_LOCALS": "1" if local_values else "0",
+        **({"UPS_DOCTOR_FLIGHT": "1"} if flight else {}),
+        **({"UPS_DOCTOR_LOCALS": "1"} if local_values else {}),
         **timed,
     }
 

@@ -34,6 +34,10 @@ def start(agent):
         agent.event("no-flight-recorder", str(error))
 
 
+def _private(path, flags):
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+
+
 class Flight:
     """The FIFO of this process and what is written when a byte comes."""
 
@@ -82,7 +86,7 @@ class Flight:
         path = os.path.join(self._folder, "%s-%s%s.json" % (kind, self._stem, suffix))
         try:
             data = make()
-            with open(path + ".part", "wb") as file:
+            with open(path + ".part", "wb", opener=_private) as file:
                 file.write(data)
             os.rename(path + ".part", path)
         except Exception as error:

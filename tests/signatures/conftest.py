@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -47,10 +48,11 @@ def watched(tmp_path: Path) -> Callable[..., Watched]:
             path.write_text(text)
         known = {"python": [sys.executable], "torchrun": [sys.executable, "-m", "torch.distributed.run"]}
         report = tmp_path / "report"
+        environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
         done = subprocess.run(
             [Path(sys.executable).parent / "ups-doctor", "run", "--report-dir", report, *options, "--",
              *known.get(argv[0], [argv[0]]), *argv[1:]],
-            cwd=folder, capture_output=True, text=True, timeout=DEADLINE_S, check=False,
+            cwd=folder, env=environ, capture_output=True, text=True, timeout=DEADLINE_S, check=False,
         )  # fmt: skip
         written = report / "report.json"
         assert written.exists(), f"no report; {done.stdout}\n{done.stderr}"
