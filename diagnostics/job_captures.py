@@ -68,6 +68,12 @@ class JobCaptures:
         """Whether the job has stood still for the whole stall timeout, and may be ended for it."""
         return self._wants_end and allowed
 
+    def last_look(self, tree: JobTree) -> None:
+        """Looks at a job that is about to be ended for standing still, and waits for it: nothing of it is left after."""
+        self._join(SNAPSHOT_S)
+        self._begin(lambda: self._snapshot(tree.living(), "stall"))
+        self._join(SNAPSHOT_S)
+
     def ending(self) -> None:
         """The job is being ended: what it does from now on is no progress, and a stall that went on stays one."""
         self._progress_at_end = self.stalls()

@@ -177,6 +177,7 @@ class JobWatch:
         while self._tree.root.ended_s is None:
             self._step(0.25)
             if self._captures.wants_end(self._kill) and not self._ending.is_on:
+                self._captures.last_look(self._tree)
                 self._begin_ending("stall-timeout", signal.SIGTERM)
         self.file.set(ended_s=round(self._tree.root.ended_s, 3))
         end = end_of(self._tree.root)
