@@ -69,7 +69,7 @@ class JobCaptures:
         return self._wants_end and allowed
 
     def last_look(self, tree: JobTree) -> None:
-        """Looks at a job that is about to be ended for standing still, and waits for it: nothing of it is left after."""
+        """Looks at a job that is about to be ended for standing still, and waits: nothing of it is left after."""
         self._join(SNAPSHOT_S)
         self._begin(lambda: self._snapshot(tree.living(), "stall"))
         self._join(SNAPSHOT_S)
