@@ -203,6 +203,14 @@ def test_every_code_is_listed(tmp_path: Path) -> None:
     assert [line for line in lines if not re.match(r"[CDP]\d{3}  [a-z0-9-]+: .+\.$", line)] == []
 
 
+def test_a_failure_class_explains_all_that_lead_to_it(tmp_path: Path) -> None:
+    lines = run(tmp_path, "explain", "masked-exit").stdout.splitlines()
+    assert [line for line in lines if re.match(r"D\d{3}  ", line)] == [
+        "D401  failure-hidden-in-rank",
+        "D402  failure-hidden-by-parent",
+    ]
+
+
 def test_a_reader_that_goes_away_gets_no_traceback(tmp_path: Path) -> None:
     command = " ".join(f"'{word}'" for word in [sys.executable, "-m", "probe_runner", "explain", "--list"])
     (tmp_path / "probe_runner.py").write_text("from diagnostics.cli import main\nmain()\n")

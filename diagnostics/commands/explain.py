@@ -20,7 +20,10 @@ PACKAGES = (probes, caches, signatures)
 @click.argument("code", metavar="CODE", required=False)
 @click.option("--list", "list_all", is_flag=True, help="List every code with its name and first line.")
 def command(code: str | None, list_all: bool) -> None:
-    """Explains one check or known failure, by its code (P204, D201) or its name (shared-memory)."""
+    """Explains one check or known failure, by its code (P204, D201) or its name (shared-memory).
+
+    The name of a failure class (native-crash) explains all that lead to it.
+    """
     plugins = all_plugins()
     if list_all:
         for known, module in plugins.items():
@@ -28,8 +31,9 @@ def command(code: str | None, list_all: bool) -> None:
         return
     if code is None:
         raise UsageError("explain needs a CODE", hint="list them: ups-doctor explain --list")
-    module = find(code, plugins)
-    click.echo(f"{module.CODE}  {module.NAME}\n\n{_doc(module)}")
+    of_class = [module for module in plugins.values() if getattr(module, "CLASS", "") == code.lower()]
+    shown = of_class or [find(code, plugins)]
+    click.echo("\n\n".join(f"{module.CODE}  {module.NAME}\n\n{_doc(module)}" for module in shown))
 
 
 def all_plugins() -> dict[str, ModuleType]:
