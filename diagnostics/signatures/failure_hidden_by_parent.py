@@ -115,7 +115,7 @@ def _trains(story: ProcessStory) -> bool:
 def _is_an_answer(case: Case, story: ProcessStory) -> bool:
     """Whether its code is one that it chose, without any exception, for a Python parent that may well read it."""
     parent = case.of_pid(story.parent_pid)
-    told = parent is not None and parent.agent is not None and parent.part is not Part.LAUNCHER
+    told = parent is not None and parent.agent is not None
     return told and story.end.signal is None and origin(case, story) is None
 
 

@@ -227,9 +227,12 @@ def test_backward_passes_without_a_step_are_told_at_the_condition_around_the_ste
     assert told(nothing_trained.match(job)) == found
 
 
+@pytest.mark.parametrize("part", [Part.HELPER, Part.LAUNCHER])
 @pytest.mark.parametrize("raised_too", [False, True])
-def test_a_code_that_a_child_chose_for_its_python_parent_is_an_answer(raised_too: bool, tmp_path: Path) -> None:
-    parent = story(1, part=Part.HELPER, rank=None, agent=agent(), argv=("python", "suite.py"), cwd=str(tmp_path))
+def test_a_code_that_a_child_chose_for_its_python_parent_is_an_answer(
+    raised_too: bool, part: Part, tmp_path: Path
+) -> None:
+    parent = story(1, part=part, rank=None, agent=agent(), argv=("python", "suite.py"), cwd=str(tmp_path))
     file = f"{tmp_path}/suite.py"
     left = agent(*made("ddp", place=f"{file}:3"), event("sys.exit", "", f"{file}:9"), steps=2)
     errors = (raised("KeyError: 1", f"{tmp_path}/suite.py:4"),) if raised_too else ()
