@@ -32,6 +32,7 @@ _ONLY_WITH = {
     " -a": ("redis", "mysql", "mongo", "mariadb"), " -u": ("curl", "wget"), "--user": ("curl", "wget"),
 }  # fmt: skip
 _NAMES = ("token", "secret", "pass", "pwd", "key", "cred", "connection")
+_FOLDERS = ("PWD", "OLDPWD")  # where the shell is: part of many a path on a command line
 _ABOUT = ("_FILE", "_PATH", "_DIR", "_HOME", "_SOCK", "_NAME", "_ID", "_ENDPOINT", "_TYPE", "_HELPER")
 
 
@@ -57,7 +58,7 @@ def hide_words(words: Sequence[str]) -> Sequence[str]:
 def is_secret(name: str, value: str) -> bool:
     """Whether a variable of this name and value holds a secret; `tokens` are words of the trade."""
     lower = name.lower()
-    if not any(word in lower for word in _NAMES):
+    if name in _FOLDERS or not any(word in lower for word in _NAMES):
         return False
     forms = load()
     return forms is None or bool(forms.is_secret_variable(name, value))
