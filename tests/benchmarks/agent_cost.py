@@ -216,7 +216,23 @@ def main() -> None:
         "python_start_without_bytecode": start_cost(options.pairs, bytecode=False),
     }
     steps = in_watched_ranks("inside", 1, options.pairs), in_watched_ranks("ddp", 2, options.pairs)
-    print(json.dumps({**start, **steps[0], **steps[1]}, indent=2))
+    memory = {"memory_with_torch": memory_cost()}
+    print(json.dumps({**start, **memory, **steps[0], **steps[1]}, indent=2))
+
+
+def memory_cost() -> dict[str, float]:
+    """Returns the peak memory of a process that imports torch and calls a module, and what being watched adds."""
+    code = (
+        "import resource, torch; torch.nn.Linear(4, 4)(torch.ones(2, 4)).sum().backward(); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        watched = {**os.environ, **agent_environment(make_record_folder(Path(folder)), flight=True)}
+        mib = [
+            int(subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True).stdout) / 1024
+            for env in (dict(os.environ), watched)
+        ]
+    return {"bare_mib": round(mib[0], 1), "watched_mib": round(mib[1], 1), "added_mib": round(mib[1] - mib[0], 1)}
 
 
 if __name__ == "__main__":
