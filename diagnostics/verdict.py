@@ -63,7 +63,7 @@ def exit_of(case: Case, decision: Decision, *, strict: bool = False) -> Exit:
     if case.job.ended_by == "interrupt":
         number = next((one.signal for one in case.job.sent if one.why == "interrupt"), signal.SIGINT)
         return Exit(code=128 + number, reason=f"the job was ended by {signal_name(number)} to the doctor")
-    if decision.outcome is JobOutcome.HANG and case.job.ended_by == "stall-timeout":
+    if decision.outcome is JobOutcome.HANG and case.job.ended_for_hanging:
         return Exit(code=STALLED_EXIT, reason="the job hung and was ended by the doctor")
     if decision.outcome in (JobOutcome.CRASH, JobOutcome.HANG):
         died = _culprits_signal(case, decision)

@@ -86,7 +86,7 @@ def stood_still(case: Case) -> bool:
     """Whether the job made no progress when the doctor or its user ended it, or makes none while it is looked at."""
     stalled = any(stall.over_s is None for stall in case.job.stalls)
     running = case.job.ended_s is None
-    return case.job.ended_by == "stall-timeout" or (stalled and (running or case.job.ended_by == "interrupt"))
+    return case.job.ended_for_hanging or (stalled and (running or case.job.ended_by == "interrupt"))
 
 
 def ended_s(story: ProcessStory) -> float:

@@ -13,6 +13,7 @@ from diagnostics.analysis.agent_facts import AgentFile, Frame
 from diagnostics.analysis.fault_stacks import FaultReport
 from diagnostics.analysis.job_facts import End, JobFacts
 from diagnostics.analysis.rank_death import Death
+from diagnostics.analysis.samples import Sample
 from diagnostics.analysis.source_files import Sources
 from diagnostics.analysis.user_code import location
 
@@ -105,6 +106,7 @@ class ProcessStory:
     stdout: str  # its own copy, head and tail; "" where it could not be told apart
     stderr: str
     stacks: tuple[tuple[Frame, ...], ...] = ()  # of its threads, captured from outside; the main thread first
+    samples: tuple[Sample, ...] = ()  # what it did while its job stood still, by time
     native: tuple[str, ...] = ()  # "libfoo.so: bar()" of the crashed thread, from a core dump
 
     @property
@@ -150,9 +152,7 @@ class Case:
     @property
     def failed(self) -> bool:
         """Whether the job ended with a code other than 0, a signal, or was ended after a stall."""
-        return (
-            self.job.ended_by == "stall-timeout" or self.job.signal is not None or self.job.exit_code not in (0, None)
-        )
+        return self.job.ended_for_hanging or self.job.signal is not None or self.job.exit_code not in (0, None)
 
     @property
     def world_size(self) -> int | None:

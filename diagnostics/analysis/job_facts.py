@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 VERSION = 1
+ENDED_FOR_HANGING = ("stall-timeout", "deadlock")  # why the doctor ends a job by itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ class SentSignal:
     pid: int
     signal: int
     at_s: float
-    why: str  # stall-timeout | interrupt | leftover
+    why: str  # stall-timeout | deadlock | interrupt | leftover
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,15 @@ class Stall:
     seen_s: float
     over_s: float | None = None
     before_first_step: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvedHang:
+    """A deadlock that the supervisor proved while the job ran; `analysis/wait_graph.py` says how."""
+
+    began_s: float  # when the last rank of it began to wait
+    proved_s: float
+    ranks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +97,11 @@ class JobFacts:
     ended_s: float | None = None
     exit_code: int | None = None  # of the process the doctor started
     signal: int | None = None
-    ended_by: str = "itself"  # itself | stall-timeout | interrupt | unknown (the supervisor was killed)
+    ended_by: str = "itself"  # itself | stall-timeout | deadlock | interrupt | unknown (the supervisor was killed)
     processes: tuple[SeenProcess, ...] = ()
     sent: tuple[SentSignal, ...] = ()
     stalls: tuple[Stall, ...] = ()
+    proved: tuple[ProvedHang, ...] = ()
     oom_kills: int | None = None  # of the job's memory cgroup while it ran; None: could not be read
     kernel_lines: tuple[str, ...] = ()  # of the kernel log while the job ran: OOM kills, segfaults, Xid
     disks: tuple[DiskState, ...] = ()
@@ -100,6 +111,11 @@ class JobFacts:
     gpus: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)  # that concern distributed training, secrets hidden
     missing: tuple[Missing, ...] = ()
+
+    @property
+    def ended_for_hanging(self) -> bool:
+        """Whether the doctor ended it: without progress for the whole stall timeout, or in a proved deadlock."""
+        return self.ended_by in ENDED_FOR_HANGING
 
 
 def from_json(value: Mapping[str, Any]) -> JobFacts:
@@ -115,6 +131,7 @@ _PARTS: dict[str, type] = {
     "processes": SeenProcess,
     "sent": SentSignal,
     "stalls": Stall,
+    "proved": ProvedHang,
     "missing": Missing,
     "disks": DiskState,
     "end": End,

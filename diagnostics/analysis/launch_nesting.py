@@ -94,7 +94,7 @@ def _is_launched(case: Case, story: ProcessStory) -> bool:
 
 
 def _in_trouble(case: Case, story: ProcessStory, inner: tuple[ProcessStory, ...]) -> bool:
-    hung = case.job.ended_by == "stall-timeout"
+    hung = case.job.ended_for_hanging
     return hung or any(one.failed and one.ended_by in ("", "unknown") for one in (story, *inner))
 
 

@@ -23,7 +23,7 @@ class Seen:
 def unexplained(case: Case) -> Seen:
     """Returns what was seen of the processes at fault, else of the job as a whole."""
     stories = to_blame(case)
-    if case.job.ended_by == "stall-timeout" and not case.culprits:
+    if case.job.ended_for_hanging and not case.culprits:
         return Seen(
             sentence=_stalled(case),
             advice="see where the ranks stood, below; the line that one rank reached and another did not is the place",

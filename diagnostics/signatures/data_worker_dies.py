@@ -57,7 +57,7 @@ def match(case: Case) -> Match | None:
     died = [one for one in case.processes if one.part is Part.DATA_WORKER and _died_by_itself(case, one)]
     first = min(died, key=ended_s, default=None)
     rank = case.of_rank(first.rank) if first is not None and first.rank is not None else None
-    if first is None or rank is None or not (rank.failed or case.job.ended_by == "stall-timeout"):
+    if first is None or rank is None or not (rank.failed or case.job.ended_for_hanging):
         return None
     return _match(case, rank, first, [first.pid], None, ()) if ended_s(first) <= ended_s(rank) else None
 

@@ -171,7 +171,7 @@ def _of_launcher(case: Case) -> Match | None:
     """Returns the launcher's own end by a signal, which it passes on to its ranks."""
     stopped_s = interrupted_s(case)
     for story in case.processes:
-        if story.part is not Part.LAUNCHER or ended_s(story) >= stopped_s or case.job.ended_by == "stall-timeout":
+        if story.part is not Part.LAUNCHER or ended_s(story) >= stopped_s or case.job.ended_for_hanging:
             continue
         told = _LAUNCHER_GOT.search(story.uncaught.message) if story.uncaught is not None else None
         number = int(told[1]) if told else story.end.signal

@@ -28,7 +28,7 @@ EXAMINES = Examines.FAILED
 def match(case: Case) -> Match | None:
     """Returns the abort, where no process failed before its work was done."""
     failed = to_blame(case)
-    if case.job.ended_by == "stall-timeout" or not failed or not all(is_teardown(case, story) for story in failed):
+    if case.job.ended_for_hanging or not failed or not all(is_teardown(case, story) for story in failed):
         return None
     through = all(is_through(case, story) for story in case.ranks)
     first = failed[0]
