@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -98,7 +99,8 @@ def run_watched(truth: Truth, keep: Path | None = None) -> Watched:
     """Runs the program under `ups-doctor run`; all that the doctor left is copied to `keep` where that is given."""
     with copied(truth) as folder, tempfile.TemporaryDirectory(prefix="reports-") as above:
         reports = Path(above) / "report"
-        argv = [str(DOCTOR), "run", "--report-dir", str(reports), "--", *truth.command]
+        patience = [] if truth.stall_timeout_s is None else ["--stall-timeout", str(truth.stall_timeout_s)]
+        argv = [str(DOCTOR), "run", "--report-dir", str(reports), *patience, "--", *truth.command]
         # Beyond what the doctor may take to end a stalled job.
         code, output, seconds = _run(argv, folder, truth, truth.timeout_s + 60)
         report, trouble = _report(reports)
@@ -127,12 +129,14 @@ def names_line(text: str, lines: Sequence[str]) -> bool:
 
 
 def _run(argv: Sequence[str], cwd: Path, truth: Truth, limit_s: float) -> tuple[int | None, str, float]:
-    """Returns exit code as a shell would say it, all output, seconds; nothing of its process group is left behind."""
+    """Returns exit code as a shell would say it, all output, seconds; none of its processes is left behind."""
     began_s = time.monotonic()
+    mark = f"ZOO_RUN={uuid.uuid4()}"
+    name, value = mark.split("=")
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            argv, cwd=cwd, env=environment(truth), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-            start_new_session=True,
+            argv, cwd=cwd, env={**environment(truth), name: value}, stdin=subprocess.DEVNULL, stdout=output,
+            stderr=output, start_new_session=True,
         )  # fmt: skip
         try:
             code: int | None = process.wait(limit_s)
@@ -142,11 +146,20 @@ def _run(argv: Sequence[str], cwd: Path, truth: Truth, limit_s: float) -> tuple[
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        _kill_marked(mark)
         output.seek(0)
         text = output.read().decode(errors="replace")
     if code is not None and code < 0:
         code = 128 - code
     return code, text, seconds
+
+
+def _kill_marked(mark: str) -> None:
+    """Kills what was started with this variable: torchrun gives each rank a session of its own."""
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark.encode() in environ.read_bytes().split(b"\0"):
+                os.kill(int(environ.parent.name), signal.SIGKILL)
 
 
 def _report(folder: Path) -> tuple[dict[str, Any], tuple[str, ...]]:

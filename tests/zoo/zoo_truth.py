@@ -6,11 +6,16 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 
 JOBS = Path(__file__).parent / "jobs"
+# A hang that nothing proves is ended after so long; a healthy program gets the doctor's own default.
+STALL_TIMEOUT_S = 20.0
+PACKAGES = ("accelerate", "lightning", "transformers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +38,9 @@ class Truth:
     exit_codes: tuple[int, ...]  # what the job itself may end with; () = whatever it ends with without the doctor
     env: dict[str, str]
     setup: tuple[str, ...]
-    needs: tuple[str, ...]
+    needs: tuple[str, ...]  # of this machine, or packages of the Python that runs it
     timeout_s: float
+    stall_timeout_s: float | None  # given to the doctor; None: its own default
 
     @property
     def healthy(self) -> bool:
@@ -71,6 +77,7 @@ def load(name: str) -> Truth:
         setup=tuple(told.get("setup", [])),
         needs=tuple(told.get("needs", [])),
         timeout_s=told.get("timeout_s", 90),
+        stall_timeout_s=told.get("stall_timeout_s", STALL_TIMEOUT_S if told["outcome"] == "hang" else None),
     )
 
 
@@ -82,8 +89,8 @@ def _places(folder: Path, line: dict[str, str]) -> list[str]:
     return [f"{line['file']}:{number}" for number in numbers]
 
 
-def lacking(truth: Truth) -> str:
-    """Returns what this machine lacks for the program, "" where it can run."""
+def lacking(truth: Truth, python: str = sys.executable) -> str:
+    """Returns what this machine, or the Python that runs it, lacks for the program; "" where it can run."""
     able: dict[str, Callable[[], bool]] = {
         "root": lambda: os.geteuid() == 0,
         "cgroup-v1": lambda: os.access("/sys/fs/cgroup/memory/cgroup.procs", os.W_OK),
@@ -91,7 +98,14 @@ def lacking(truth: Truth) -> str:
         "gcc": lambda: shutil.which("gcc") is not None,
         "g++": lambda: shutil.which("g++") is not None,
     }
+    able |= {package: partial(_has_package, python, package) for package in PACKAGES}
     return ", ".join(need for need in truth.needs if not able[need]())
+
+
+@cache
+def _has_package(python: str, package: str) -> bool:
+    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
+    return subprocess.run([python, "-c", code], capture_output=True, check=False).returncode == 0
 
 
 def _may_mount() -> bool:
