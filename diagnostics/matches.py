@@ -66,6 +66,7 @@ class Match:
     failure_class: str
     outcome: JobOutcome
     culprit_ranks: tuple[int, ...] = ()
+    victim_ranks: tuple[int, ...] = ()  # that it made suffer, beside those that the Case knows: ranks that waited
     locations: tuple[str, ...] = ()  # "train.py:31", best first, relative to the job's folder; [0] is the one to change
     module: str = ""  # dotted path of the nn.Module, "" where none was involved
     explains: tuple[int, ...] = ()

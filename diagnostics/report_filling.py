@@ -40,7 +40,8 @@ def fill_report(
     first = decision.first
     seen = unexplained(case) if first is None and decision.outcome is not JobOutcome.OK else Seen(sentence="")
     culprits = tuple(first.culprit_ranks if first is not None else seen.ranks)
-    victims = tuple(sorted({one.rank for one in case.victims if one.rank is not None} - set(culprits)))
+    suffered = {one.rank for one in case.victims if one.rank is not None}
+    victims = tuple(sorted((suffered | set(first.victim_ranks if first is not None else ())) - set(culprits)))
     locations = tuple(dict.fromkeys(filter(None, first.locations if first is not None else seen.locations)))
     fix = first.finding.fix if first is not None else None
     lateness = _seconds_since(case, now_s)

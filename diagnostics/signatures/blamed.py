@@ -33,8 +33,12 @@ def blamed(
     explains: Sequence[int] = (),
     began_s: float | None = None,
     generic: bool = False,
+    victims: Sequence[ProcessStory] = (),
 ) -> Match:
-    """Returns a Match that blames `stories`; their pids, and `explains`, are what it accounts for."""
+    """Returns a Match that blames `stories`; their pids, and `explains`, are what it accounts for.
+
+    `victims` are ranks that waited for them, where no end of theirs tells so.
+    """
     ranks = rank_numbers(stories)
     where = [", ".join(f"rank {rank}" for rank in ranks), module, *locations[:1]]
     return Match(
@@ -51,6 +55,7 @@ def blamed(
         failure_class=failure_class,
         outcome=outcome if outcome is not None else natural_outcome(case),
         culprit_ranks=ranks,
+        victim_ranks=rank_numbers(victims),
         locations=tuple(locations),
         module=module,
         explains=tuple(dict.fromkeys([*(story.pid for story in stories), *explains])),
