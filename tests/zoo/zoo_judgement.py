@@ -28,6 +28,12 @@ class Judgement:
     exit_code: bool
     false_alarm: str  # what was said about a healthy program, "" where nothing was
     wrong: tuple[str, ...]  # in words
+    run: int = 1
+
+    @property
+    def label(self) -> str:
+        """The program, and which run of it where it is not the first."""
+        return self.truth.name if self.run == 1 else f"{self.truth.name}#{self.run}"
 
     @property
     def all_right(self) -> bool:
@@ -35,7 +41,7 @@ class Judgement:
         return not self.wrong
 
 
-def judge(truth: Truth, watched: Watched, bare: Bare | None) -> Judgement:
+def judge(truth: Truth, watched: Watched, bare: Bare | None, run: int = 1) -> Judgement:
     """Returns the marks of one answer."""
     report = watched.report
     wrong = list(watched.trouble)
@@ -66,7 +72,7 @@ def judge(truth: Truth, watched: Watched, bare: Bare | None) -> Judgement:
     code = mark("exit code", watched.exit_code in codes, watched.exit_code, " or ".join(map(str, sorted(codes))))
     return Judgement(
         truth=truth, bare=bare, watched=watched, outcome=outcome, failure_class=failure_class, ranks=ranks, line=line,
-        line_listed=listed, exit_code=code, false_alarm=alarm, wrong=tuple(wrong),
+        line_listed=listed, exit_code=code, false_alarm=alarm, wrong=tuple(wrong), run=run,
     )  # fmt: skip
 
 

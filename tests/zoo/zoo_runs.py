@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from zoo_seconds import to_report_s, writings
 from zoo_truth import Truth
 
 DOCTOR = Path(sys.executable).with_name("ups-doctor")
@@ -41,14 +42,15 @@ class Watched:
     exit_code: int | None
     report: Mapping[str, Any]
     seconds: float
-    to_report_s: float | None  # from the end of the first process that failed to the written report
+    to_report_s: float | None  # from the first failure, or from when the hang began, to the first report after it
     output: str
+    proved: bool = False  # the doctor ended it for a deadlock that it proved
     kept: Path | None = None  # the report's folder
     trouble: tuple[str, ...] = field(default=())
 
 
 @contextlib.contextmanager
-def copied(truth: Truth) -> Iterator[Path]:
+def copied(truth: Truth, python: str = sys.executable) -> Iterator[Path]:
     """Yields a fresh copy of the program, set up; removed afterwards. Raises RuntimeError where the setup fails."""
     above = Path(tempfile.mkdtemp(prefix="job-"))
     # An ordinary user must be able to reach it: some programs leave root behind.
@@ -60,7 +62,7 @@ def copied(truth: Truth) -> Iterator[Path]:
             done = subprocess.run(
                 truth.setup,
                 cwd=folder,
-                env=environment(truth),
+                env=environment(truth, python),
                 capture_output=True,
                 text=True,
                 timeout=120,
@@ -73,17 +75,18 @@ def copied(truth: Truth) -> Iterator[Path]:
         shutil.rmtree(above, ignore_errors=True)
 
 
-def environment(truth: Truth) -> dict[str, str]:
-    """Returns the variables a program is started with: this Python's commands come first."""
+def environment(truth: Truth, python: str = sys.executable) -> dict[str, str]:
+    """Returns the variables a program is started with: the commands of its Python come first, then ours."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("UPS_DOCTOR", "PYTEST"))}
-    path = f"{Path(sys.executable).parent}:{kept.get('PATH', '/usr/bin:/bin')}"
+    folders = dict.fromkeys(str(Path(one).parent) for one in (python, sys.executable))
+    path = ":".join([*folders, kept.get("PATH", "/usr/bin:/bin")])
     return {**kept, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1", **truth.env}
 
 
-def run_bare(truth: Truth) -> Bare:
+def run_bare(truth: Truth, python: str = sys.executable) -> Bare:
     """Runs the program as it is."""
-    with copied(truth) as folder:
-        code, output, seconds = _run(truth.command, folder, truth, truth.timeout_s)
+    with copied(truth, python) as folder:
+        code, output, seconds = _run(truth.command, folder, environment(truth, python), truth.timeout_s)
     summary = output[output.rfind("Root Cause") :] if "Root Cause" in output else ""
     blamed = re.search(r"rank\s*:\s*(\d+)", summary)
     return Bare(
@@ -95,27 +98,30 @@ def run_bare(truth: Truth) -> Bare:
     )
 
 
-def run_watched(truth: Truth, keep: Path | None = None) -> Watched:
+def run_watched(truth: Truth, keep: Path | None = None, python: str = sys.executable) -> Watched:
     """Runs the program under `ups-doctor run`; all that the doctor left is copied to `keep` where that is given."""
-    with copied(truth) as folder, tempfile.TemporaryDirectory(prefix="reports-") as above:
+    with copied(truth, python) as folder, tempfile.TemporaryDirectory(prefix="reports-") as above:
         reports = Path(above) / "report"
         patience = [] if truth.stall_timeout_s is None else ["--stall-timeout", str(truth.stall_timeout_s)]
         argv = [str(DOCTOR), "run", "--report-dir", str(reports), *patience, "--", *truth.command]
-        # Beyond what the doctor may take to end a stalled job.
-        code, output, seconds = _run(argv, folder, truth, truth.timeout_s + 60)
+        with writings(reports / "report.json") as written_ns:
+            # Beyond what the doctor may take to end a stalled job.
+            code, output, seconds = _run(argv, folder, environment(truth, python), truth.timeout_s + 60)
         report, trouble = _report(reports)
-        took_s = _to_report_s(reports)
+        job = _job(reports)
+        took_s = to_report_s(job, written_ns)
         kept = None
         if keep is not None:
-            kept = keep / truth.name
+            kept = keep
             shutil.rmtree(kept, ignore_errors=True)
             kept.mkdir(parents=True)
             (kept / "output.txt").write_text(output)
             if reports.is_dir():
                 shutil.copytree(reports, kept / "report", ignore_dangling_symlinks=True)
     return Watched(
-        exit_code=code, report=report, seconds=seconds, to_report_s=took_s, output=output, kept=kept, trouble=trouble
-    )
+        exit_code=code, report=report, seconds=seconds, to_report_s=took_s, output=output,
+        proved=job.get("ended_by") == "deadlock", kept=kept, trouble=trouble,
+    )  # fmt: skip
 
 
 def names_line(text: str, lines: Sequence[str]) -> bool:
@@ -128,14 +134,14 @@ def names_line(text: str, lines: Sequence[str]) -> bool:
     return False
 
 
-def _run(argv: Sequence[str], cwd: Path, truth: Truth, limit_s: float) -> tuple[int | None, str, float]:
+def _run(argv: Sequence[str], cwd: Path, env: Mapping[str, str], limit_s: float) -> tuple[int | None, str, float]:
     """Returns exit code as a shell would say it, all output, seconds; none of its processes is left behind."""
     began_s = time.monotonic()
     mark = f"ZOO_RUN={uuid.uuid4()}"
     name, value = mark.split("=")
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
-            argv, cwd=cwd, env={**environment(truth), name: value}, stdin=subprocess.DEVNULL, stdout=output,
+            argv, cwd=cwd, env={**env, name: value}, stdin=subprocess.DEVNULL, stdout=output,
             stderr=output, start_new_session=True,
         )  # fmt: skip
         try:
@@ -169,15 +175,9 @@ def _report(folder: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
         return {}, (f"no report.json: {error}",)
 
 
-def _to_report_s(folder: Path) -> float | None:
+def _job(folder: Path) -> dict[str, Any]:
     try:
-        job = json.loads((folder / "record" / "job.json").read_text())
-        written_ns = (folder / "report.json").stat().st_mtime_ns
+        job: dict[str, Any] = json.loads((folder / "record" / "job.json").read_text())
     except (OSError, ValueError):
-        return None
-    ends = [process["end"] for process in job.get("processes", []) if process.get("end")]
-    failed = [
-        end["at_s"] for end in ends if (end.get("exit_code") or end.get("signal")) and end.get("at_s") is not None
-    ]
-    first_s = min(failed, default=job.get("ended_s"))
-    return None if first_s is None else (written_ns - job["started_ns"]) / 1e9 - first_s
+        return {}
+    return job

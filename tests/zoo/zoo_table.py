@@ -20,7 +20,7 @@ def row(verdict: Judgement) -> str:
     line = "listed" if verdict.line is False and verdict.line_listed else _MARKS[verdict.line]
     took_s = verdict.watched.to_report_s
     return (
-        f"{verdict.truth.name:24.24} {verdict.truth.failure_class:22} {_MARKS[verdict.outcome]:7} "
+        f"{verdict.label:24.24} {verdict.truth.failure_class:22} {_MARKS[verdict.outcome]:7} "
         f"{_MARKS[verdict.failure_class]:5} {_MARKS[verdict.ranks]:5} {line:6} {_MARKS[verdict.exit_code]:5} "
         f"{'FALSE' if verdict.false_alarm else '':5} {'' if took_s is None else format(took_s, '.1f'):>5}   "
         f"| {_bare(verdict)}"
@@ -57,10 +57,20 @@ def shares(verdicts: Iterable[Judgement]) -> dict[str, float | None]:
     return {what: _share(marks) for what, marks in columns.items()}
 
 
-def seconds_to_report(verdicts: Iterable[Judgement]) -> list[float]:
-    """Returns the seconds from death to report of the faulty programs."""
-    faulty = [verdict for verdict in verdicts if not verdict.truth.healthy]
-    return [verdict.watched.to_report_s for verdict in faulty if verdict.watched.to_report_s is not None]
+def seconds_to_report(verdicts: Iterable[Judgement]) -> dict[str, list[float]]:
+    """Returns the seconds to the report of the faulty programs, by what they are counted from."""
+    seconds: dict[str, list[float]] = {"death": [], "proved hang": [], "other hang": []}
+    for verdict in verdicts:
+        took_s = verdict.watched.to_report_s
+        if not verdict.truth.healthy and took_s is not None:
+            seconds[_counted_from(verdict)].append(took_s)
+    return seconds
+
+
+def _counted_from(verdict: Judgement) -> str:
+    if verdict.watched.proved:
+        return "proved hang"
+    return "other hang" if verdict.truth.outcome == "hang" else "death"
 
 
 def totals(verdicts: list[Judgement]) -> list[str]:
@@ -82,9 +92,24 @@ def totals(verdicts: list[Judgement]) -> list[str]:
             f"{_percent(summary)}, line anywhere in the output {_percent(output)}"
         )
     lines.append(f"false alarms: {sum(bool(verdict.false_alarm) for verdict in verdicts)}")
-    if took := seconds_to_report(verdicts):
-        lines.append(f"seconds from death to report: median {statistics.median(took):.1f}, longest {max(took):.1f}")
-    return lines
+    for what, took in seconds_to_report(verdicts).items():
+        if took:
+            longest = f"longest {max(took):.1f} ({len(took)} runs)"
+            lines.append(f"seconds from {what} to report: median {statistics.median(took):.1f}, {longest}")
+    return [*lines, *_runs_of_each(verdicts)]
+
+
+def _runs_of_each(verdicts: Iterable[Judgement]) -> list[str]:
+    """Returns, where programs were run several times, how often each was told right."""
+    by_name: dict[str, list[Judgement]] = {}
+    for verdict in verdicts:
+        by_name.setdefault(verdict.truth.name, []).append(verdict)
+    return [
+        f"{name}: {sum(run.all_right for run in runs)} of {len(runs)} runs right, "
+        f"{sum(bool(run.false_alarm) for run in runs)} false alarms"
+        for name, runs in by_name.items()
+        if len(runs) > 1
+    ]
 
 
 def misses(verdicts: Iterable[Judgement]) -> list[str]:
@@ -94,7 +119,7 @@ def misses(verdicts: Iterable[Judgement]) -> list[str]:
         if verdict.all_right:
             continue
         report = verdict.watched.report
-        lines += ["", f"{verdict.truth.name}: {verdict.truth.form}"]
+        lines += ["", f"{verdict.label}: {verdict.truth.form}"]
         lines += [f"    {wrong}" for wrong in verdict.wrong]
         if report:
             codes = " ".join(f"{finding['code']}({finding['role']})" for finding in report.get("findings", ()))
@@ -109,7 +134,7 @@ def as_json(verdicts: Iterable[Judgement], skipped: Mapping[str, str]) -> dict[s
     """Returns all marks as plain values."""
     verdicts = list(verdicts)
     programs = {
-        verdict.truth.name: {
+        verdict.label: {
             "class": verdict.truth.failure_class,
             "form": verdict.truth.form,
             "outcome_right": verdict.outcome,
@@ -120,6 +145,7 @@ def as_json(verdicts: Iterable[Judgement], skipped: Mapping[str, str]) -> dict[s
             "exit_code_right": verdict.exit_code,
             "false_alarm": verdict.false_alarm,
             "seconds_to_report": verdict.watched.to_report_s,
+            "proved": verdict.watched.proved,
             "detection_s": (verdict.watched.report.get("seconds") or {}).get("detection"),
             "watched_s": verdict.watched.seconds,
             "bare_s": verdict.bare.seconds if verdict.bare else None,
