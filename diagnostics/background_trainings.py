@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from diagnostics.analysis.agent_bytes import AgentFileError
-from diagnostics.analysis.process_parts import LAUNCHER_MODULES, LAUNCHERS, MULTIPROCESSING
+from diagnostics.analysis.process_kinds import LAUNCHER_MODULES, LAUNCHERS, MULTIPROCESSING
 from diagnostics.analysis.rank_slots import script_of
 from diagnostics.machine.job_tree import Member
 from diagnostics.record import read_agent_file

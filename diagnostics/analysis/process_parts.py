@@ -5,24 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_facts import GROUP_MADE
 from diagnostics.analysis.case import Part
 from diagnostics.analysis.launcher_log import LauncherLog
+from diagnostics.analysis.process_kinds import (
+    SHELLS,
+    group_rank,
+    is_launcher,
+    is_multiprocessing,
+    is_tracker,
+    uses_torch,
+)
 from diagnostics.analysis.process_tree import Process, words
 from diagnostics.analysis.rank_slots import numbered, program_of, script_of
 
-SHELLS = {
-    "bash", "sh", "dash", "zsh", "ksh", "fish", "make", "gmake", "srun", "env", "timeout", "nohup", "xargs", "tini",
-    "dumb-init", "time", "su", "sudo", "setsid", "stdbuf", "nice", "taskset", "numactl", "tee", "script", "docker",
-}  # fmt: skip
-LAUNCHERS = {"torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "horovodrun", "fabric"}
-LAUNCHER_MODULES = re.compile(
-    r"^(?:torch\.distributed\.(?:run|launch)|accelerate\.commands\.\w+|deepspeed\.launcher\.\w+)$"
-)
-MULTIPROCESSING = re.compile(
-    r"multiprocessing\.(?:spawn|forkserver|resource_tracker|semaphore_tracker) import|--multiprocessing-fork"
-)
-TRACKERS = re.compile(r"multiprocessing\.(?:resource_tracker|semaphore_tracker|forkserver) import")
 RANKS_SPAWNED = re.compile(r"^(?:torch\.multiprocessing(?:\.spawn)?\.)?Process(?:Raised|Exited)Exception\b")
 RANK_TARGET = re.compile(r"\btorch\.multiprocessing\b|\b_wrap\b")
 WORKER_TARGET = re.compile(r"_worker_loop|\bdataloader\b", re.IGNORECASE)
@@ -97,11 +92,11 @@ class Parts:
         if any(event.kind == "child" and RANK_TARGET.search(event.text) for event in process.events):
             return True
         ranks = [one for one in self.children(process) if self.parts.get(id(one)) is Part.RANK]
-        return bool(ranks) and all(_is_multiprocessing(one) for one in ranks)
+        return bool(ranks) and all(is_multiprocessing(one) for one in ranks)
 
     def _rank_spawned_children(self, parent: Process) -> None:
         """Ranks that died before they made a group have the number that their siblings left."""
-        children = [one for one in self.children(parent) if _is_multiprocessing(one) and not _is_tracker(one)]
+        children = [one for one in self.children(parent) if is_multiprocessing(one) and not is_tracker(one)]
         for index, child in enumerate(sorted(children, key=lambda one: (one.start_ticks, one.pid))):
             if id(child) not in self.parts:
                 own = child.variables.get("RANK", "")
@@ -194,7 +189,7 @@ class Parts:
     def _group(self, process: Process) -> tuple[int, str]:
         """Returns who started it and what it runs."""
         parent = self.parent(process)
-        if parent is not None and _is_tracker(parent):
+        if parent is not None and is_tracker(parent):
             parent = self.parent(parent)
         return id(parent), program_of(process, parent)
 
@@ -227,12 +222,12 @@ class Parts:
     def _rank_above(self, process: Process) -> Process | None:
         """Returns the rank that started it, itself or through multiprocessing's fork server."""
         above = self.parent(process)
-        if above is not None and _is_tracker(above):
+        if above is not None and is_tracker(above):
             above = self.parent(above)
         return above if above is not None and self.parts.get(id(above)) is Part.RANK else None
 
     def _is_data_worker(self, process: Process, owner: Process) -> bool:
-        if _is_tracker(process) or not _is_multiprocessing(process):
+        if is_tracker(process) or not is_multiprocessing(process):
             return False
         started = [
             event
@@ -244,49 +239,3 @@ class Parts:
             if any(WORKER_TARGET.search(event.text) for event in named):
                 return True
         return any(event.kind in ("dataloader", "dataloader-begin") for event in owner.events)
-
-
-def group_rank(process: Process) -> int | None:
-    """Returns the rank it has, or asked for, in a process group of its own."""
-    for kind in (GROUP_MADE, f"{GROUP_MADE}-begin"):
-        for event in reversed(process.events):
-            rank = words(event.text).get("rank", "") if event.kind == kind else ""
-            if rank.isdigit():
-                return int(rank)
-    return None
-
-
-def is_launcher(process: Process) -> bool:
-    """Whether its command line is that of a launcher of ranks."""
-    argv = process.argv
-    if process.program in LAUNCHERS:
-        return True
-    if not process.is_python:
-        return False
-    for index, word in enumerate(argv[1:4], 1):
-        if word == "-m":
-            return index + 1 < len(argv) and bool(LAUNCHER_MODULES.match(argv[index + 1]))
-        if word.startswith("-"):
-            continue
-        return word.rpartition("/")[2] in LAUNCHERS
-    return False
-
-
-def uses_torch(process: Process) -> bool:
-    """Whether its agent saw torch at work."""
-    agent = process.agent
-    if agent is None:
-        return False
-    made = {"ddp", "dataloader", "sampler", "optimizer", "process-group-begin", "process-group"}
-    return bool(
-        agent.steps.count or agent.entered or agent.constructions or agent.open_modules
-        or any(event.kind in made for event in agent.events)
-    )  # fmt: skip
-
-
-def _is_multiprocessing(process: Process) -> bool:
-    return process.forked or any(MULTIPROCESSING.search(word) for word in process.argv)
-
-
-def _is_tracker(process: Process) -> bool:
-    return not process.forked and any(TRACKERS.search(word) for word in process.argv)
