@@ -46,7 +46,7 @@ class JobCaptures:
         self._pauses_s = self._next_look = self._next_provisional = 0.0
         self._progress_at_end: tuple[Stall, ...] = ()
         self._said = ""
-        self._wants_end = False
+        self._wants_end = self._is_ending = False
         self._taken = 0
         self._work: threading.Thread | None = None
         self._cores: dict[int, Path] = {}
@@ -78,16 +78,17 @@ class JobCaptures:
         """The job is being ended: what it does from now on is no progress, and a stall that went on stays one."""
         self._progress_at_end = self.stalls()
         self._progress = None
+        self._is_ending = True
 
     def paused(self, seconds: float) -> None:
         """Leaves out the time in which the user had stopped everything."""
         self._pauses_s += seconds
 
     def ended(self, member: Member, tree: JobTree) -> None:
-        """Looks at the others where a process of theirs has failed."""
+        """Looks at the others where a process of theirs has failed; not where the doctor ends it: they are leaving."""
         if member.status is not None and os.WCOREDUMP(member.status):
             self._dumped.append(member)
-        if member.status == 0 or self._taken >= MOST_SNAPSHOTS or not self._counts(member):
+        if self._is_ending or member.status == 0 or self._taken >= MOST_SNAPSHOTS or not self._counts(member):
             return
         if len(tree.living()) > 0 and self._begin(lambda: self._snapshot(tree.living(), f"pid {member.pid} ended")):
             self._taken += 1

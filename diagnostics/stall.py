@@ -29,6 +29,8 @@ COUNT_S = 1.0  # clock ticks are 10 ms: over a shorter time they tell little
 SHARE_OF_CPU = 0.02
 _MOST_FILES = 512
 _WORK = ("collectives", "modules")  # areas that training itself writes, beside `steps`
+# In the variables and words of a process: a rank, or torchrun, which may wait for other nodes before it has any.
+_OF_A_TRAINING = (b"RANK=", b"/torchrun", b"torch.distributed.run")
 # Programs that wait for orders: doing nothing is what they are for.
 _WAITING = (
     "ipykernel", "ipython", "jupyter", "notebook", "marimo", "streamlit", "gradio", "uvicorn", "gunicorn", "hypercorn",
@@ -168,7 +170,7 @@ def _read_table(fd: int, file: _File) -> None:
             file.areas[name] = (offset, min(size, 1 << 20))
     if not file.has_rank:
         text = os.pread(fd, layout.TEXT_BYTES, layout.TEXT_OFFSET)
-        file.has_rank = "modules" in file.areas or b"RANK=" in text
+        file.has_rank = "modules" in file.areas or any(word in text for word in _OF_A_TRAINING)
 
 
 def _steps_changed(fd: int, file: _File) -> bool:
