@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import os
-import resource
 import select
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
-from diagnostics import backend_debug as debugging
-from diagnostics.analysis.job_facts import Missing, SentSignal
+from diagnostics.analysis.job_facts import Missing
 from diagnostics.background_trainings import background_trainings
 from diagnostics.job_captures import JobCaptures
 from diagnostics.job_ending import Ending
 from diagnostics.job_facts_file import JobFactsFile, end_of
+from diagnostics.job_sending import JobSending
 from diagnostics.job_signals import INTERRUPTS, JobSignals
+from diagnostics.job_start import environment, not_started, open_streams, raise_open_files, spawn
 from diagnostics.machine.child import new_mark
 from diagnostics.machine.folder_watch import FolderWatch
-from diagnostics.machine.job_streams import ADDRESS_VARIABLE, JobStreams
+from diagnostics.machine.job_streams import JobStreams
 from diagnostics.machine.job_tree import OWN, JobTree, signal_all
-from diagnostics.machine.kin import MARK
 from diagnostics.machine.subreaper import adopt_orphans
 from diagnostics.machine.terminal import Terminal
-from diagnostics.record import agent_environment
 from diagnostics.run_folder import RunFolder
 
 FIRST_LOOK_S, LONGEST_LOOK_S = 0.05, 1.0  # between two looks at /proc; each new process makes it short again
@@ -35,16 +31,6 @@ LOOK_SHARE = 0.004  # of one CPU
 SAME_INTERRUPT_S = 0.3  # a Ctrl-C that reaches us twice is one
 BACKGROUND_LOOK_S = 0.25
 LEFTOVER_S = 0.5  # what is about to end by itself: resource trackers, ranks that lost their launcher
-COMMAND_NOT_FOUND, CANNOT_EXECUTE = 127, 126
-_ROOT = Path(__file__).parent.parent
-
-
-class NotStartedError(Exception):
-    """The command cannot be started; `exit_code` is what a shell would say."""
-
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
 
 
 class JobWatch:
@@ -116,61 +102,37 @@ class JobWatch:
         return time.monotonic() - self._began
 
     def _start(self) -> None:
-        keeper = [sys.executable, "-I", "-c", _KEEPER, str(_ROOT), str(self._place.record / "output")]
         self._streams: JobStreams | None = None
         try:
-            self._streams = JobStreams(self._place.agents, keeper)
+            self._streams = open_streams(self._place)
         except OSError as error:
             self.file.missing.append(Missing(what="output", why=f"no relay: {error}"))
         mark = new_mark()
+        environ = environment(
+            self._place,
+            self._streams,
+            mark,
+            backend_debug=self._backend_debug,
+            deep=self._deep,
+            local_values=self._local_values,
+        )
         try:
-            process = self._spawn(self._environment(mark))
+            process = spawn(self._command, environ, self._streams)
         except OSError as error:
-            self._not_started(error)
+            problem = not_started(self._command[0], error, self._place, self._streams)
+            self.file.set(exit_code=problem.exit_code, ended_s=0.0)
+            self.file.surround(self._captures.facts_at_end(()))
+            self.file.write()
+            raise problem from error
         process.returncode = 0  # we wait for it ourselves
         self._began = time.monotonic()
         self._group = process.pid
         self._tree = JobTree(process.pid, mark, self._poll, self._now)
+        self._sending = JobSending(self._tree, self._group, self.file, self._now)
         if self._streams is not None:
             self._streams.job_has_started()
-        _raise_open_files()
+        raise_open_files()
         self._note()
-
-    def _environment(self, mark: str) -> dict[str, str]:
-        inherited = {name: value for name, value in os.environ.items() if name != OWN}
-        debug = debugging.variables(self._place.record, inherited) if self._backend_debug else {}
-        streams = {ADDRESS_VARIABLE: self._streams.address} if self._streams is not None else {}
-        agent = agent_environment(self._place.agents, deep=self._deep, flight=True, local_values=self._local_values)
-        return {**inherited, **debug, **agent, **streams, MARK: mark}
-
-    def _spawn(self, environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
-        out, err = self._streams.for_job if self._streams is not None else (1, 2)
-
-        def start(argv: list[str]) -> subprocess.Popen[bytes]:
-            # Descriptors that we inherited are the job's, too; our own are closed by exec.
-            return subprocess.Popen(argv, env=environ, stdout=out, stderr=err, process_group=0, close_fds=False)
-
-        try:
-            return start(self._command)
-        except OSError as error:
-            if error.strerror != "Exec format error":
-                raise
-            return start(["/bin/sh", *self._command])  # a script without a first line, as a shell does it
-
-    def _not_started(self, error: OSError) -> None:
-        program = self._command[0]
-        code = CANNOT_EXECUTE if isinstance(error, PermissionError) else COMMAND_NOT_FOUND
-        absent = isinstance(error, FileNotFoundError) and "/" not in program
-        message = f"{program}: {'command not found' if absent else error.strerror}"
-        (self._place.record / "output" / "all.txt").write_text(message + "\n", encoding="utf-8")
-        if self._streams is not None:
-            self._streams.job_has_started()
-            self._streams.finish(lambda: 1.0)
-            (self._place.record / "output" / "all.txt").write_text(message + "\n", encoding="utf-8")
-        self.file.set(exit_code=code, ended_s=0.0)
-        self.file.surround(self._captures.facts_at_end(()))
-        self.file.write()
-        raise NotStartedError(message, code) from error
 
     def _follow(self) -> None:
         """Goes on until the job's first process has ended."""
@@ -265,14 +227,14 @@ class JobWatch:
         elif number == signal.SIGCHLD:
             self._see_stop()
         elif number == signal.SIGTSTP:
-            self._to_group(number)
+            self._sending.pass_on(number)
             self._pause()
         elif number in (signal.SIGUSR1, signal.SIGUSR2):
             signal_all([(self._tree.root.pid, self._tree.root.start_ticks)], number)
         else:  # SIGWINCH, SIGCONT
             if number == signal.SIGWINCH and self._streams is not None:
                 self._streams.resize()
-            self._to_group(number)
+            self._sending.pass_on(number)
 
     def _interrupt(self, number: signal.Signals) -> None:
         now = time.monotonic()
@@ -288,45 +250,18 @@ class JobWatch:
 
     def _begin_ending(self, why: str, number: signal.Signals) -> None:
         self.file.set(ended_by=why)
-        self._why = why
+        self._sending.why = why
         self._captures.ending()
         self._ending.begin(number)
         if self._in_background:  # they may have left the group, and it may be somebody else's by now
-            self._send_to_all(number)
+            self._sending.to_all(number)
         else:
-            self._send_to_group(number)
+            self._sending.to_group(number)
 
     def _go_on_ending(self) -> None:
         number = self._ending.next_signal()
         if number is not None:
-            self._send_to_all(number)
-
-    def _send_to_group(self, number: signal.Signals) -> None:
-        """Sends to the job's group, as a terminal does, and notes whom that reaches."""
-        reached = [pid for pid in self._tree.living() if _group_of(pid) == self._group]
-        self._to_group(number)
-        self._note_sent(reached, number)
-
-    def _send_to_all(self, number: signal.Signals) -> None:
-        self._tree.look()
-        reached = signal_all(list(self._tree.living().items()), number)
-        if number != signal.SIGKILL:
-            signal_all(list(self._tree.living().items()), signal.SIGCONT)  # one that is stopped hears nothing
-        self._note_sent(reached, number)
-
-    def _note_sent(self, pids: Sequence[int], number: signal.Signals) -> None:
-        at_s = round(self._now(), 3)
-        known = {(one.pid, one.signal, one.why) for one in self.file.sent}
-        for pid in pids:
-            if (pid, int(number), self._why) not in known:
-                self.file.sent.append(SentSignal(pid=pid, signal=int(number), at_s=at_s, why=self._why))
-        self._tree.changed = True
-
-    def _to_group(self, number: signal.Signals) -> None:
-        try:
-            os.killpg(self._group, number)
-        except (ProcessLookupError, PermissionError):  # all of it has ended
-            return
+            self._sending.to_all(number)
 
     def _see_stop(self) -> None:
         """Acts where the job's first process was stopped, as its shell would."""
@@ -345,11 +280,11 @@ class JobWatch:
                     return
                 self._pause()  # we are in the background ourselves: `fg` brings us both back
                 self._terminal.give(self._group)
-            self._to_group(signal.SIGCONT)
+            self._sending.pass_on(signal.SIGCONT)
         elif found.si_status == signal.SIGTSTP and self._terminal.is_given:
             self._pause()
             self._terminal.give(self._group)
-            self._to_group(signal.SIGCONT)
+            self._sending.pass_on(signal.SIGCONT)
 
     def _pause(self) -> None:
         """Stops us until our shell says to go on."""
@@ -362,7 +297,7 @@ class JobWatch:
         """Ends what is left of the job: asks, waits, kills."""
         self._terminal.take_back()
         if not self._ending.is_on:
-            self._why = "leftover"
+            self._sending.why = "leftover"
         until = (self._tree.root.ended_s or 0.0) + LEFTOVER_S
         self._tree.look()
         while self._tree.living() and self._now() < until:
@@ -371,7 +306,7 @@ class JobWatch:
         left = self._tree.living()
         if left:
             self._captures.leftovers(self._tree)
-            self._why = "leftover"
+            self._sending.why = "leftover"
             self._ending.begin_with(signal.SIGTERM)
         while self._tree.living() and not self._ending.is_over:
             self._next_look = min(self._next_look, self._now() + FIRST_LOOK_S)
@@ -403,25 +338,3 @@ class JobWatch:
         interrupted = any(number in INTERRUPTS for number in self._signals.take())
         self._ending.is_on |= interrupted
         return 2.0 if self._ending.is_on else None
-
-
-def _group_of(pid: int) -> int:
-    try:
-        return os.getpgid(pid)
-    except ProcessLookupError:
-        return 0
-
-
-def _raise_open_files() -> None:
-    """Takes all descriptors we may have: one a process. The job has started and keeps its own limit."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    except (OSError, ValueError):
-        return
-
-
-_KEEPER = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; "
-    "from diagnostics.output_copies import keep; keep(sys.stdin.buffer, Path(sys.argv[2]))"
-)

@@ -20,7 +20,8 @@ from diagnostics.capture import keep_text
 from diagnostics.diagnose import diagnose
 from diagnostics.errors import DoctorError
 from diagnostics.job_signals import JobSignals
-from diagnostics.job_watch import JobWatch, NotStartedError
+from diagnostics.job_start import NotStartedError
+from diagnostics.job_watch import JobWatch
 from diagnostics.run_folder import RunFolder, open_run_folder
 from diagnostics.run_summary import summary_lines
 

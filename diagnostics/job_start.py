@@ -1,0 +1,88 @@
+"""Starts a job's first process, with the agent, the relay and the marks that its descendants inherit."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from diagnostics import backend_debug as debugging
+from diagnostics.machine.job_streams import ADDRESS_VARIABLE, JobStreams
+from diagnostics.machine.job_tree import OWN
+from diagnostics.machine.kin import MARK
+from diagnostics.record import agent_environment
+from diagnostics.run_folder import RunFolder
+
+COMMAND_NOT_FOUND, CANNOT_EXECUTE = 127, 126
+_ROOT = Path(__file__).parent.parent
+
+
+class NotStartedError(Exception):
+    """The command cannot be started; `exit_code` is what a shell would say."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def open_streams(place: RunFolder) -> JobStreams:
+    """Returns what becomes the job's stdout and stderr. Raises OSError."""
+    keeper = [sys.executable, "-I", "-c", _KEEPER, str(_ROOT), str(place.record / "output")]
+    return JobStreams(place.agents, keeper)
+
+
+def environment(
+    place: RunFolder, streams: JobStreams | None, mark: str, *, backend_debug: bool, deep: bool, local_values: bool
+) -> dict[str, str]:
+    """Returns the variables of the job: ours, and those that switch on what watches it."""
+    inherited = {name: value for name, value in os.environ.items() if name != OWN}
+    debug = debugging.variables(place.record, inherited) if backend_debug else {}
+    address = {ADDRESS_VARIABLE: streams.address} if streams is not None else {}
+    agent = agent_environment(place.agents, deep=deep, flight=True, local_values=local_values)
+    return {**inherited, **debug, **agent, **address, MARK: mark}
+
+
+def spawn(command: Sequence[str], environ: Mapping[str, str], streams: JobStreams | None) -> subprocess.Popen[bytes]:
+    """Starts `command` in a process group of its own. Raises OSError."""
+    out, err = streams.for_job if streams is not None else (1, 2)
+
+    def start(argv: list[str]) -> subprocess.Popen[bytes]:
+        # Descriptors that we inherited are the job's, too; our own are closed by exec.
+        return subprocess.Popen(argv, env=environ, stdout=out, stderr=err, process_group=0, close_fds=False)
+
+    try:
+        return start(list(command))
+    except OSError as error:
+        if error.strerror != "Exec format error":
+            raise
+        return start(["/bin/sh", *command])  # a script without a first line, as a shell does it
+
+
+def not_started(program: str, error: OSError, place: RunFolder, streams: JobStreams | None) -> NotStartedError:
+    """Returns what a shell would say about `program`, and leaves it in the record as the job's output."""
+    code = CANNOT_EXECUTE if isinstance(error, PermissionError) else COMMAND_NOT_FOUND
+    absent = isinstance(error, FileNotFoundError) and "/" not in program
+    message = f"{program}: {'command not found' if absent else error.strerror}"
+    if streams is not None:
+        streams.job_has_started()
+        streams.finish(lambda: 1.0)
+    (place.record / "output" / "all.txt").write_text(message + "\n", encoding="utf-8")
+    return NotStartedError(message, code)
+
+
+def raise_open_files() -> None:
+    """Takes all descriptors we may have: one a process. The job has started and keeps its own limit."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (OSError, ValueError):
+        return
+
+
+_KEEPER = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; "
+    "from diagnostics.output_copies import keep; keep(sys.stdin.buffer, Path(sys.argv[2]))"
+)
