@@ -33,11 +33,12 @@ def hash_of(text):
 class Group:
     """One process group: what its entry holds, and where that stands (`at` is None where the table is full)."""
 
-    __slots__ = ("at", "calls", "checkpoints", "hash", "name", "numbered", "ranks")
+    __slots__ = ("at", "calls", "checkpoints", "hash", "name", "numbered", "ranks", "uneven")
 
     def __init__(self, name, ranks, numbered=True):
         self.name, self.ranks = name, ranks  # id of the name, global ranks
         self.calls, self.hash = 0, _START
+        self.uneven = 0  # operations its counter has counted that not all its ranks make: send, recv
         self.numbered = numbered  # its own counter can be asked
         self.at = self.checkpoints = None
 
@@ -107,6 +108,12 @@ class CallArea:
         if not calls % layout.CHECKPOINT_EVERY:
             slot = calls // layout.CHECKPOINT_EVERY % layout.CHECKPOINT_SLOTS
             self._words[group.checkpoints + slot] = new
+
+    def count_uneven(self, group, operations):
+        """Adds operations that the group's counter counts and other ranks of it need not make."""
+        group.uneven += operations
+        if group.at is not None:
+            struct.pack_into("<I", self._area, group.at + layout.GROUP_UNEVEN_OFFSET, group.uneven & 0xFFFFFFFF)
 
     def _new_path(self, key, frame):
         """Returns the id of the call path that ends in `frame`, and remembers it."""

@@ -55,6 +55,9 @@ class Collectives:
                 key = (operation.name, root, tensor.shape, tensor.dtype)
             words, kind = self._kinds.get(key) or self._new_kind(key, operation, tensor, root, more)
             number = handle._get_sequence_number_for_group() if group.numbered else -1
+            raw = number
+            if operation.collective and group.numbered:
+                number -= group.uneven  # so that it is the same on all ranks of the group
             index, name = operation.asynchronous
             asynchronous = args[index] if index < len(args) else kwargs.get(name) or operation.always_async
             flags = layout.FLAG_ASYNC if asynchronous else 0
@@ -62,7 +65,11 @@ class Collectives:
             slot = self._area.enter(words, group, number, root, frame, native, flags)
             if operation.collective and more is not None:
                 self._area.count(group, kind)
-            return slot, (words, group, number, root) if asynchronous else None
+            uneven = None
+            if operation.uneven and group.numbered:
+                parts = operations.uneven_parts(operation, args, kwargs, group, self._module.get_rank())
+                uneven = handle, group, raw, parts
+            return slot, (words, group, number, root) if asynchronous else None, uneven
         except Exception:
             return None  # a call nobody saw; the job goes on
 
@@ -71,15 +78,19 @@ class Collectives:
         try:
             (_, shape, dtype), group, number, root = call
             words = (self._area.strings.intern(b"wait"), shape, dtype)
-            return self._area.enter(words, group, number, root, frame, get_native_id(), 0), None
+            return self._area.enter(words, group, number, root, frame, get_native_id(), 0), None, None
         except Exception:
             return None
 
     def leave(self, entered, result, failed):
         """Writes that it is over. Never raises."""
         try:
-            slot, call = entered
+            slot, call, uneven = entered
             self._area.leave(slot, failed)
+            if uneven is not None:
+                handle, group, raw, parts = uneven
+                # NCCL counts none of them; another thread's are not this call's.
+                self._area.count_uneven(group, min(parts, handle._get_sequence_number_for_group() - raw))
             if call is not None and result is not None:
                 for work in result if isinstance(result, (list, tuple)) else (result,):
                     if len(self.works) >= MAX_WORKS:

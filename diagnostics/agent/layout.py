@@ -66,9 +66,10 @@ CALL_SLOTS = 1024
 CALL_LEFT_OFFSET, CALL_FLAGS_OFFSET = 24, 68
 NO_ROOT = -1
 FLAG_ASYNC, FLAG_FAILED = 1, 2
-# A group: commit (1), name, ranks, calls that were hashed, their rolling hash
+# A group: commit (1), name, ranks, operations counted that not all its ranks make, calls hashed, their rolling hash
 GROUP = "<IIIIQQ"
 GROUP_BYTES = 32
+GROUP_UNEVEN_OFFSET = 12
 GROUP_SLOTS = 32
 CHECKPOINT_EVERY = 64  # calls
 CHECKPOINT_SLOTS = 256  # u64 hashes, of the latest ones

@@ -39,6 +39,8 @@ POINT_TO_POINT = ("send", "recv", "isend", "irecv", "send_object_list", "recv_ob
 ALL = SAME_SIZE + SAME_DTYPE + SAME_CALL + POINT_TO_POINT
 ALWAYS_ASYNC = ("isend", "irecv", "batch_isend_irecv")
 ANY_SOURCE = ("recv", "irecv", "recv_object_list")
+# What gloo counts as operations of the group although not all of its ranks make as many.
+UNEVEN = (*POINT_TO_POINT, "monitored_barrier")
 
 
 ABSENT = (1 << 20, "")  # a place that no call fills
@@ -57,6 +59,7 @@ class Operation:
         self.asynchronous = _first(names, ("async_op",))
         self.always_async = name in ALWAYS_ASYNC
         self.collective = name not in POINT_TO_POINT
+        self.uneven = name in UNEVEN
         self.rooted = self.root is not ABSENT or self.group_root is not ABSENT
         self.special = SPECIAL.get(name)
 
@@ -65,6 +68,15 @@ class Operation:
         size = size if self.name in SAME_SIZE else ""
         dtype = dtype if self.name in SAME_SIZE or self.name in SAME_DTYPE else ""
         return "%s|%s|%s|%d|%s" % (self.name, size, dtype, root, more)
+
+
+def uneven_parts(operation, args, kwargs, group, rank):
+    """Returns how many operations gloo counts for one call that the other ranks of the group need not make."""
+    if operation.name == "monitored_barrier":
+        return 2 * (len(group.ranks) - 1) if group.ranks and group.ranks[0] == rank else 2
+    if operation.name == "batch_isend_irecv":
+        return len(args[0] if args else kwargs["p2p_op_list"])
+    return 2 if operation.name.endswith("_object_list") else 1
 
 
 def argument(place, args, kwargs):

@@ -48,7 +48,7 @@ def group_progress(area: bytes) -> tuple[GroupProgress, ...]:
     groups = []
     for slot in range(layout.GROUP_SLOTS):
         at = layout.GROUPS_OFFSET + slot * layout.GROUP_BYTES
-        commit, name, ranks, _, calls, rolling = struct.unpack_from(layout.GROUP, area, at)
+        commit, name, ranks, uneven, calls, rolling = struct.unpack_from(layout.GROUP, area, at)
         if commit:
             groups.append(
                 GroupProgress(
@@ -57,6 +57,7 @@ def group_progress(area: bytes) -> tuple[GroupProgress, ...]:
                     calls=calls,
                     rolling_hash=rolling,
                     checkpoints=_checkpoints(area, slot, calls),
+                    uneven=uneven,
                 )
             )
     return tuple(groups)

@@ -79,7 +79,9 @@ class CollectiveCall:
     """One call of torch.distributed from Python, in the order in which this process made them."""
 
     sequence: int
-    number: int  # the group's own counter on entry, which also counts DDP's and FSDP's C++ calls; -1 unknown
+    # The group's own counter on entry, which also counts DDP's and FSDP's C++ calls; -1 unknown. Of a collective it is
+    # the same on all ranks: what not all of them make (send, recv) is subtracted.
+    number: int
     op: str  # all_reduce, broadcast, send, barrier, new_group...
     group: str
     shape: str  # "8x3", of the first tensor; "" where there is none
@@ -102,6 +104,7 @@ class GroupProgress:
     calls: int
     rolling_hash: int  # over what must agree of each call (op, elements, dtype, root), in order
     checkpoints: tuple[tuple[int, int], ...] = ()  # (calls, rolling hash) of earlier times, oldest first
+    uneven: int = 0  # operations that the group's own counter has counted and that not all of its ranks make
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
