@@ -1,0 +1,129 @@
+"""What the source says about the line at which a thread stands: what it calls, the loop around it, what ends that loop.
+
+Pure; a file that cannot be read answers nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import UnionType
+
+from diagnostics.analysis.source_files import SourceFile
+from diagnostics.analysis.try_blocks import spans
+
+Loop = ast.While | ast.For | ast.AsyncFor
+_SLEEPS = re.compile(r"(?:^|\.)sleep$")
+_TRAINS = re.compile(r"(?:^|\.)(?:backward|zero_grad|training_step|train_step)$|optim\w*\.step$|scaler\.step$")
+_GOES_ON = ast.Break | ast.Return
+_GIVES_UP = ast.Raise
+_SHOWN = 80  # characters of a condition
+_LONG_S = 10.0  # a nap of this length is no polling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a loop can end: the line that decides, and in words for how long: 'while "..." holds'."""
+
+    line: int
+    words: str
+
+
+def calls_at(source: SourceFile, line: int) -> tuple[str, ...]:
+    """Returns the names of what a line calls or enters with `with`, as written: "time.sleep", "lock.acquire"."""
+    if source.tree is None:
+        return ()
+    names = []
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call) and spans(node, line):
+            names.append(dotted(node.func))
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            names += [f"with {dotted(item.context_expr)}" for item in node.items if spans(item.context_expr, line)]
+    return tuple(name for name in names if name)
+
+
+def dotted(node: ast.AST) -> str:
+    """Returns "self.queue.get" of such an expression; of a call what it calls; "" of others."""
+    if isinstance(node, ast.Call):
+        return dotted(node.func)
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        before = dotted(node.value)
+        return f"{before}.{node.attr}" if before else node.attr
+    if isinstance(node, ast.Subscript):
+        return dotted(node.value)
+    return ""
+
+
+def loop_at(source: SourceFile, lines: Sequence[int]) -> Loop | None:
+    """Returns the innermost loop of their function whose turns hold all these lines; no loop that trains."""
+    function = source.function_at(lines[0]) if lines else None
+    inside = ast.walk(function or source.tree) if source.tree is not None else ()
+    loops = [
+        node
+        for node in inside
+        if isinstance(node, Loop) and all(_turns_hold(node, line) for line in lines) and not trains(node)
+    ]
+    return max(loops, key=lambda node: node.lineno, default=None)
+
+
+def trains(loop: ast.AST) -> bool:
+    """Whether a loop is the one that trains, by what it calls."""
+    return any(isinstance(node, ast.Call) and _TRAINS.search(dotted(node.func)) for node in ast.walk(loop))
+
+
+def naps(source: SourceFile, line: int) -> bool:
+    """Whether the line sleeps for a time that is short, or not written as a number."""
+    for node in ast.walk(source.tree) if source.tree is not None else ():
+        if isinstance(node, ast.Call) and spans(node, line) and _SLEEPS.search(dotted(node.func)):
+            time = node.args[0] if node.args else None
+            return not (
+                isinstance(time, ast.Constant) and isinstance(time.value, int | float) and time.value >= _LONG_S
+            )
+    return False
+
+
+def ending_of(loop: Loop) -> Ending:
+    """Returns what ends a loop: its own condition, else that of the `if` with a break, return or raise in it."""
+    if isinstance(loop, ast.While) and not _always(loop.test):
+        return Ending(line=loop.lineno, words=f'while "{_short(loop.test)}" holds')
+    for kinds in (_GOES_ON, _GIVES_UP):  # what is waited for, before the patience with it
+        for node in _of_turn(loop.body):
+            if isinstance(node, ast.If) and any(_leaves(one, kinds) for one in (*node.body, *node.orelse)):
+                return Ending(line=node.lineno, words=f'until "{_short(node.test)}"')
+            if isinstance(node, ast.Try) and any(_leaves(one, kinds) for one in (*node.body, *node.orelse)):
+                return Ending(line=node.body[0].lineno, words=f'until "{_short(node.body[0])}" works')
+    if isinstance(loop, ast.For | ast.AsyncFor):
+        return Ending(line=loop.lineno, words=f'for each of "{_short(loop.iter)}"')
+    return Ending(line=loop.lineno, words="without an end")
+
+
+def _short(node: ast.AST) -> str:
+    words = " ".join(ast.unparse(node).partition("\n")[0].split())
+    return words if len(words) <= _SHOWN else f"{words[: _SHOWN - 3]}..."
+
+
+def _turns_hold(loop: Loop, line: int) -> bool:
+    """Whether a line is run in each turn: in its body, or in the condition of a while."""
+    return any(spans(one, line) for one in loop.body) or (isinstance(loop, ast.While) and spans(loop.test, line))
+
+
+def _always(test: ast.expr) -> bool:
+    return isinstance(test, ast.Constant) and bool(test.value)
+
+
+def _leaves(statement: ast.stmt, kinds: type | UnionType) -> bool:
+    return any(isinstance(node, kinds) for node in _of_turn([statement]))
+
+
+def _of_turn(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    """Yields the nodes of a loop's turn in the order of the source, without loops and functions inside it."""
+    waiting: list[ast.AST] = list(statements)
+    while waiting:
+        node = waiting.pop(0)
+        yield node
+        if not isinstance(node, Loop | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            waiting = [*ast.iter_child_nodes(node), *waiting]
