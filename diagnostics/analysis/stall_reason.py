@@ -106,6 +106,8 @@ def _by_word(word: Word | None, looks: Looks) -> Reason | None:
     text = f"{word.text} {file}" if word.names_file and file else word.text
     if kind is Kind.TERMINAL and file.startswith(("pipe:", "socket:")):
         return Reason(kind=kind, text="reads standard input, a pipe that nobody writes to or closes", proof=True)
+    if kind is Kind.TERMINAL and file.startswith(("/dev/pts/", "/dev/tty")):
+        text = f"waits for somebody to type at the terminal {file}"
     return Reason(kind=kind, text=text, proof=word.proof and looks.call in _AT_A_PROMPT)
 
 

@@ -25,7 +25,7 @@ def _word(kind: str, text: str, *, names_file: bool = False, proof: bool = False
     return Word(kind=kind, text=text, names_file=names_file, proof=proof)
 
 
-_TERMINAL = _word("terminal", "reads standard input and waits for somebody to type", proof=True)
+_TERMINAL = _word("terminal", "reads standard input, where nothing comes", proof=True)
 _WORKER = _word("data-worker", "waits for a worker of its DataLoader")
 _CHILD = _word("child", "waits for a process that it started")
 _FILE_LOCK = _word("file-lock", "waits for a lock on a file", names_file=True)

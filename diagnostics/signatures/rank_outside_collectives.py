@@ -1,22 +1,27 @@
-"""One rank stands somewhere else while the others wait for it.
+"""A rank stands somewhere else while the others wait for it, or while nothing moves at all.
 
-What it does: where a job made no progress until it was ended, names the ranks whose main thread was in no collective,
-and the line of the job's code at which they stood, while every other rank waited in torch.distributed or in backward.
+What it does: where a job made no progress, names the ranks whose main thread was in no collective, the line of the
+job's code at which they stand, and what they wait for there: an endless loop, a lock, a queue, a child process, a data
+worker, a file, the network, a terminal. Follows the wait into children and data workers.
 
-Why it matters: the timeout of a process group blames the rank that waited. The one that matters said nothing: it
-sleeps, loops, waits for a lock, a file, a queue or a child. One look cannot tell for ever from slow: this is a guess.
+Why it matters: the timeout of a process group blames the rank that waited. The one that matters said nothing. One look
+cannot tell for ever from slow: this is a guess, unless what was seen is proof by itself, as with a stopped process.
 
-Fix: look at what the line waits for, and whether every rank reaches it.
+Fix: give the wait a limit or take it away, and see that what it waits for can come.
 """
 
 from __future__ import annotations
 
-from diagnostics.analysis.agent_facts import Frame
+from collections.abc import Sequence
+
 from diagnostics.analysis.blame import distinct, named, path_evidence, sentence, stood_still
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.rank_blame import waits_in_a_collective
-from diagnostics.analysis.rank_ends import WAITING_IN
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.analysis.case import Case
+from diagnostics.analysis.lateness import lateness
+from diagnostics.analysis.positions import Stand
+from diagnostics.analysis.process_looks import looks_of
+from diagnostics.analysis.stall_advice import advice
+from diagnostics.analysis.stall_evidence import looks_evidence
+from diagnostics.analysis.stalled_rank import Standing, standings
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
@@ -25,55 +30,82 @@ CODE = "D320"
 NAME = "rank-outside-collectives"
 CLASS = "rank-stalled"
 EXAMINES = Examines.ANY
+SHOWN = 3  # ranks whose stacks are proof
 
 
 def match(case: Case) -> Match | None:
-    """Returns the ranks the others waited for, None where the stacks do not tell them apart."""
+    """Returns the ranks that stand outside of any collective; None where the job goes on or no stack tells."""
     stall = next((stall for stall in reversed(case.job.stalls) if stall.over_s is None), None)
-    if stall is None or not stood_still(case) or len(case.ranks) < 2 or any(not story.stacks for story in case.ranks):
+    if stall is None or not stood_still(case):
         return None
-    away = [story for story in case.ranks if not _waits(story)]
-    if not away or len(away) == len(case.ranks):
+    ranks = standings(case)
+    outside = sorted((one for one in ranks if one.stand is Stand.OUTSIDE), key=_strength)
+    if not outside or not any(one.own for one in outside):
         return None
-    lines = distinct([case.line(frame) for story in away for frame in _own(story)[:1]])
-    if not lines:
-        return None
-    waiting = [story for story in case.ranks if story not in away]
-    waited = distinct([case.line(frame) for story in waiting for frame in _own(story)[:1]])
+    stories = [one.story for one in outside]
+    waiting = [one for one in ranks if one.stand is Stand.WAITING]
+    first = outside[0]
+    lines = distinct([case.line(one.reason.frame) for one in outside if one.reason is not None and one.reason.frame])
+    other = distinct([case.line(frame) for one in outside if one.reason is not None for frame in one.reason.frames])
+    waited = distinct([case.line(one.own[0]) for one in waiting if one.own])
     return blamed(
         case,
-        away,
+        stories,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(away))} stood at {', '.join(lines)} and came no further, while {named(waiting)} "
-        f"waited at {', '.join(waited) or 'a collective'}",
+        title=_title(case, outside, waiting, waited),
         evidence=(
             Evidence(source="record/job.json: stalls", observed=f"no progress from {stall.began_s:.1f} s on"),
-            *(one for story in away for one in path_evidence(case, f"stack of {named([story])}", story.stacks[0])),
-            *(
-                one
-                for story in waiting[:1]
-                for one in path_evidence(case, f"stack of {named([story])}", story.stacks[0])
-            ),
+            *_late(case, first, stall.seen_s),
+            *(one for standing in outside[:SHOWN] for one in _proof(case, standing)),
+            *(one for standing in waiting[:1] for one in _proof(case, standing)),
         ),
-        fix=Fix(text=f"look at what {lines[0]} waits for, and whether every rank reaches it"),
-        locations=[*lines, *waited],
-        confidence=Confidence.LIKELY,
+        fix=Fix(text=advice(first.reason, lines[0] if lines else "")),
+        locations=distinct([*lines, *other[:2], *waited, *other[2:]]),
+        confidence=Confidence.CONFIRMED if all(_is_proof(one) for one in outside) else Confidence.LIKELY,
         outcome=JobOutcome.HANG,
         began_s=stall.began_s,
+        generic=True,
+        victims=[one.story for one in ranks if one.stand in (Stand.WAITING, Stand.UNKNOWN)],
     )
 
 
-def _stack(case: Case, story: ProcessStory) -> tuple[Evidence, ...]:
-    return path_evidence(case, f"stack of {named([story])}", story.stacks[0])
+def _strength(standing: Standing) -> tuple[bool, bool, int]:
+    """Sorts what is proof before what is not, what has a line of its own before what has none, then by rank."""
+    return not _is_proof(standing), not standing.own, standing.story.rank or 0
 
 
-def _waits(story: ProcessStory) -> bool:
-    """Whether its main thread is inside torch.distributed, or in a backward pass that may reduce gradients."""
-    return waits_in_a_collective(story) or any(WAITING_IN.search(frame.file) for frame in story.stacks[0])
+def _is_proof(standing: Standing) -> bool:
+    return standing.reason is not None and standing.reason.proof
 
 
-def _own(story: ProcessStory) -> tuple[Frame, ...]:
-    folder = story.agent.agent_folder if story.agent is not None else ""
-    return user_frames(story.stacks[0], agent_folder=folder)
+def _title(case: Case, outside: Sequence[Standing], waiting: Sequence[Standing], waited: Sequence[str]) -> str:
+    first = outside[0].reason
+    place = f" at {case.line(outside[0].own[0])}" if outside[0].own else ""
+    text = first.text if first is not None else "came no further"
+    others = outside[1:]
+    same = [one for one in others if one.reason is not None and first is not None and one.reason.text == first.text]
+    who = named([outside[0].story, *(one.story for one in same)])
+    title = f"{sentence(who)} stood{place}: it {text}" if not same else f"{sentence(who)} stood{place}: each {text}"
+    rest = [one for one in others if one not in same and one.reason is not None and one.own]
+    title += "".join(f"; {named([one.story])} at {case.line(one.own[0])}" for one in rest[:2])
+    if waiting:
+        title += f"; {named([one.story for one in waiting])} waited at {', '.join(waited[:2]) or 'a collective'}"
+    return title
+
+
+def _late(case: Case, standing: Standing, seen_s: float) -> tuple[Evidence, ...]:
+    last = looks_of(case, standing.story).last
+    late = lateness(case, standing.story, standing.own, max(seen_s, last.at_s if last is not None else 0.0))
+    if late is None:
+        return ()
+    return (Evidence(source=f"record of {named([standing.story])}", observed=late.words),)
+
+
+def _proof(case: Case, standing: Standing) -> tuple[Evidence, ...]:
+    who = named([standing.story])
+    return (
+        *path_evidence(case, f"stack of {who}", standing.stack),
+        *(looks_evidence(case, standing.story, who) if standing.reason is not None else ()),
+    )
