@@ -1,0 +1,32 @@
+"""The condition around a call: which `if` decides that a rank makes it. Pure; a file without a tree answers nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.case import Case
+from diagnostics.analysis.try_blocks import spans
+
+
+def guard_of(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
+    """Returns the lines of the conditions that enclose a call path, innermost first."""
+    found = []
+    for frame in path:
+        source = case.sources.file(frame.file)
+        root: ast.AST | None = source.function_at(frame.line) or source.tree
+        nodes = [node for node in ast.walk(root) if isinstance(node, ast.If | ast.IfExp)] if root is not None else []
+        around = [node for node in nodes if _inside(node, frame.line) and not _is_main(node)]
+        lines = sorted({node.lineno for node in around}, reverse=True)
+        found += [case.line(Frame(file=frame.file, line=line, function="")) for line in lines]
+    return tuple(found)
+
+
+def _inside(node: ast.If | ast.IfExp, line: int) -> bool:
+    branches = [*node.body, *node.orelse] if isinstance(node, ast.If) else [node.body, node.orelse]
+    return any(spans(one, line) for one in branches)
+
+
+def _is_main(node: ast.If | ast.IfExp) -> bool:
+    return "__name__" in ast.unparse(node.test)
