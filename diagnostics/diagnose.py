@@ -102,6 +102,8 @@ def case_of(record: RunRecord, *, ended: bool = True) -> Case:
         outputs=record.outputs,
         captures=record.captures,
         sources=record.sources,
+        flights=record.flight_entries,
+        frames=record.frames,
     )
     return build_case(material, ended=ended)
 

@@ -17,7 +17,9 @@ from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.agent_facts import AgentFile
 from diagnostics.analysis.agent_file import decode_agent_file
 from diagnostics.analysis.fault_stacks import FaultReport, parse_fault_report
+from diagnostics.analysis.flight_record import FlightEntry, flight_from_json
 from diagnostics.analysis.job_facts import JobFacts
+from diagnostics.analysis.thread_frames import ProcessFrames, frames_from_json
 from diagnostics.errors import DoctorError, from_os_error
 from diagnostics.record_files import MAX_FILES, names_in, read_bytes, read_job, read_json, read_text
 
@@ -49,6 +51,8 @@ class RunRecord:
     captures: Mapping[str, str] = field(default_factory=dict)  # by file name: "core-12.txt"
     sources: Mapping[str, str] = field(default_factory=dict)  # by the path the file had
     flights: tuple[str, ...] = ()  # names of the flight recorders' dumps
+    flight_entries: Mapping[str, tuple[FlightEntry, ...]] = field(default_factory=dict)  # by "PID-START"
+    frames: Mapping[str, ProcessFrames] = field(default_factory=dict)  # by "PID-START"
 
     @classmethod
     def load(cls, folder: Path) -> RunRecord:
@@ -77,6 +81,7 @@ class RunRecord:
                     kept[name] = read_text(folder / part / name)
                 except (AgentFileError, OSError) as error:
                     unreadable.append(Unreadable(name=f"{part}/{name}", reason=str(error)))
+        flights, entries, frames = _answers(agents_folder(folder), unreadable)
         return cls(
             folder=folder,
             agents=tuple(agents),
@@ -86,7 +91,9 @@ class RunRecord:
             outputs=texts["output"],
             captures=texts["captures"],
             sources=_sources(folder / "sources"),
-            flights=tuple(name for name in names_in(agents_folder(folder)) if name.startswith("flight-")),
+            flights=flights,
+            flight_entries=entries,
+            frames=frames,
         )
 
     def save(self, folder: Path) -> None:
@@ -179,6 +186,25 @@ def agents_folder(folder: Path) -> Path:
     """Returns where the agents' files of a record lie: in `agents/`, or beside each other in the folder."""
     inner = folder / "agents"
     return inner if inner.is_dir() and not inner.is_symlink() else folder
+
+
+def _answers(
+    folder: Path, unreadable: list[Unreadable]
+) -> tuple[tuple[str, ...], dict[str, tuple[FlightEntry, ...]], dict[str, ProcessFrames]]:
+    """Returns what the processes wrote when they were asked: names of flight recorders' dumps, these, and stacks."""
+    names = [name for name in names_in(folder) if name.startswith(("flight-", "frames-")) and name.endswith(".json")]
+    entries: dict[str, tuple[FlightEntry, ...]] = {}
+    frames = {}
+    for name in names:
+        stem = name.partition("-")[2].removesuffix(".json").removesuffix("-nccl")
+        try:
+            if name.startswith("frames-"):
+                frames[stem] = frames_from_json(read_json(folder / name))
+            else:
+                entries[stem] = entries.get(stem, ()) + flight_from_json(read_json(folder / name))
+        except (AgentFileError, OSError, ValueError) as error:
+            unreadable.append(Unreadable(name=name, reason=str(error)))
+    return tuple(name for name in names if name.startswith("flight-")), entries, frames
 
 
 def _sources(folder: Path) -> dict[str, str]:

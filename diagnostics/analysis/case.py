@@ -11,10 +11,12 @@ from enum import StrEnum
 
 from diagnostics.analysis.agent_facts import AgentFile, Frame
 from diagnostics.analysis.fault_stacks import FaultReport
+from diagnostics.analysis.flight_record import FlightEntry
 from diagnostics.analysis.job_facts import End, JobFacts
 from diagnostics.analysis.rank_death import Death
 from diagnostics.analysis.samples import Sample
 from diagnostics.analysis.source_files import Sources
+from diagnostics.analysis.thread_frames import ProcessFrames
 from diagnostics.analysis.user_code import location
 
 
@@ -108,6 +110,8 @@ class ProcessStory:
     stacks: tuple[tuple[Frame, ...], ...] = ()  # of its threads, captured from outside; the main thread first
     samples: tuple[Sample, ...] = ()  # what it did while its job stood still, by time
     native: tuple[str, ...] = ()  # "libfoo.so: bar()" of the crashed thread, from a core dump
+    threads: ProcessFrames | None = None  # its Python stacks as its agent wrote them last, when it was asked
+    flight: tuple[FlightEntry, ...] = ()  # its collectives as torch's flight recorder knew them then, oldest first
 
     @property
     def failed(self) -> bool:

@@ -9,6 +9,7 @@ from diagnostics.analysis.agent_facts import AgentFile, Frame
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.core_text import parse_core_text
 from diagnostics.analysis.fault_stacks import FaultReport
+from diagnostics.analysis.flight_record import FlightEntry
 from diagnostics.analysis.job_ends import Enders, Told, end_of, sent_by_job
 from diagnostics.analysis.job_facts import End, JobFacts
 from diagnostics.analysis.launcher_log import read_launcher_log
@@ -20,6 +21,7 @@ from diagnostics.analysis.rank_blame import blame
 from diagnostics.analysis.rank_death import Death, explain_death
 from diagnostics.analysis.rank_slots import script_of
 from diagnostics.analysis.source_files import Sources
+from diagnostics.analysis.thread_frames import ProcessFrames
 
 SOURCE_SUFFIXES = frozenset(
     {
@@ -52,6 +54,8 @@ class Material:
     outputs: Mapping[str, str] = field(default_factory=dict)
     captures: Mapping[str, str] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
+    flights: Mapping[str, tuple[FlightEntry, ...]] = field(default_factory=dict)  # by "PID-START"
+    frames: Mapping[str, ProcessFrames] = field(default_factory=dict)
 
 
 def build_case(material: Material, *, ended: bool = True) -> Case:
@@ -114,6 +118,8 @@ def _story(
         stderr=stderr,
         stacks=_stacks(material.captures.get(f"stacks-from-outside-{process.pid}.json", "")),
         native=_native(material.captures.get(f"core-{process.pid}.txt", "")),
+        threads=material.frames.get(stem),
+        flight=material.flights.get(stem, ()),
     )
 
 
