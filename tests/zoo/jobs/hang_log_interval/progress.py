@@ -1,0 +1,23 @@
+import logging
+
+import torch.distributed as dist
+
+
+class ProgressLogger:
+    def __init__(self, every):
+        self.every = every
+        self.samples = 0
+        self.next_at = every
+
+    def advance(self, count, loss):
+        self.samples += count
+        if self.samples >= self.next_at:
+            self.next_at += self.every
+            self.emit(loss)
+
+    def emit(self, loss):
+        rows = [None] * dist.get_world_size()
+        dist.all_gather_object(rows, (self.samples, loss))
+        if dist.get_rank() == 0:
+            samples = sum(count for count, _ in rows)
+            logging.info("%d samples, loss %.3f", samples, sum(value for _, value in rows) / len(rows))
