@@ -54,6 +54,7 @@ class CallArea:
         self._path_ids = {}  # (id of code, instruction, ...) -> id of the call path
         self._held = {}  # id of code -> code: it must live as long as its id is part of a key
         self._slots, self._groups, self._unlisted = count(), count(), count(1)
+        self._latest = -1
 
     def group(self, name, ranks):
         """Returns a new Group, with an entry of its own while there is room."""
@@ -68,8 +69,11 @@ class CallArea:
         _GROUP.pack_into(self._area, group.at, 1, group.name, ranks_id, 0, 0, group.hash)
         return group
 
-    def enter(self, words, group, number, root, frame, thread, flags):
-        """Writes that a call began; `words` are the ids of op, shape and dtype. Returns what leave() needs."""
+    def enter(self, words, group, number, root, frame, thread, flags, over=None):
+        """Writes that a call began; `words` are the ids of op, shape and dtype. Returns what leave() needs.
+
+        `over` is what leave() got for a call that is no longer of interest: its slot is taken if it is the latest one.
+        """
         key, outer = [], frame
         while outer is not None:
             key.append(id(outer.f_code))
@@ -77,7 +81,11 @@ class CallArea:
             outer = outer.f_back
         key = tuple(key)
         path = self._path_ids.get(key) or self._new_path(key, frame)
-        index = next(self._slots)
+        if over is not None and over[1] == self._latest + 1:
+            index = self._latest
+            self._words[over[0]] = 0
+        else:
+            index = self._latest = next(self._slots)
         at = layout.CALLS_OFFSET + index % layout.CALL_SLOTS * layout.CALL_BYTES
         op, shape, dtype = words
         fields = (thread, op, group.name, shape, dtype, path, root, flags)

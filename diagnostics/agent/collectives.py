@@ -11,7 +11,7 @@ import sys
 import weakref
 from _thread import get_ident, get_native_id
 
-from . import layout, operations
+from . import layout, operations, store_waits
 from .call_area import CallArea, Group, hash_of
 from .dynamo import compiling_test
 
@@ -78,17 +78,17 @@ class Collectives:
         try:
             (_, shape, dtype), group, number, root = call
             words = (self._area.strings.intern(b"wait"), shape, dtype)
-            return self._area.enter(words, group, number, root, frame, get_native_id(), 0), None, None
+            return self._area.enter(words, group, number, root, frame, get_native_id(), 0), None
         except Exception:
             return None
 
     def leave(self, entered, result, failed):
         """Writes that it is over. Never raises."""
         try:
-            slot, call, uneven = entered
+            slot, call, *uneven = entered
             self._area.leave(slot, failed)
-            if uneven is not None:
-                handle, group, raw, parts = uneven
+            if uneven and uneven[0] is not None:
+                handle, group, raw, parts = uneven[0]
                 # NCCL counts none of them; another thread's are not this call's.
                 self._area.count_uneven(group, min(parts, handle._get_sequence_number_for_group() - raw))
             if call is not None and result is not None:
@@ -98,6 +98,10 @@ class Collectives:
                     self.works[id(work)] = call
         except Exception:
             pass  # it reads as not left; another call of this thread shows that it was
+
+    def area(self):
+        """Returns the area to write into, None where there is none."""
+        return self._area if self._area is not None or self._attach() else None
 
     def _attach(self):
         if self._broken or self._agent.file is None:
@@ -173,6 +177,7 @@ def watch(agent):
     work = getattr(module, "Work", None)
     if work is not None and hasattr(work, "wait"):
         work.wait = _wrapped_wait(work.wait, recorder, is_compiling)
+    store_waits.watch(agent, module, recorder, is_compiling)
 
 
 def _wrapped(original, operation, recorder, is_compiling):

@@ -7,7 +7,8 @@ import os
 import sys
 import time
 
-from . import areas, boot, call_area, collectives, dynamo, flight, frames, loaders, steps
+from . import areas, boot, call_area, collectives, dynamo, flight, frames, loaders, steps, store_waits
+from .hiding import hide_words
 from .imports import when_imported
 
 GROUPS = "torch.distributed.distributed_c10d"
@@ -23,7 +24,7 @@ MADE = (
 
 def watch(agent):
     """Wraps what is imported already, and the rest when it is imported."""
-    dynamo.leave_uncompiled(areas, boot, call_area, collectives, frames, loaders, steps)
+    dynamo.leave_uncompiled(areas, boot, call_area, collectives, frames, loaders, steps, store_waits)
     when_imported(GROUPS, lambda: _watch_groups(agent))
     when_imported(GROUPS, lambda: collectives.watch(agent))
     for module, name, kind in MADE:
@@ -77,29 +78,65 @@ def _class_text(args, kwargs):
     return type(args[0]).__qualname__ if args else ""
 
 
+# The parameters of init_process_group by place, in every torch from 1.8 on.
+_PARAMETERS = ("backend", "init_method", "timeout", "world_size", "rank", "store")
+
+
 def _group_text(args, kwargs):
-    """Returns "rank=1 world_size=2 backend=gloo", as far as torch can tell by now; before, also "port=29500"."""
+    """Returns "rank=1 world_size=2 backend=gloo timeout_s=1800", as far as torch can tell by now.
+
+    Before the group is there also whom it asks: "address=10.0.0.1 port=29500", and " | " with the init method.
+    """
     import torch.distributed as dist
 
+    given = {**dict(zip(_PARAMETERS, args)), **kwargs}  # noqa: B905 - strict came with Python 3.10
     if dist.is_initialized():
-        return "rank=%d world_size=%d backend=%s" % (dist.get_rank(), dist.get_world_size(), dist.get_backend())
-    backend = kwargs.get("backend", args[0] if args else "")
-    return " ".join(
-        "%s=%s" % pair
-        for pair in (
-            ("rank", kwargs.get("rank")),
-            ("world_size", kwargs.get("world_size")),
-            ("backend", backend),
-            ("port", _port(kwargs.get("init_method"), kwargs.get("store"))),
-        )
-        if pair[1] not in (None, "", -1)
+        words = "rank=%d world_size=%d backend=%s" % (dist.get_rank(), dist.get_world_size(), dist.get_backend())
+        seconds = _seconds(given.get("timeout")) or _default_seconds(dist)
+        return words + (" timeout_s=%g" % seconds if seconds else "")
+    method, store = given.get("init_method"), given.get("store")
+    by_variables = store is None and (method is None or method.startswith("env:"))
+    address, port = _address(method, store)
+    seconds = _seconds(given.get("timeout"))
+    told = (
+        ("rank", _number(given.get("rank"), "RANK" if by_variables else "")),
+        ("world_size", _number(given.get("world_size"), "WORLD_SIZE" if by_variables else "")),
+        ("backend", given.get("backend")),
+        ("port", port),
+        ("address", address),
+        ("timeout_s", "%g" % seconds if seconds else ""),
+        ("store", type(store).__name__ if store is not None else ""),
     )
+    words = " ".join("%s=%s" % pair for pair in told if pair[1] not in (None, "", -1))
+    return words + (" | " + " ".join(hide_words([method])) if method else "")
 
 
-def _port(init_method, store):
-    """Returns the port of the store that is asked now: a script may have set the variables after its start."""
+def _number(given, variable):
+    """Returns the argument, else what the variable says now: a script may have set it after its start."""
+    return given if given not in (None, -1) else os.environ.get(variable, "")[:9]
+
+
+def _seconds(timeout):
+    return timeout.total_seconds() if hasattr(timeout, "total_seconds") else 0
+
+
+def _default_seconds(dist):
+    """Returns the timeout of the default group's backend, 0 where this torch does not tell."""
+    try:
+        group = dist.distributed_c10d.GroupMember.WORLD
+        return _seconds(group._get_backend(group._device_types[0]).options._timeout)
+    except Exception:
+        return 0
+
+
+def _address(init_method, store):
+    """Returns host and port of the store that is asked now, "" where they are not known."""
     if store is not None:
-        return ""
+        host, port = getattr(store, "host", ""), getattr(store, "port", "")
+        return (str(host)[:255], port) if isinstance(host, str) else ("", "")
     if init_method is None or init_method.startswith("env:"):
-        return os.environ.get("MASTER_PORT", "")[:5]
-    return init_method.partition("?")[0].rpartition(":")[2][:5] if init_method.startswith("tcp://") else ""
+        return os.environ.get("MASTER_ADDR", "").partition(" ")[0][:255], os.environ.get("MASTER_PORT", "")[:5]
+    if not init_method.startswith("tcp://"):
+        return "", ""
+    host, _, port = init_method[len("tcp://") :].partition("?")[0].partition("/")[0].rpartition(":")
+    return host[:255], port[:5]

@@ -36,7 +36,9 @@ SAME_CALL = (
 )
 # Of two ranks only, so no part of what a group agrees on.
 POINT_TO_POINT = ("send", "recv", "isend", "irecv", "send_object_list", "recv_object_list", "batch_isend_irecv")
-ALL = SAME_SIZE + SAME_DTYPE + SAME_CALL + POINT_TO_POINT
+# Recorded, and no part of what the group agrees on: in a healthy job one rank may end without it.
+NOT_COUNTED = ("destroy_process_group",)
+ALL = SAME_SIZE + SAME_DTYPE + SAME_CALL + POINT_TO_POINT + NOT_COUNTED
 ALWAYS_ASYNC = ("isend", "irecv", "batch_isend_irecv")
 ANY_SOURCE = ("recv", "irecv", "recv_object_list")
 # What gloo counts as operations of the group although not all of its ranks make as many.
@@ -97,8 +99,12 @@ def _new_group(args, kwargs):
     return None, None, None, "all" if ranks is None else ranks_text(ranks)
 
 
+def _destroy(args, kwargs):
+    return None, args[0] if args else kwargs.get("group"), None, None
+
+
 # These return tensor, group, root and what else ranks must agree on; None for that where only some ranks call it.
-SPECIAL = {"batch_isend_irecv": _batch, "new_group": _new_group}
+SPECIAL = {"batch_isend_irecv": _batch, "new_group": _new_group, "destroy_process_group": _destroy}
 
 
 def ranks_text(ranks):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,9 +39,13 @@ def ranks(watch):
         assert (done.returncode, done.stdout) == (0, codes + "\n"), done.stderr
         agents = sorted((agent for agent in done.record.agents if agent.rank is not None), key=lambda one: one.rank)
         assert [(agent.rank, agent.problems) for agent in agents] == [(0, ()), (1, ())]
-        return tuple(agents)
+        return tuple(replace(agent, collectives=_without_the_end(agent.collectives)) for agent in agents)
 
     return run
+
+
+def _without_the_end(calls: tuple[CollectiveCall, ...]) -> tuple[CollectiveCall, ...]:
+    return tuple(call for call in calls if call.op != "destroy_process_group")
 
 
 def _told(call: CollectiveCall) -> tuple[object, ...]:
@@ -149,7 +154,7 @@ LONG = """def rank_main(rank):
 
 def test_the_first_difference_is_found_long_after_the_ring_went_round(ranks):
     one, two = ranks(LONG.replace("DIFFERS_AT", "1777"))
-    assert len(one.collectives) == 1024
+    assert len(one.collectives) == 1023  # and the end of the group
     assert one.groups[0].calls == two.groups[0].calls == 3000
     assert one.groups[0].rolling_hash != two.groups[0].rolling_hash
     alike = [mine == other for mine, other in zip(one.groups[0].checkpoints, two.groups[0].checkpoints, strict=True)]
@@ -291,3 +296,38 @@ def test_ddp_gets_the_same_numbers_bit_for_bit(watch):
         numbers.append([(run.script.parent / f"rank{rank}").read_text() for rank in range(2)])
         (run.script.parent / "store").unlink(missing_ok=True)
     assert numbers[0] == numbers[1]
+
+
+ENDS = """
+    import datetime, torch
+    import torch.distributed as dist
+    dist.init_process_group("gloo", init_method="tcp://127.0.0.1:0?token=abc", rank=0, world_size=1)
+    store = dist.PrefixStore("mine", dist.HashStore())
+    store.set("password=hunter2", "1")
+    for _ in range(2000):
+        store.get("password=hunter2")
+    dist.all_reduce(torch.ones(2))
+    try:
+        store.wait(["one", "two"], datetime.timedelta(milliseconds=20))
+    except RuntimeError:
+        pass
+    dist.destroy_process_group()
+"""
+
+
+def test_waits_for_keys_of_a_store_and_the_end_of_the_group_are_recorded_and_push_nothing_out(watch):
+    done = watch(ENDS)
+    (agent,) = (agent for agent in done.record.agents if agent.rank == 0)
+    assert done.returncode == 0, done.stderr
+    assert [
+        (call.op, call.shape, call.path[0].line, call.left_s is None, call.failed) for call in agent.collectives
+    ] == [
+        ("store.get", "password=[redacted]", 8, False, False),
+        ("all_reduce", "2", 9, False, False),
+        ("store.wait", "one two", 11, False, True),
+        ("destroy_process_group", "", 14, False, False),
+    ]
+    assert [(group.group, group.calls) for group in agent.groups] == [("0", 1)]
+    begin, made = (event.text for event in agent.events if event.kind in ("process-group-begin", "process-group"))
+    assert begin == "rank=0 world_size=1 backend=gloo port=0 address=127.0.0.1 | tcp://127.0.0.1:0?token=[redacted]"
+    assert made == "rank=0 world_size=1 backend=gloo timeout_s=1800"
