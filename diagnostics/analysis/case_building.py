@@ -20,6 +20,8 @@ from diagnostics.analysis.raised_errors import loads_of, raised_of
 from diagnostics.analysis.rank_blame import blame
 from diagnostics.analysis.rank_death import Death, explain_death
 from diagnostics.analysis.rank_slots import script_of
+from diagnostics.analysis.samples import FILE_NAME as SAMPLES
+from diagnostics.analysis.samples import Sample, samples_of
 from diagnostics.analysis.source_files import Sources
 from diagnostics.analysis.thread_frames import ProcessFrames
 
@@ -70,8 +72,10 @@ def build_case(material: Material, *, ended: bool = True) -> Case:
     sent = sent_by_job(processes, job)
     enders = Enders(job, parts, ends, sent, processes, log)
     restarts = _restarts(processes, parts)
+    samples = samples_of(material.captures.get(SAMPLES, ""))
     stories = tuple(
-        _story(process, job, parts, ends[id(process)], enders, restarts[id(process)], material) for process in processes
+        _story(process, job, parts, ends[id(process)], enders, restarts[id(process)], material, samples)
+        for process in processes
     )
     culprits, victims = blame(stories, output)
     ranks = _last_of_each_rank(stories)
@@ -85,12 +89,19 @@ def build_case(material: Material, *, ended: bool = True) -> Case:
         output=output,
         output_by_rank={story.rank: story.output for story in ranks if story.rank is not None and story.output},
         sources=Sources(job.cwd, material.sources, SOURCE_SUFFIXES),
-        extra={name: text for name, text in material.captures.items() if not name.startswith("stacks-from-outside-")},
+        extra={name: text for name, text in material.captures.items() if not _is_read(name)},
     )
 
 
 def _story(
-    process: Process, job: JobFacts, parts: Parts, end: End, enders: Enders, restart: int, material: Material
+    process: Process,
+    job: JobFacts,
+    parts: Parts,
+    end: End,
+    enders: Enders,
+    restart: int,
+    material: Material,
+    samples: Mapping[tuple[int, int], tuple[Sample, ...]],
 ) -> ProcessStory:
     stem = f"{process.pid}-{process.start_ticks}"
     stdout, stderr = (material.outputs.get(f"{stem}.{name}.txt", "") for name in ("stdout", "stderr"))
@@ -117,10 +128,16 @@ def _story(
         stdout=stdout,
         stderr=stderr,
         stacks=_stacks(material.captures.get(f"stacks-from-outside-{process.pid}.json", "")),
+        samples=samples.get((process.pid, process.start_ticks), ()),
         native=_native(material.captures.get(f"core-{process.pid}.txt", "")),
         threads=material.frames.get(stem),
         flight=material.flights.get(stem, ()),
     )
+
+
+def _is_read(name: str) -> bool:
+    """Whether a capture is handed on as values."""
+    return name == SAMPLES or name.startswith("stacks-from-outside-")
 
 
 def _stacks(capture: str) -> tuple[tuple[Frame, ...], ...]:
