@@ -20,6 +20,7 @@ from diagnostics.machine.tools import ask
 
 _NO_PYTHON = "Failed to find python"
 _REFUSED = ("Permission", "Operation not permitted", "EPERM", "EACCES")
+NONBLOCKING = ("--nonblocking",)
 _ENOUGH_FRAMES = 256
 
 
@@ -34,6 +35,13 @@ class StackFrame:
     file: str
     line: int
     function: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameWithValues(StackFrame):
+    """One line of Python and its local variables: names, and the text that py-spy makes of each value."""
+
+    values: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,19 +82,38 @@ def read_stacks(pid: int, *, program: str, deadline_s: float) -> PythonStacks | 
         left = until - time.monotonic()
         if len(looks) == 2 or left <= 0:
             break
-        answer = ask([program, "dump", "--nonblocking", "--json", "--pid", str(pid)], deadline_s=left)
-        if _NO_PYTHON in answer.stderr:
+        try:
+            threads = one_look(pid, program=program, deadline_s=left)
+        except StacksRefusedError:
+            raise
+        except MachineError as error:
+            problem = str(error)
+            continue
+        if threads is None:
             return None
-        if any(word in answer.stderr for word in _REFUSED):
-            raise StacksRefusedError(_first_line(answer.stderr))
-        threads = tuple(_threads(pid, answer.stdout))
-        if threads:
-            looks.append(threads)
-        else:
-            problem = answer.problem or _first_line(answer.stderr) or "no thread could be read"
+        looks.append(threads)
     if not looks:
-        raise MachineError(f"py-spy: {problem or f'no answer within {deadline_s:.1f} s'}")
+        raise MachineError(problem or f"py-spy: no answer within {deadline_s:.1f} s")
     return PythonStacks(pid=pid, steady=len(looks) == 2 and _frames(looks[0]) == _frames(looks[1]), threads=looks[-1])
+
+
+def one_look(
+    pid: int, *, program: str, deadline_s: float, options: tuple[str, ...] = NONBLOCKING
+) -> tuple[PythonThread, ...] | None:
+    """Returns the threads of `pid` as one look saw them, None where it runs no Python.
+
+    With other `options` than NONBLOCKING the process is stopped while it is read. Raises StacksRefusedError where the
+    kernel forbids it, MachineError with the reason where nothing could be read.
+    """
+    answer = ask([program, "dump", *options, "--json", "--pid", str(pid)], deadline_s=deadline_s)
+    if _NO_PYTHON in answer.stderr:
+        return None
+    if any(word in answer.stderr for word in _REFUSED):
+        raise StacksRefusedError(_first_line(answer.stderr))
+    threads = tuple(_threads(pid, answer.stdout))
+    if not threads:
+        raise MachineError(f"py-spy: {answer.problem or _first_line(answer.stderr) or 'no thread could be read'}")
+    return threads
 
 
 def _frames(threads: tuple[PythonThread, ...]) -> list[tuple[int, tuple[StackFrame, ...]]]:
@@ -109,15 +136,18 @@ def _thread(item: dict[str, Any]) -> PythonThread:
         name=str(item.get("thread_name") or ""),
         active=bool(item.get("active")),
         holds_gil=bool(item.get("owns_gil")),
-        frames=tuple(
-            StackFrame(
-                file=str(frame.get("filename") or ""),
-                line=int(frame.get("line") or 0),
-                function=str(frame.get("name") or ""),
-            )
-            for frame in frames[:_ENOUGH_FRAMES]
-        ),
+        frames=tuple(map(_frame, frames[:_ENOUGH_FRAMES])),
     )
+
+
+def _frame(item: dict[str, Any]) -> StackFrame:
+    file, function = str(item.get("filename") or ""), str(item.get("name") or "")
+    line = int(item.get("line") or 0)
+    told = item.get("locals")
+    if not told:
+        return StackFrame(file=file, line=line, function=function)
+    values = tuple((str(one.get("name") or ""), str(one.get("repr") or "")) for one in told)
+    return FrameWithValues(file=file, line=line, function=function, values=values)
 
 
 def _first_line(text: str) -> str:

@@ -1,0 +1,132 @@
+"""What changed of a process between looks from outside: what moves is told from what stands. Pure.
+
+A main thread that gave its CPU away as often as before did not run at all: that is exact. One whose stack stayed the
+same and that used no CPU stands, though it may poll.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from diagnostics.analysis.agent_facts import Frame
+from diagnostics.machine.activity import Activity
+
+BUSY_CPUS = 0.2  # of a process, on average between the first look and the last
+IDLE_CPUS = 0.05  # of a main thread that only polls
+BUSY_BYTES_PER_S = 1 << 20
+
+
+class Motion(StrEnum):
+    """What a process did between the looks."""
+
+    FROZEN = "frozen"  # its main thread did not run at all
+    POLLS = "polls"  # the same stack and no work, but it woke up now and then
+    BUSY = "busy"  # the same stack, and it used CPU or moved bytes
+    MOVES = "moves"  # other lines
+    STOPPED = "stopped"  # by a signal or a debugger
+    UNKNOWN = "unknown"  # it could not be looked at twice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One process at one moment. `frames` of its main thread, innermost first, () where they could not be read."""
+
+    at_s: float
+    frames: tuple[Frame, ...]
+    activity: Activity | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """The looks at one process, summed up. `cpus` and `switches_per_s` are None where they could not be read."""
+
+    motion: Motion
+    state: str = ""
+    waits_in: str = ""
+    cpus: float | None = None
+    switches_per_s: float | None = None
+    looks: int = 0
+    same_function: bool = True  # whether it stayed in the same functions of the job, whatever their lines
+
+    @property
+    def stands(self) -> bool:
+        """Whether it came no further while it was looked at, and did no work."""
+        return self.motion in (Motion.FROZEN, Motion.POLLS, Motion.STOPPED)
+
+    @property
+    def words(self) -> str:
+        """Returns it in words, for one line of a screen."""
+        match self.motion:
+            case Motion.STOPPED:
+                return "stopped by a signal" if self.state == "T" else "stopped by a debugger"
+            case Motion.MOVES:
+                return f"moves, {self._cpu}" if self.cpus is not None else "moves"
+            case Motion.BUSY:
+                return f"same stack, {self._cpu}"
+            case Motion.POLLS:
+                return "same stack, wakes up now and then"
+            case Motion.FROZEN:
+                return "disk wait (D), did not run" if self.state == "D" else "same stack, did not run"
+        return "looked at once" if self.looks == 1 else "state unknown"
+
+    @property
+    def _cpu(self) -> str:
+        return f"{100 * (self.cpus or 0.0):.0f} % CPU"
+
+
+def moved(looks: Sequence[Look]) -> Moved:
+    """Returns what the looks at one process say together, oldest first."""
+    told = [look for look in looks if look.activity is not None]
+    if not told:
+        return Moved(motion=Motion.UNKNOWN)
+    first, last = told[0], told[-1]
+    before, after = first.activity, last.activity
+    if before is None or after is None:
+        return Moved(motion=Motion.UNKNOWN)
+    stopped = after.state in "Tt"
+    apart = last.at_s - first.at_s
+    if len(told) < 2 or apart <= 0:
+        motion = Motion.STOPPED if stopped else Motion.UNKNOWN
+        return Moved(motion=motion, state=after.state, waits_in=after.waits_in, looks=len(told))
+    cpus = (after.cpu_s - before.cpu_s) / apart
+    ran = None if after.switches is None or before.switches is None else after.switches - before.switches
+    seen = [look.frames for look in told if look.frames]
+    busy = cpus >= BUSY_CPUS or (after.bytes_moved - before.bytes_moved) / apart >= BUSY_BYTES_PER_S
+    idle = after.main_cpu_s - before.main_cpu_s < IDLE_CPUS * apart
+    return Moved(
+        motion=Motion.STOPPED if stopped else _motion(seen, busy=busy, idle=idle, ran=ran),
+        state=after.state,
+        waits_in=after.waits_in,
+        cpus=round(cpus, 2),
+        switches_per_s=None if ran is None else round(ran / apart, 2),
+        looks=len(told),
+        same_function=len({_functions(frames) for frames in seen}) <= 1,
+    )
+
+
+def _motion(seen: Sequence[tuple[Frame, ...]], *, busy: bool, idle: bool, ran: int | None) -> Motion:
+    if len(set(seen)) > 1:
+        return Motion.MOVES
+    if ran == 0 and idle:
+        return Motion.FROZEN  # whatever its other threads do
+    if busy or not idle:
+        return Motion.BUSY
+    return Motion.POLLS if seen or ran is not None else Motion.UNKNOWN
+
+
+def _functions(frames: Sequence[Frame]) -> tuple[tuple[str, str], ...]:
+    return tuple((frame.file, frame.function) for frame in frames)
+
+
+def moved_from_json(value: Any) -> Moved:
+    """Returns what was written with `asdict`; what has another form is unknown."""
+    if not isinstance(value, Mapping):
+        return Moved(motion=Motion.UNKNOWN)
+    known = {name: value[name] for name in Moved.__annotations__ if name in value}
+    try:
+        return Moved(**{**known, "motion": Motion(str(value.get("motion")))})
+    except (TypeError, ValueError):
+        return Moved(motion=Motion.UNKNOWN)

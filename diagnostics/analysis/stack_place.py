@@ -1,0 +1,112 @@
+"""Where a Python stack stands as far as waiting for other ranks goes: told by the names of torch's frames. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.user_code import user_frames
+
+# Parts of torch in which a rank waits for its peers; the launcher's own loop is none of them.
+_PEERS = re.compile(r"(?:^|/)torch/(?:distributed/(?!elastic/|run\.py|launch)|nn/parallel/)")
+_CALLS = re.compile(
+    r"(?:^|/)torch/distributed/(?:distributed_c10d|rendezvous|_functional_collectives|nn/functional)\.py$"
+)
+_BACKWARD = re.compile(r"(?:^|/)torch/autograd/(?:graph|__init__|function)\.py$")
+_WRAPPERS = {"wrapper", "decorate_context", "_fn", "inner"}
+_LEAVING = {
+    ("threading.py", "_shutdown"), ("util.py", "_exit_function"), ("weakref.py", "_exitfunc"),
+    ("thread.py", "_python_exit"), ("process.py", "_python_exit"),
+}  # fmt: skip
+_WORKER = re.compile(r"(?:^|/)torch/utils/data/_utils/worker\.py$")
+_SPAWNED = re.compile(r"(?:^|/)torch/multiprocessing/spawn\.py$")
+_PROCESS = re.compile(r"(?:^|/)multiprocessing/process\.py$")
+_LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|python3\.\d+)/")
+
+
+class Doing(StrEnum):
+    """What a stack looks like."""
+
+    WAITS = "waits"  # inside torch.distributed
+    BACKWARD = "backward"  # inside a backward pass, which computes, or waits for gradients of other ranks
+    OUTSIDE = "outside"
+    LEAVING = "leaving"  # the program is through; the interpreter shuts down
+    UNKNOWN = "unknown"  # no stack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackPlace:
+    """One stack. `op` is the call of torch.distributed that the job made, "" where there is none."""
+
+    doing: Doing
+    op: str = ""
+    user: tuple[Frame, ...] = ()  # the job's own frames, innermost first
+
+
+def place_of(frames: Sequence[Frame], agent_folder: str = "") -> StackPlace:
+    """Returns where a main thread stands; `frames` are innermost first."""
+    if not frames:
+        return StackPlace(doing=Doing.UNKNOWN)
+    user = user_frames(frames, agent_folder=agent_folder)
+    inner = [frame for frame in frames if not (agent_folder and frame.file.startswith(agent_folder))] or list(frames)
+    if any((frame.file.rpartition("/")[2], frame.function) in _LEAVING for frame in inner):
+        return StackPlace(doing=Doing.LEAVING, user=user)
+    if _PEERS.search(inner[0].file) or _PEERS.search(_first_of_torch(inner)):
+        return StackPlace(doing=Doing.WAITS, op=_op(inner), user=user)
+    if _BACKWARD.search(inner[0].file):
+        return StackPlace(doing=Doing.BACKWARD, op="backward", user=user)
+    return StackPlace(doing=Doing.OUTSIDE, user=user)
+
+
+def is_data_worker(frames: Sequence[Frame]) -> bool:
+    """Whether this is the main thread of a DataLoader's worker."""
+    return any(_WORKER.search(frame.file) and frame.function == "_worker_loop" for frame in frames)
+
+
+def is_spawned(frames: Sequence[Frame]) -> bool:
+    """Whether torch.multiprocessing.spawn started this process."""
+    return any(_SPAWNED.search(frame.file) and frame.function == "_wrap" for frame in frames)
+
+
+def is_bootstrapped(frames: Sequence[Frame]) -> bool:
+    """Whether multiprocessing started this process."""
+    return any(_PROCESS.search(frame.file) and frame.function == "_bootstrap" for frame in frames)
+
+
+def joins(frames: Sequence[Frame]) -> bool:
+    """Whether it waits for processes that it started."""
+    return any(
+        (_PROCESS.search(frame.file) or _SPAWNED.search(frame.file)) and frame.function == "join" for frame in frames
+    )
+
+
+def shown_file(file: str) -> str:
+    """Returns a library's file from its package on: "torch/optim/sgd.py"; others unchanged."""
+    return _LIBRARY.sub("", file)
+
+
+def is_library(frame: Frame) -> bool:
+    """Whether it is none of the job's own files."""
+    return bool(_LIBRARY.match(frame.file)) or frame.file.startswith("<frozen ")
+
+
+def _first_of_torch(inner: Sequence[Frame]) -> str:
+    """Returns the file below which only Python's own waiting lies: `wait (threading.py)` called by torch's code."""
+    for frame in inner:
+        if frame.file.rpartition("/")[2] not in ("threading.py", "contextlib.py") or not is_library(frame):
+            return frame.file
+    return ""
+
+
+def _op(inner: Sequence[Frame]) -> str:
+    """Returns the outermost function of the innermost run of torch's calls: all_gather_object, not its all_gather."""
+    op = ""
+    for frame in inner:
+        if _CALLS.search(frame.file):
+            op = frame.function
+        elif op and frame.function not in _WRAPPERS and not frame.function.endswith(".wrapper"):
+            break
+    return op or inner[0].function

@@ -1,0 +1,230 @@
+"""Looks at a job that runs without the doctor, from outside: nothing is sent to it, stopped in it or written for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from diagnostics import redact
+from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.assumed_ranks import assumed_ranks
+from diagnostics.analysis.attached_job import AttachedJob, process_of
+from diagnostics.analysis.case import Part
+from diagnostics.analysis.job_facts import Missing
+from diagnostics.analysis.looks import Look, moved
+from diagnostics.analysis.merged_stacks import Standing
+from diagnostics.analysis.process_parts import Parts
+from diagnostics.analysis.process_tree import Process
+from diagnostics.analysis.stack_place import is_data_worker, is_library, place_of
+from diagnostics.capture import MOST_PROCESSES, NO_PY_SPY
+from diagnostics.machine.activity import read_activity
+from diagnostics.machine.in_parallel import in_parallel
+from diagnostics.machine.ptrace_access import what_would_help
+from diagnostics.machine.stacks import (
+    NONBLOCKING,
+    FrameWithValues,
+    PythonThread,
+    StacksRefusedError,
+    find_py_spy,
+    one_look,
+)
+
+ONE_S = 3.0  # for one process's stacks; 10 ms as a rule, seconds where C++ frames are wanted
+PAUSE_S = 0.5  # between two looks, where looking itself takes less
+_MOST_VALUES, _MOST_TEXT = 12, 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookOptions:
+    """How to look."""
+
+    seconds: float = 1.0
+    looks: int = 2  # at least; more where they fit into `seconds`
+    native: bool = False  # C++ frames, too: stops each process for as long as that takes
+    local_values: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What was seen. `threads` are all of the last look by pid; `missing` says what could not be read and why."""
+
+    job: AttachedJob
+    standings: tuple[Standing, ...]
+    looks: Mapping[int, tuple[Look, ...]]
+    threads: Mapping[int, tuple[PythonThread, ...]]
+    missing: tuple[Missing, ...]
+    ended: tuple[int, ...]  # processes that were gone at the last look
+    seconds: float
+    refused: bool = False
+    ranks: Mapping[int, int] = field(default_factory=dict)  # by pid, those that nothing but their stacks names
+
+
+def look_at(job: AttachedJob, options: LookOptions, show: Callable[[str], None]) -> Looked:
+    """Looks again and again for `options.seconds`; `show` is told what is done. What cannot be read is in `missing`."""
+    eyes = _Eyes(job, options)
+    began = time.monotonic()
+    while True:
+        show(f"looking at {len(eyes.pids)} processes")
+        started = time.monotonic()
+        eyes.look(started - began)
+        now = time.monotonic()
+        if now - began >= options.seconds and eyes.rounds >= options.looks:
+            break
+        # The last look comes when the time is up, and not long after.
+        rest = max(options.seconds - (now - began), 0.0)
+        time.sleep(min(max(PAUSE_S, now - started), rest) if eyes.rounds >= options.looks - 1 else min(PAUSE_S, rest))
+    if options.native:
+        show("reading C++ frames")
+        eyes.look_closely()
+    return eyes.seen(time.monotonic() - began)
+
+
+class _Eyes:
+    """The looks at one job."""
+
+    def __init__(self, job: AttachedJob, options: LookOptions) -> None:
+        self._job, self._options = job, options
+        self._processes = [process_of(row) for row in job.members]
+        self.pids = [row.pid for row in job.members][:MOST_PROCESSES]
+        self._python = {process.pid for process in self._processes if process.is_python}
+        self._program = find_py_spy()
+        self._looks: dict[int, list[Look]] = {pid: [] for pid in self.pids}
+        self._threads: dict[int, tuple[PythonThread, ...]] = {}
+        self._problems: dict[int, str] = {}
+        self._refused = ""
+        self.rounds = 0
+
+    def look(self, at_s: float) -> None:
+        """Reads every process once."""
+        self.rounds += 1
+        state = {pid: read_activity(pid) for pid in self.pids}
+        self._read_stacks([pid for pid in self.pids if state[pid] is not None], NONBLOCKING)
+        for pid in self.pids:
+            read = pid not in self._problems and state[pid] is not None
+            threads = self._threads.get(pid, ()) if read else ()
+            self._looks[pid].append(Look(at_s=at_s, frames=_main(pid, threads), activity=state[pid]))
+
+    def look_closely(self) -> None:
+        """Reads C++ frames, too; a process that is stopped or inside the kernel cannot be read that way."""
+        ready = [pid for pid in self.pids if (now := read_activity(pid)) is not None and now.state in "RS"]
+        self._read_stacks(ready, ("--native",))
+        for pid in ready:
+            if self._looks[pid] and pid not in self._problems and pid in self._threads:
+                self._looks[pid][-1] = replace(self._looks[pid][-1], frames=_main(pid, self._threads[pid]))
+
+    def _read_stacks(self, pids: Sequence[int], options: tuple[str, ...]) -> None:
+        program = self._program
+        if program is None or self._refused:
+            return
+        options = (*options, "--locals") if self._options.local_values else options
+        wanted = [pid for pid in pids if pid in self._python]
+        found = in_parallel(
+            {pid: lambda pid=pid: one_look(pid, program=program, deadline_s=ONE_S, options=options) for pid in wanted},  # type: ignore[misc]
+            deadline_s=ONE_S + 0.2 * len(wanted),
+        )
+        for pid in found.late:
+            self._problems[pid] = "py-spy: no answer in time"
+        for pid, error in found.errors.items():
+            self._problems[pid] = str(error)
+            if isinstance(error, StacksRefusedError):
+                self._refused = str(error)
+        for pid, threads in found.results.items():
+            self._problems.pop(pid, None)
+            if threads is None:
+                self._python.discard(pid)
+            else:
+                self._threads[pid] = threads
+
+    def seen(self, seconds: float) -> Looked:
+        """Returns all of it, summed up."""
+        ended = tuple(pid for pid in self.pids if self._looks[pid][-1].activity is None)
+        ranks = assumed_ranks(self._processes, {pid: looks[-1].frames for pid, looks in self._looks.items()})
+        processes = [
+            replace(one, variables={**one.variables, "RANK": str(ranks[one.pid])}) if one.pid in ranks else one
+            for one in self._processes
+        ]
+        parts = Parts(processes)
+        named = [one for one in processes if parts.part(one) is Part.RANK]
+        # Programs that run side by side are no ranks only because there are several.
+        alone = not any("RANK" in one.variables for one in named) and not any(self._at_peers(one.pid) for one in named)
+        return Looked(
+            job=self._job,
+            standings=tuple(self._standing(one, parts, alone=alone) for one in processes if one.pid in self._looks),
+            looks={pid: tuple(looks) for pid, looks in self._looks.items()},
+            threads=self._threads,
+            missing=tuple(self._missing(set(ended))),
+            ended=ended,
+            seconds=seconds,
+            refused=bool(self._refused) or self._program is None,
+            ranks=ranks,
+        )
+
+    def _at_peers(self, pid: int) -> bool:
+        looks = self._looks.get(pid)
+        return bool(looks and place_of(looks[-1].frames).op)
+
+    def _standing(self, process: Process, parts: Parts, *, alone: bool) -> Standing:
+        pid = process.pid
+        frames = self._looks[pid][-1].frames
+        part, rank, above = parts.part(process), parts.rank(process), parts.parent(process)
+        while above is not None and parts.part(above) is not Part.RANK:
+            above = parts.parent(above)
+        owner = parts.rank(above) if above is not None and part is not Part.RANK else None
+        if is_data_worker(frames):
+            part = Part.DATA_WORKER
+        return Standing(
+            pid=pid,
+            parent_pid=process.parent_pid,
+            part=part,
+            rank=None if alone or part is not Part.RANK else rank,
+            owner=above.pid if above is not None and owner is not None else None,
+            argv=redact.argv(process.argv),
+            frames=frames,
+            place=place_of(frames),
+            moved=moved(self._looks[pid]),
+            problem=self._problem(pid),
+            values=_values(self._threads.get(pid, ()), pid) if self._options.local_values else (),
+        )
+
+    def _problem(self, pid: int) -> str:
+        if pid not in self._python or self._looks[pid][-1].frames:
+            return ""
+        return self._refused or self._problems.get(pid, "") or ("no py-spy" if self._program is None else "no stack")
+
+    def _missing(self, ended: set[int]) -> list[Missing]:
+        missing = []
+        if self._program is None:
+            missing.append(Missing(what="stacks", why=f"{NO_PY_SPY}; pip install py-spy"))
+        elif self._refused:
+            why = f"the kernel refuses to read other processes ({self._refused}); {what_would_help()}"
+            missing.append(Missing(what="stacks", why=why))
+        else:
+            missing += [
+                Missing(what=f"stack of pid {pid}", why=why)
+                for pid, why in self._problems.items()
+                if pid not in ended and not self._looks[pid][-1].frames
+            ]
+        if len(self._job.members) > len(self.pids):
+            total = len(self._job.members)
+            missing.append(Missing(what="processes", why=f"of {total} the first {len(self.pids)} were looked at"))
+        missing += [Missing(what=f"pid {pid}", why="it ended while it was looked at") for pid in sorted(ended)]
+        return missing
+
+
+def _main(pid: int, threads: Sequence[PythonThread]) -> tuple[Frame, ...]:
+    main = next((one for one in threads if one.native_id == pid), threads[0] if threads else None)
+    frames = main.frames if main is not None else ()
+    return tuple(Frame(file=frame.file, line=frame.line, function=frame.function) for frame in frames)
+
+
+def _values(threads: Sequence[PythonThread], pid: int) -> tuple[str, ...]:
+    """Returns the local values of the main thread's own frames, one text for each frame, secrets hidden."""
+    main = next((one for one in threads if one.native_id == pid), None)
+    texts = []
+    for frame in main.frames if main is not None else ():
+        own = isinstance(frame, FrameWithValues) and not is_library(Frame(file=frame.file, line=0, function=""))
+        pairs = frame.values[:_MOST_VALUES] if isinstance(frame, FrameWithValues) and own else ()
+        shown = (f"{name}={redact.variable(name, text)[:_MOST_TEXT]}" for name, text in pairs)
+        texts.append(redact.line(", ".join(shown)))
+    return tuple(texts)

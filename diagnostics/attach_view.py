@@ -1,0 +1,126 @@
+"""What was seen of a running job, as JSON and for a screen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from diagnostics import redact
+from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.case import Part
+from diagnostics.analysis.merged_stacks import Standing, groups, missing_ranks, names
+from diagnostics.attach_look import Looked
+from diagnostics.stack_tree import Screen, place_in_words
+
+SCHEMA = 1
+_MOST_BYTES = 1 << 20
+_LONGEST = 100
+
+
+def world_size_of(looked: Looked) -> int | None:
+    """Returns how many ranks there should be, None where nothing tells."""
+    ranks = {one.pid for one in looked.standings if one.part is Part.RANK and one.rank is not None}
+    said = [row.variables.get("WORLD_SIZE", "") for row in looked.job.members if row.pid in ranks]
+    sizes = [int(size) for size in said if size.isdigit() and len(size) < 7]
+    return max(sizes, default=None) or (len(ranks) or None)
+
+
+def folder_of(looked: Looked) -> str:
+    """Returns the job's working directory: that of its first rank."""
+    ranks = [one.pid for one in looked.standings if one.part is Part.RANK]
+    rows = sorted(looked.job.members, key=lambda row: row.pid not in ranks)
+    return next((row.cwd for row in rows if row.cwd), "")
+
+
+def screen_of(looked: Looked, *, width: int, colour: bool, verbose: bool = False) -> Screen:
+    """Returns how to print it, with the source lines of the job's own frames."""
+    texts = source_lines(looked.standings, folder_of(looked))
+    return Screen(cwd=folder_of(looked), width=width, colour=colour, verbose=verbose, texts=texts)
+
+
+def source_lines(standings: tuple[Standing, ...], cwd: str) -> dict[Frame, str]:
+    """Returns the source line of each frame of the job's own files, as the process sees the file."""
+    files: dict[tuple[int, str], list[str]] = {}
+    found: dict[Frame, str] = {}
+    for one in standings:
+        for frame in one.place.user:
+            if frame in found:
+                continue
+            key = (one.pid, frame.file)
+            if key not in files:
+                files[key] = _lines(one.pid, os.path.join(cwd, frame.file))  # noqa: PTH118 - one may be absolute
+            if 0 < frame.line <= len(files[key]):
+                found[frame] = redact.line(files[key][frame.line - 1].strip())[:_LONGEST]
+    return found
+
+
+def as_json(looked: Looked) -> dict[str, Any]:
+    """Returns everything that was seen, secrets hidden."""
+    cwd, size = folder_of(looked), world_size_of(looked)
+    ranks = [one for one in looked.standings if one.part is Part.RANK]
+    return {
+        "schema": SCHEMA,
+        "kind": "stacks",
+        "cwd": cwd,
+        "seconds": round(looked.seconds, 3),
+        "world_size": size,
+        "ranks_not_here": list(missing_ranks(ranks, size)),
+        "groups": [_group(group, cwd) for group in groups(ranks)],
+        "processes": [_process(one, looked, cwd) for one in looked.standings],
+        "missing": [asdict(one) for one in looked.missing],
+    }
+
+
+def _group(group: tuple[Standing, ...], cwd: str) -> Mapping[str, Any]:
+    one = group[0]
+    return {
+        "who": names(group),
+        "pids": [each.pid for each in group],
+        "ranks": [each.rank for each in group if each.rank is not None],
+        "where": redact.line(place_in_words(one, cwd, {})),
+        "motion": str(one.moved.motion),
+    }
+
+
+def _process(one: Standing, looked: Looked, cwd: str) -> Mapping[str, Any]:
+    by_pid = {each.pid: each for each in looked.standings}
+    owner = by_pid.get(one.owner) if one.owner is not None else None
+    return {
+        "pid": one.pid,
+        "parent_pid": one.parent_pid,
+        "part": str(one.part),
+        "rank": one.rank,
+        "of_rank": owner.rank if owner is not None else None,
+        "argv": list(one.argv),
+        "doing": str(one.place.doing),
+        "op": one.place.op,
+        "where": redact.line(place_in_words(one, cwd, {})),
+        **asdict(one.moved),
+        "frames": [asdict(frame) for frame in one.frames],
+        "locals": list(one.values),
+        "threads": [
+            {
+                "native_id": thread.native_id,
+                "name": redact.line(thread.name),
+                "frames": [{"file": f.file, "line": f.line, "function": f.function} for f in thread.frames],
+            }
+            for thread in looked.threads.get(one.pid, ())
+        ],
+        "problem": one.problem,
+    }
+
+
+def _lines(pid: int, path: str) -> list[str]:
+    """Returns the lines of a file as process `pid` sees it, also inside a container; [] where it cannot be read."""
+    if not path.endswith(".py"):
+        return []
+    file = Path(f"/proc/{pid}/root") / path.lstrip("/")
+    try:
+        if not file.is_file() or file.stat().st_size > _MOST_BYTES:
+            return []
+        return file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []

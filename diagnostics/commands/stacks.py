@@ -1,0 +1,62 @@
+"""`ups-doctor stacks PID`: where every process of a running job stands, as one tree."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+
+import click
+
+from diagnostics.attach_find import UNDECIDED, find_job
+from diagnostics.attach_look import LookOptions, look_at
+from diagnostics.attach_view import as_json, screen_of, world_size_of
+from diagnostics.errors import DoctorError
+from diagnostics.live_line import LiveLine
+from diagnostics.stack_tree import lines_of
+
+
+@click.command("stacks")
+@click.argument("pid", type=click.IntRange(1))
+@click.option("--seconds", type=click.FloatRange(0.0), default=1.0, show_default=True, metavar="S",
+              help="Time between the two looks that tell what moves from what stands.")  # fmt: skip
+@click.option("--native", is_flag=True, help="C++ frames, too; slow: stops each process for up to a second.")
+@click.option("--locals", "local_values", is_flag=True, help="Local values of the job's own frames, secrets hidden.")
+@click.option("--json", "as_json_", is_flag=True, help="Print everything as JSON, all threads too.")
+@click.option("-v", "--verbose", is_flag=True, help="Fold no library frames; the launcher's stack, too.")
+@click.pass_context
+def command(
+    context: click.Context, pid: int, seconds: float, native: bool, local_values: bool, as_json_: bool, verbose: bool
+) -> None:
+    """Shows where all processes of a running job stand, merged into one tree; the job goes on.
+
+    PID is any process of the job: its launcher, a rank, a data worker, a shell above. Nothing is sent to it or stopped
+    in it, but with --native. Exit code: 0 shown, 2 no such process or no Python in it, 3 nothing could be read.
+    """
+    job = find_job(pid)
+    options = LookOptions(seconds=seconds, native=native, local_values=local_values)
+    with LiveLine() as live:
+        looked = look_at(job, options, live.show)
+    if len(looked.ended) == len(looked.standings):
+        raise DoctorError(f"the job of pid {pid} ended while it was looked at", exit_code=UNDECIDED)
+    if as_json_:
+        click.echo(json.dumps(as_json(looked), indent=1))
+    else:
+        screen = screen_of(looked, width=_width(), colour=_colour(), verbose=verbose)
+        looks = max((one.moved.looks for one in looked.standings), default=0)
+        body = lines_of(looked.standings, screen, seconds=looked.seconds, looks=looks, world_size=world_size_of(looked))
+        click.echo("\n".join(body), color=True if screen.colour else None)
+        for gap in looked.missing:
+            click.echo(f"not seen: {gap.what}: {gap.why}", err=True)
+    unread = all(one.moved.state == "" and not one.frames for one in looked.standings)
+    context.exit(UNDECIDED if unread else 0)
+
+
+def _width() -> int:
+    """Returns the columns of the terminal; 120 where it is none and nothing else is asked for."""
+    return max(40, shutil.get_terminal_size((120, 24)).columns)
+
+
+def _colour() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
