@@ -92,6 +92,15 @@ def orphans(case: Case) -> tuple[tuple[ProcessStory, ProcessStory, tuple[str, ..
     return tuple(found)
 
 
+def done_s(case: Case, story: ProcessStory) -> float:
+    """Returns when a process was last seen at its work, in seconds since the job started: a step, its group's end."""
+    if story.agent is None:
+        return float("inf")
+    ended = [event.seconds for event in _events(story, GROUP_ENDED)]
+    last = max([*ended, story.agent.steps.last_s or 0.0])
+    return (story.agent.started_ns - case.job.started_ns) / 1e9 + last
+
+
 def still_there(story: ProcessStory) -> bool:
     """Whether it had not ended when the job was ended by the doctor, or looked at."""
     return story.ended_by == "doctor" or (story.end.exit_code is None and story.end.signal is None)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from diagnostics.analysis.blame import distinct, named, path_evidence, sentence, stood_still
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.shutdown_wait import Holdup, Reason, holdup, orphans, still_there
+from diagnostics.analysis.shutdown_wait import Holdup, Reason, done_s, holdup, orphans, still_there
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
@@ -72,7 +72,7 @@ def _held(case: Case, held: list[Holdup], gone: list[ProcessStory]) -> Match:
         locations=distinct([*first.locations, *(line for one in held for line in one.locations)]),
         confidence=Confidence.CONFIRMED if all(one.sure for one in held) else Confidence.LIKELY,
         outcome=JobOutcome.HANG,
-        began_s=_began(case),
+        began_s=min(_began(case), *(done_s(case, story) for story in stories)),
     )
 
 
