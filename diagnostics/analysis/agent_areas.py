@@ -53,7 +53,7 @@ def group_progress(area: bytes) -> tuple[GroupProgress, ...]:
             groups.append(
                 GroupProgress(
                     group=strings.text(name),
-                    ranks=_ranks(strings.text(ranks)),
+                    ranks=ranks_of(strings.text(ranks)),
                     calls=calls,
                     rolling_hash=rolling,
                     checkpoints=_checkpoints(area, slot, calls),
@@ -71,7 +71,7 @@ def _checkpoints(area: bytes, slot: int, calls: int) -> tuple[tuple[int, int], .
     return tuple((n * layout.CHECKPOINT_EVERY, hashes[n % layout.CHECKPOINT_SLOTS]) for n in range(first, last + 1))
 
 
-def _ranks(text: str) -> tuple[int, ...]:
+def ranks_of(text: str) -> tuple[int, ...]:
     """Returns (0, 1, 2, 8) for "0-2,8"; nothing where it is not written like that."""
     ranks: list[int] = []
     for run in text.split(","):

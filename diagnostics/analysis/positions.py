@@ -53,6 +53,21 @@ class Wait:
     native: bool = False  # called by C++ (DDP's reducer, FSDP), seen by the flight recorder or the group's counter
     thread: int = 0
     timeout_s: float | None = None  # its own, where known
+    recorded: str = ""  # what the flight recorder calls it, with elements and types; comparable with another such text
+    asynchronous: bool = False  # begun earlier, and waited for now
+
+    @property
+    def shown(self) -> str:
+        """The call in words: "all_reduce(8x3, float32)"."""
+        if self.native:
+            return f"{self.recorded or 'a collective'} of C++"
+        if self.kind is Waiting.STORE:
+            return f"{self.op}({self.key})"
+        words = [self.shape, self.dtype, "" if self.root is None else f"{_ROOTS.get(self.op, 'root')} {self.root}"]
+        return f"{self.op}({', '.join(filter(None, words))})"
+
+
+_ROOTS = {"send": "to", "isend": "to", "send_object_list": "to", "recv": "from", "irecv": "from"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +84,10 @@ class Position:
     reached: Mapping[str, int] = field(default_factory=dict)
     # Groups in which a thread other than those of `waits` has made calls, and so could make the missing one.
     open_groups: frozenset[str] = frozenset()
+    # What it did in slots (group, slot) in which another rank waits now, as far as it is known.
+    passed: Mapping[tuple[str, int], Wait] = field(default_factory=dict)
+    # Point to point: how many it has begun, by (group, send or recv, peer); None where that is not known for sure.
+    exchanged: Mapping[tuple[str, Waiting, int], int] | None = field(default_factory=dict)
     exit_code: int | None = None
     signal: int | None = None
 
