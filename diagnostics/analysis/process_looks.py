@@ -16,6 +16,7 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.samples import Sample
 
 BUSY_CPUS = 0.5  # from here on a process computes; what polls or beats a heart takes a few hundredths
+STARVED_CPUS = 0.2
 SWAPPING_FAULTS_PER_S = 50.0
 _MOST_DISK_WAIT = 0.5  # share of the looks
 # Numbers of x86-64, then of arm64: the two whose names the kernel does not tell
@@ -67,7 +68,11 @@ class Looks:
     def computes(self) -> bool:
         """Whether it was busy, its main thread in at least half of the looks."""
         running = sum(one.state == "R" for one in self.samples)
-        return (self.cpus or 0.0) >= BUSY_CPUS and running * 2 >= len(self.samples)
+        used = self.cpus or 0.0
+        # One that never slept was kept from its CPU by others where it used little.
+        return (used >= BUSY_CPUS and running * 2 >= len(self.samples)) or (
+            used >= STARVED_CPUS and running == len(self.samples)
+        )
 
     @property
     def bytes_per_s(self) -> float | None:

@@ -8,14 +8,16 @@ from diagnostics.findings import Evidence
 
 _STATES = {
     "R": "runs", "S": "sleeps", "D": "waits inside the kernel (D)", "T": "is stopped (T)", "t": "is traced (t)",
-    "Z": "is dead (Z)", "I": "is idle",
+    "I": "is idle",
 }  # fmt: skip
 
 
 def looks_evidence(case: Case, story: ProcessStory, who: str) -> tuple[Evidence, ...]:
     """Returns one line about the looks at a process, () where nobody looked."""
     looks = looks_of(case, story)
-    return (Evidence(source=f"looks at {who} (pid {story.pid})", observed=looks_words(looks)),) if looks.last else ()
+    if looks.last is None or looks.state not in _STATES:  # it ended while it was looked at
+        return ()
+    return (Evidence(source=f"looks at {who} (pid {story.pid})", observed=looks_words(looks)),)
 
 
 def looks_words(looks: Looks) -> str:

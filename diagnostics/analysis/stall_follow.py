@@ -40,7 +40,8 @@ def reason_of(case: Case, story: ProcessStory, stack: Sequence[Frame] = (), step
 def stack_of(case: Case, story: ProcessStory) -> tuple[Frame, ...]:
     """Returns the stack of a process's main thread as it was seen last, () where none was taken."""
     inside = tuple(f"{folder}/" for folder in case.agent_folders if folder)
-    for stack in (*story.stacks[:1], *(one.stack for one in reversed(story.samples) if one.stack)):
+    by_agent = (story.threads.main,) if story.threads is not None and story.threads.main else ()
+    for stack in (*story.stacks[:1], *(one.stack for one in reversed(story.samples) if one.stack), *by_agent):
         if not all(frame.file.startswith(inside) for frame in stack):
             return tuple(frame for frame in stack if not frame.file.startswith(inside))
     return ()
@@ -101,6 +102,8 @@ def _joined(
         frames=frames[1:],
         proof=theirs.proof,
         pids=(child.pid, *theirs.pids),
+        heart=theirs.heart or theirs.kind,
+        endless=theirs.endless,
     )
 
 
@@ -126,7 +129,9 @@ def _with_threads(case: Case, story: ProcessStory, reason: Reason, steps: int) -
         text = f"{reason.text}; a thread of its had died of {died.text[:120]}"
         return replace(reason, text=text, frames=(*died.user_path[:1], *reason.frames))
     folder = story.agent.agent_folder if story.agent is not None else ""
-    threads = [frames for stack in story.stacks[1:] if (frames := _own_frames(stack, folder))]
+    by_agent = story.threads.threads if story.threads is not None else ()
+    stacks = story.stacks[1:] or tuple(one.frames for one in by_agent if not one.main)
+    threads = [frames for stack in stacks if (frames := _own_frames(stack, folder))]
     if len(threads) == 1:
         line = case.line(threads[0][0])
         joined = reason.kind is Kind.THREAD and reason.frame is not None

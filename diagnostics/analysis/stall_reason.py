@@ -16,8 +16,10 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.process_looks import Looks, looks_of
 from diagnostics.analysis.stall_words import Word, by_call, by_frames, by_source
 from diagnostics.analysis.user_code import user_frames
-from diagnostics.analysis.waiting_lines import Loop, ending_of, loop_at, naps
+from diagnostics.analysis.waiting_lines import Loop, ending_of, loop_at, nap_of
 
+_LONG_NAP_S = 10.0  # no polling any more
+_HOURS_S = 600.0  # nobody sleeps that long to be only late
 _AT_A_PROMPT = ("", "read", "poll", "select", "pselect6", "ppoll")  # what input() and a debugger's prompt wait in
 
 
@@ -48,6 +50,10 @@ class Kind(StrEnum):
     UNKNOWN = "unknown"
 
 
+# What ends by itself, as far as one look can tell
+_TAKES_TIME = {Kind.SLEEP, Kind.LOOP, Kind.NATIVE, Kind.DISK, Kind.SWAPPING, Kind.IMPORT, Kind.UNKNOWN}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
     """Why a process does not come; `text` follows its name, as in "waits for a lock on a file"."""
@@ -58,6 +64,13 @@ class Reason:
     frames: tuple[Frame, ...] = ()  # others, best first: where it stands itself, what led there
     proof: bool = False  # it cannot go on by itself, whatever else is true
     pids: tuple[int, ...] = ()  # processes that it waits for, in turn
+    heart: Kind | None = None  # what the last of them does; None: the same as `kind`
+    endless: bool = False  # a loop without an end, a nap of hours
+
+    @property
+    def stuck(self) -> bool:
+        """Whether it waits for somebody, so that time alone will not bring it; a slow one works or sleeps."""
+        return self.endless or (self.heart or self.kind) not in _TAKES_TIME
 
 
 def own_reason(case: Case, story: ProcessStory, stack: Sequence[Frame]) -> Reason:
@@ -125,7 +138,8 @@ def _computing(case: Case, looks: Looks, own: Sequence[Frame]) -> Reason | None:
     frame, loop = found
     end = ending_of(loop)
     text = f"loops {end.words}, and uses {cpu}"
-    return Reason(kind=Kind.LOOP, text=text, frame=replace(frame, line=end.line), frames=(frame,))
+    place = replace(frame, line=end.line)
+    return Reason(kind=Kind.LOOP, text=text, frame=place, frames=(frame,), endless=end.never)
 
 
 def _common_loop(case: Case, stacks: Sequence[tuple[Frame, ...]]) -> tuple[Frame, Loop] | None:
@@ -153,10 +167,12 @@ def _by_line(case: Case, looks: Looks, own: Sequence[Frame]) -> Reason | None:
     word = by_source(source, own[0].line)
     if word is None or word.kind != Kind.SLEEP:
         return _by_word(word, looks)
-    for frame in own[:3] if naps(source, own[0].line) else ():
+    nap_s = nap_of(source, own[0].line)
+    for frame in own[:3] if nap_s is None or nap_s < _LONG_NAP_S else ():
         loop = loop_at(case.sources.file(frame.file), (frame.line,))
         if loop is not None:
             end = ending_of(loop)
             text = f"sleeps and looks again {end.words}"
             return Reason(kind=Kind.POLL, text=text, frame=replace(frame, line=end.line), frames=(own[0],))
-    return _by_word(word, looks)
+    reason = _by_word(word, looks)
+    return replace(reason, endless=(nap_s or 0.0) >= _HOURS_S) if reason is not None else None

@@ -48,6 +48,11 @@ def _standing(case: Case, story: ProcessStory) -> Standing:
 def _stand(case: Case, story: ProcessStory, stack: Sequence[Frame], own: Sequence[Frame]) -> Stand:
     if story.ended_by == "" and (story.end.exit_code is not None or story.end.signal is not None):
         return Stand.ENDED
+    return stand_of(case, story, stack, own)
+
+
+def stand_of(case: Case, story: ProcessStory, stack: Sequence[Frame], own: Sequence[Frame]) -> Stand:
+    """Returns what a rank did when its stack was taken, however it ended later."""
     looks = looks_of(case, story)
     if not stack:
         if looks.stopped:

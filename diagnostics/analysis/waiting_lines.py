@@ -20,7 +20,7 @@ _TRAINS = re.compile(r"(?:^|\.)(?:backward|zero_grad|training_step|train_step)$|
 _GOES_ON = ast.Break | ast.Return
 _GIVES_UP = ast.Raise
 _SHOWN = 80  # characters of a condition
-_LONG_S = 10.0  # a nap of this length is no polling
+_LARGE = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,7 @@ class Ending:
 
     line: int
     words: str
+    never: bool = False  # nothing in the source ends it
 
 
 def calls_at(source: SourceFile, line: int) -> tuple[str, ...]:
@@ -75,15 +76,23 @@ def trains(loop: ast.AST) -> bool:
     return any(isinstance(node, ast.Call) and _TRAINS.search(dotted(node.func)) for node in ast.walk(loop))
 
 
-def naps(source: SourceFile, line: int) -> bool:
-    """Whether the line sleeps for a time that is short, or not written as a number."""
+def nap_of(source: SourceFile, line: int) -> float | None:
+    """Returns how long the line sleeps, in seconds; None where that is not written as a number."""
     for node in ast.walk(source.tree) if source.tree is not None else ():
-        if isinstance(node, ast.Call) and spans(node, line) and _SLEEPS.search(dotted(node.func)):
-            time = node.args[0] if node.args else None
-            return not (
-                isinstance(time, ast.Constant) and isinstance(time.value, int | float) and time.value >= _LONG_S
-            )
-    return False
+        if isinstance(node, ast.Call) and spans(node, line) and _SLEEPS.search(dotted(node.func)) and node.args:
+            return _number(node.args[0])
+    return None
+
+
+def _number(node: ast.expr) -> float | None:
+    """Returns 3600.0 of `3600` and `60 * 60`."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return float(node.value)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Pow):
+        left, right = _number(node.left), _number(node.right)
+        if left is not None and right is not None and abs(left) < _LARGE and abs(right) < _LARGE:
+            return left * right if isinstance(node.op, ast.Mult) else left ** min(right, 9.0)
+    return None
 
 
 def ending_of(loop: Loop) -> Ending:
@@ -98,7 +107,7 @@ def ending_of(loop: Loop) -> Ending:
                 return Ending(line=node.body[0].lineno, words=f'until "{_short(node.body[0])}" works')
     if isinstance(loop, ast.For | ast.AsyncFor):
         return Ending(line=loop.lineno, words=f'for each of "{_short(loop.iter)}"')
-    return Ending(line=loop.lineno, words="without an end")
+    return Ending(line=loop.lineno, words="without an end", never=True)
 
 
 def _short(node: ast.AST) -> str:

@@ -1,0 +1,52 @@
+"""A timeout fired since one rank was slow, not stuck.
+
+What it does: where ranks gave up waiting (a timeout of gloo or NCCL's watchdog, monitored_barrier, a store), names the
+rank that was in no collective when the first of them gave up, and the line at which it worked or slept, or what it
+came to when it was too late.
+
+Why it matters: the error stands in the log of the rank that waited. The one that evaluated, wrote a checkpoint or built
+an index alone says nothing, or complains about a connection that its peers have closed.
+
+Fix: give the process group, or the barrier around the slow part, a timeout that fits it; or let every rank take part.
+"""
+
+from __future__ import annotations
+
+from diagnostics.analysis.blame import stood_still
+from diagnostics.analysis.case import Case
+from diagnostics.analysis.late_words import late_story
+from diagnostics.analysis.timed_out import timed_out
+from diagnostics.matches import Examines, JobOutcome, Match
+from diagnostics.signatures.blamed import blamed
+
+CODE = "D321"
+NAME = "slow-rank-times-out"
+CLASS = "collective-timeout"
+EXAMINES = Examines.FAILED
+
+
+def match(case: Case) -> Match | None:
+    """Returns the slow ranks; None where no timeout fired, or those that were missing would not have come."""
+    timeout = timed_out(case) if not stood_still(case) else None
+    if timeout is None:
+        return None
+    late = [one for one in timeout.late if one.came_s is not None or one.reason is None or not one.reason.stuck]
+    if not late or len(late) < len(timeout.late):
+        return None
+    told = late_story(case, timeout, late, stuck=False)
+    return blamed(
+        case,
+        [one.story for one in late],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=told.title,
+        evidence=told.evidence,
+        fix=told.fix,
+        locations=told.locations,
+        confidence=told.confidence,
+        outcome=JobOutcome.HANG,
+        explains=[one.story.pid for one in timeout.gave_up],
+        began_s=min(one.left_s for one in late),
+        victims=[one.story for one in timeout.gave_up],
+    )
