@@ -25,11 +25,11 @@ def user_files(case: Case, story: ProcessStory | None = None) -> tuple[tuple[str
         path = os.path.normpath(file.path)  # one file may have several names
         if file.tree is not None and path not in found:
             found[path] = (name, file)
-            waiting += _imported(name, file)
+            waiting += imported_files(name, file)
     return tuple(found.values())
 
 
-def _imported(name: str, file: SourceFile) -> Iterator[str]:
+def imported_files(name: str, file: SourceFile) -> Iterator[str]:
     """Yields the files beside this one, or beside its package, that its imports may mean."""
     folders = (os.path.dirname(name), os.path.dirname(os.path.dirname(name)))  # noqa: PTH120 (a name)
     for node in ast.walk(file.tree) if file.tree is not None else ():

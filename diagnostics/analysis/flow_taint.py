@@ -1,0 +1,411 @@
+"""Why a value can differ between ranks: one word and the line where the difference comes in. Pure.
+
+One summary a name, attribute and function, whatever the calling context; what a collective made equal is equal.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from diagnostics.analysis.flow_building import dotted
+from diagnostics.analysis.flow_calls import Function, Program, last_name
+
+RANK, EXCEPTION, LOSS, DATA = "rank", "exception", "local loss", "data"
+FILES, TIME, RANDOM, ENVIRONMENT, ORDER = "files", "time", "random", "environment", "order"
+WEIGHTS = {RANK: 100, EXCEPTION: 80, LOSS: 65, DATA: 60, FILES: 45, TIME: 42, RANDOM: 42, ENVIRONMENT: 40, ORDER: 45}
+_ROUNDS = 5
+MOST_FUNCTIONS = 3000
+
+_RANK_NAMES = re.compile(
+    r"^(?:\w+_)?rank$|^(?:local_)?process_index$|^proc_?id$|^rank_?id$"
+    r"|^is_(?:\w+_)?(?:main|master|chief|primary|leader|root|rank_?zero|rank_?0|global_zero|world_process_zero|coordinator)\w*$"
+    r"|^(?:main|master)_process$|^should_save$(?!)",
+    re.IGNORECASE,
+)
+_RANK_CALLS = {"get_rank", "get_node_local_rank", "get_local_rank", "getpid", "get_group_rank"}
+_RANK_VARIABLES = re.compile(
+    r"^(?:LOCAL_|GROUP_|NODE_|ROLE_|SLURM_(?:PROC|LOCAL|NODE)|OMPI_\w+_|PMI_)?(?:RANK|ID)$|^SLURM_PROCID$"
+)
+_NOT_RANKS = re.compile(r"^(?:lora|low|matrix|max|min|top|tucker|cp)_?\w*rank$", re.IGNORECASE)
+_FILE_CALLS = {"exists", "isfile", "isdir", "is_file", "is_dir", "glob", "iglob", "rglob", "listdir", "scandir",
+               "iterdir", "getmtime", "getsize", "stat", "walk", "access", "lexists"}  # fmt: skip
+_TIME_CALLS = {"time", "perf_counter", "monotonic", "time_ns", "process_time", "now", "utcnow", "perf_counter_ns",
+               "monotonic_ns", "elapsed_time", "today"}  # fmt: skip
+_RANDOM_CALLS = {"random", "randint", "choice", "choices", "shuffle", "sample", "rand", "randn", "uniform", "randrange",
+                 "getrandbits", "uuid4", "uuid1", "urandom", "token_hex", "randperm", "multinomial", "bernoulli",
+                 "normal", "permutation", "gauss"}  # fmt: skip
+_RANDOM_HOMES = {"random", "np.random", "numpy.random", "torch", "uuid", "os", "secrets", "rng", "generator", ""}
+_HOST_CALLS = {"gethostname", "uname", "getfqdn", "getnode"}
+_DATA_NAMES = re.compile(
+    r"^(?:train|val|valid|test|eval|data)?_?(?:batch|sample|item|example|inputs?|targets?|labels?|shard|chunk)(?:es|s)?$"
+    r"|loader$|dataset$|^shard|^batch",
+    re.IGNORECASE,
+)
+_LOADER_NAMES = re.compile(r"loader|dataset|shard|batches|samples|iterator", re.IGNORECASE)
+# Calls after which every rank has the same.
+_AGREEING = re.compile(
+    r"all_?reduce|all_?gather|^broadcast|gather_for_metrics|reduce_mean|reduce_tensor|^reduce_|sync_?across|^agree"
+    r"|^synchroni[sz]e_|reduce_dict|reduce_boolean_decision|^distribute_|across_(?:ranks|processes)",
+    re.IGNORECASE,
+)
+_FILLED = {"all_reduce", "broadcast", "broadcast_object_list", "all_gather", "all_gather_object",
+           "all_gather_into_tensor", "all_reduce_coalesced"}  # fmt: skip
+_EVEN = re.compile(r"DistributedSampler$|DistributedBatchSampler$")
+_CHANGES = re.compile(r"^(?:append|extend|add|update|insert|setdefault|remove|pop|register\w*|add_\w+|put|discard)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """Why a value can differ, and where that comes in. `control`: it was set on a way that only some ranks take."""
+
+    why: str
+    file: str
+    line: int
+    function: str
+    control: bool = False
+    syntax: ast.AST | None = field(default=None, compare=False)
+
+    @property
+    def weight(self) -> int:
+        """How much it says: the rank most."""
+        return WEIGHTS.get(self.why, 0)
+
+
+Found = Taint | None
+
+
+@dataclass(eq=False)
+class Taints:
+    """What can differ between ranks in a program."""
+
+    program: Program
+    _names: dict[tuple[int, str], Taint] = field(default_factory=dict)
+    _attributes: dict[str, Taint] = field(default_factory=dict)
+    _returns: dict[int, Taint] = field(default_factory=dict)
+    _changed: bool = False
+
+    def __post_init__(self) -> None:
+        """Spreads what is known until nothing changes."""
+        functions = self.program.functions[:MOST_FUNCTIONS]
+        for _ in range(_ROUNDS):
+            self._changed = False
+            for function in functions:
+                self._spread(function)
+            if not self._changed:
+                break
+
+    # Questions
+
+    def of(self, value: ast.AST | None, function: Function) -> Found:
+        """Returns the weightiest reason why `value` can differ between ranks, None where none is seen."""
+        return max(self._reasons(value, function), key=_importance, default=None) if value is not None else None
+
+    def of_loop(self, iterable: ast.expr, function: Function) -> Found:
+        """Returns why a loop over `iterable` can go round a different number of times, or in another order."""
+        found = self.of(iterable, function)
+        if isinstance(iterable, ast.Call) and last_name(iterable.func) == "range":
+            return found
+        return found
+
+    def returned(self, function: Function) -> Found:
+        """Returns why what a function returns can differ."""
+        return self._returns.get(id(function))
+
+    # Reasons
+
+    def _reasons(self, value: ast.AST, function: Function, depth: int = 40) -> Iterator[Taint]:
+        if depth < 0 or isinstance(value, ast.Lambda):
+            return
+        own = self._own_reason(value, function)
+        if own is not None:
+            yield own
+        if isinstance(value, ast.Call):
+            yield from self._of_call(value, function, depth)
+            return
+        if isinstance(value, ast.Name):
+            found = self._of_name(value, function)
+            if found is not None:
+                yield found
+            return
+        if isinstance(value, ast.Attribute):
+            found = self._attributes.get(value.attr)
+            if found is not None:
+                yield found
+            if value.attr in ("shape", "dtype", "device", "ndim", "requires_grad") and not isinstance(
+                value.value, ast.Name
+            ):
+                return
+            if isinstance(value.value, ast.Name) and value.value.id in ("self", "args", "cfg", "config"):
+                return
+        if isinstance(value, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in value.ops):
+            left = value.left
+            if isinstance(left, ast.Name) and left.id in _SETTINGS:
+                return
+        for child in ast.iter_child_nodes(value):
+            yield from self._reasons(child, function, depth - 1)
+
+    def _of_call(self, call: ast.Call, function: Function, depth: int) -> Iterator[Taint]:
+        name = last_name(call.func)
+        if _AGREEING.search(name) or _EVEN.search(name):
+            return
+        targets = self.program.targets(call, function)
+        for target in targets:
+            found = self._returns.get(id(target))
+            if found is not None:
+                yield found
+        if name == "sorted":
+            yield from (one for one in self._of_parts(call, function, depth) if one.why != ORDER)
+            return
+        yield from self._of_parts(call, function, depth, called=bool(targets))
+
+    def _of_parts(self, call: ast.Call, function: Function, depth: int, *, called: bool = False) -> Iterator[Taint]:
+        if isinstance(call.func, ast.Attribute):
+            yield from self._reasons(call.func.value, function, depth - 1)
+        elif isinstance(call.func, ast.Name) and not called:
+            found = self._of_name(call.func, function)
+            if found is not None:
+                yield found
+        if called:
+            return  # what it returns was asked of it; its arguments spread to its parameters
+        for argument in (*call.args, *(one.value for one in call.keywords)):
+            yield from self._reasons(argument, function, depth - 1)
+
+    def _of_name(self, name: ast.Name, function: Function) -> Found:
+        scope: Function | None = function
+        while scope is not None:
+            if (id(scope), name.id) in self._names:
+                return None if self._made_equal(name, scope) else self._names[id(scope), name.id]
+            if name.id in scope.parameters or name.id in scope.assigned:
+                return None
+            scope = scope.outer
+        return None
+
+    def _made_equal(self, name: ast.Name, function: Function) -> bool:
+        """Whether a collective filled the name before this line and nothing has been assigned to it since."""
+        filled = [line for line in self._filled(function).get(name.id, ()) if line < name.lineno]
+        if not filled:
+            return False
+        last = max(filled)
+        return not any(last < value.lineno < name.lineno for value in function.assigned.get(name.id, ()))
+
+    def _filled(self, function: Function) -> dict[str, list[int]]:
+        if id(function) not in self._fills:
+            found: dict[str, list[int]] = defaultdict(list)
+            for node in function.own_nodes:
+                if isinstance(node, ast.Call) and last_name(node.func) in _FILLED:
+                    for argument in node.args[:1]:
+                        found[_base(argument)].append(node.lineno)
+            self._fills[id(function)] = found
+        return self._fills[id(function)]
+
+    _fills: dict[int, dict[str, list[int]]] = field(default_factory=dict)
+
+    def _own_reason(self, value: ast.AST, function: Function) -> Found:
+        why = source_of(value)
+        if why is None:
+            return None
+        return Taint(why, function.file, getattr(value, "lineno", 1), function.name, syntax=value)
+
+    # Spreading
+
+    def _spread(self, function: Function) -> None:
+        for node in function.own_nodes:
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    found = self.of(value, function)
+                    for target in targets:
+                        self._set(target, found, function, node)
+                        self._set_index(target, function)
+                case (
+                    ast.AnnAssign(target=target, value=value)
+                    | ast.AugAssign(target=target, value=value)
+                    | (ast.NamedExpr(target=target, value=value))
+                ):
+                    self._set(target, self.of(value, function), function, node)
+                case (
+                    ast.For(target=target, iter=over)
+                    | ast.AsyncFor(target=target, iter=over)
+                    | (ast.comprehension(target=target, iter=over))
+                ):
+                    found = self.of(over, function) or self._items(over, function)
+                    numbered = isinstance(over, ast.Call) and last_name(over.func) == "enumerate"
+                    items = target.elts[1:] if numbered and isinstance(target, ast.Tuple) else [target]
+                    for item in items:
+                        self._set(item, found, function, node)
+                case ast.withitem(optional_vars=target, context_expr=value) if target is not None:
+                    self._set(target, self.of(value, function), function, node)
+                case ast.Return(value=value) if value is not None:
+                    self._return(function, self.of(value, function), value)
+                case ast.Yield(value=value) if value is not None:
+                    self._return(function, self.of(value, function), value)
+                case ast.If(test=test) | ast.While(test=test):
+                    found = self.of(test, function)
+                    if found is not None:
+                        self._under(node, found, function)
+                case ast.ExceptHandler():
+                    taint = Taint(EXCEPTION, function.file, node.lineno, function.name, control=True, syntax=node)
+                    self._under(node, taint, function)
+                case ast.Call():
+                    self._pass(node, function)
+
+    def _items(self, over: ast.expr, function: Function) -> Found:
+        """Returns the taint of what a loader gives."""
+        name = last_name(over) if not isinstance(over, ast.Call) else last_name(over.args[0]) if over.args else ""
+        if _LOADER_NAMES.search(name):
+            return Taint(DATA, function.file, over.lineno, function.name, syntax=over)
+        return None
+
+    def _under(self, block: ast.AST, found: Taint, function: Function) -> None:
+        """Marks what is set in a block that only some ranks enter."""
+        control = Taint(found.why, function.file, getattr(block, "lineno", 1), function.name, True, block)
+        if found.why != RANK and found.why != EXCEPTION:
+            control = Taint(found.why, found.file, control.line, found.function, True, block)
+        for node in _statements(block):
+            if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    self._set(target, control, function, node)
+            elif isinstance(node, ast.Return) and not (node.value is None or _is_none(node.value)):
+                self._return(function, control, node.value)
+            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                called = node.value.func
+                if isinstance(called, ast.Attribute) and _CHANGES.match(called.attr):
+                    self._set(called.value, control, function, node)
+
+    def _pass(self, call: ast.Call, function: Function) -> None:
+        """Spreads from arguments to parameters."""
+        for target in self.program.targets(call, function):
+            shift = 1 if target.owner is not None and target.parameters[:1] in (("self",), ("cls",)) else 0
+            for at, argument in enumerate(call.args):
+                if at + shift < len(target.parameters):
+                    self._name(target, target.parameters[at + shift], self.of(argument, function))
+            for keyword in call.keywords:
+                if keyword.arg in target.parameters:
+                    self._name(target, keyword.arg, self.of(keyword.value, function))
+
+    def _return(self, function: Function, found: Found, value: ast.AST | None) -> None:
+        known = self._returns.get(id(function))
+        if found is not None and (known is None or _importance(found) > _importance(known)):
+            self._returns[id(function)] = found
+            self._changed = True
+
+    def _set(self, target: ast.expr, found: Found, function: Function, statement: ast.AST) -> None:
+        if found is None:
+            return
+        if isinstance(target, ast.Name):
+            self._name(function, target.id, found)
+        elif isinstance(target, ast.Attribute):
+            known = self._attributes.get(target.attr)
+            if known is None or _importance(found) > _importance(known):
+                self._attributes[target.attr] = found
+                self._changed = True
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for item in target.elts:
+                self._set(item, found, function, statement)
+        elif isinstance(target, (ast.Subscript, ast.Starred)):
+            self._set(target.value, found, function, statement)
+
+    def _set_index(self, target: ast.expr, function: Function) -> None:
+        if isinstance(target, ast.Subscript):
+            self._set(target.value, self.of(target.slice, function), function, target)
+
+    def _name(self, function: Function, name: str, found: Found) -> None:
+        if found is None:
+            return
+        known = self._names.get((id(function), name))
+        if known is None or _importance(found) > _importance(known):
+            self._names[id(function), name] = found
+            self._changed = True
+
+    @cached_property
+    def names_of_rank(self) -> frozenset[str]:
+        """Names that depend on the rank anywhere."""
+        return frozenset(name for (_, name), taint in self._names.items() if taint.why == RANK)
+
+
+_SETTINGS = {"scheduler", "scaler", "ema", "logger", "sampler", "teacher", "callback", "writer", "optimizer"}
+
+
+def source_of(value: ast.AST) -> str | None:
+    """Returns why an expression differs between ranks by itself, in one word."""
+    if isinstance(value, ast.Call):
+        return _source_call(value)
+    if isinstance(value, ast.Constant):
+        return RANK if isinstance(value.value, str) and _RANK_VARIABLES.match(value.value) else None
+    if isinstance(value, (ast.Set, ast.SetComp)):
+        return ORDER
+    name = value.id if isinstance(value, ast.Name) else value.attr if isinstance(value, ast.Attribute) else ""
+    if not name or not isinstance(getattr(value, "ctx", None), ast.Load):
+        return None
+    if _RANK_NAMES.match(name) and not _NOT_RANKS.match(name):
+        return RANK
+    return DATA if isinstance(value, ast.Name) and _BATCH.match(name) else None
+
+
+_BATCH = re.compile(r"^(?:batch|sample|inputs?|images?|tokens|shard)(?:es|s)?$", re.IGNORECASE)
+
+
+def _source_call(call: ast.Call) -> str | None:
+    module, _, name = dotted(call.func).rpartition(".")
+    name = name or last_name(call.func)
+    if name in _RANK_CALLS or _RANK_NAMES.match(name):
+        return RANK
+    if name in _HOST_CALLS:
+        return RANK if name == "gethostname" else ENVIRONMENT
+    if name in _FILE_CALLS and not (name in ("access", "stat", "walk") and module != "os"):
+        return FILES
+    if name in _TIME_CALLS and module.rpartition(".")[2] in ("time", "datetime", "date", "dt", ""):
+        return TIME if module or name != "time" else TIME
+    if (
+        name in _RANDOM_CALLS
+        and module in _RANDOM_HOMES
+        and not (module == "" and name in ("choice", "sample", "normal"))
+    ):
+        return RANDOM
+    if name == "item" and isinstance(call.func, ast.Attribute) and not call.args:
+        return LOSS if "loss" in ast.unparse(call.func.value).lower() else DATA
+    if name == "len" and call.args and _LOADER_NAMES.search(last_name(call.args[0])):
+        return DATA
+    if name in ("isnan", "isinf", "isfinite", "backward"):
+        return LOSS if "loss" in ast.unparse(call).lower() else DATA
+    if name in ("memory_allocated", "memory_reserved", "mem_get_info", "virtual_memory", "cpu_count", "device_count"):
+        return ENVIRONMENT
+    if name == "set" and module == "":
+        return ORDER
+    if name in ("empty", "full", "poll", "qsize") and "queue" in module.lower():
+        return DATA
+    if name == "next":
+        return DATA
+    if name in ("environ.get", "getenv") or module.endswith("environ"):
+        return ENVIRONMENT
+    return None
+
+
+def _importance(taint: Taint) -> tuple[int, int]:
+    return taint.weight, not taint.control
+
+
+def _statements(block: ast.AST) -> Iterator[ast.AST]:
+    """Yields the statements in a block, without functions inside."""
+    waiting = [*getattr(block, "body", ()), *getattr(block, "orelse", ())]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        yield node
+        if not isinstance(node, ast.expr):
+            waiting += [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.expr)]
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _base(value: ast.expr) -> str:
+    while isinstance(value, (ast.Attribute, ast.Subscript, ast.Starred)):
+        value = value.value
+    return value.id if isinstance(value, ast.Name) else ""

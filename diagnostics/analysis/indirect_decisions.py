@@ -1,0 +1,82 @@
+"""Decisions that no branch on the way shows: a decorator, a callback only some ranks registered, a context. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.analysis.decision_lines import HIGHEST, decision, rank_only
+from diagnostics.analysis.decisions import Decides, Decision
+from diagnostics.analysis.flow_calls import last_name
+from diagnostics.analysis.flow_stacks import Level, Stack
+from diagnostics.analysis.flow_taint import DATA, ENVIRONMENT, RANK, Taint, Taints
+from diagnostics.analysis.flow_walk import Goal, is_recorded
+from diagnostics.analysis.same_line import contexts
+
+_REGISTERED = 8
+_LOOKED_AT = 2  # innermost levels whose contexts are looked at
+
+
+def indirect(here: Goal, there: Goal, taints: Taints) -> Iterator[Decision]:
+    """Yields decisions seen beside the ways of two ranks, with their scores."""
+    for own, other in ((here.stack, there.stack), (there.stack, here.stack)):
+        for level in _alone(own, other):
+            yield from _decorators(level)
+            yield from _registrations(level, taints)
+        for level in own.levels[-_LOOKED_AT:]:
+            yield from (one for one in contexts(level, taints) if one.tainted_by not in (DATA, ENVIRONMENT))
+
+
+def _alone(own: Stack, other: Stack) -> tuple[Level, ...]:
+    """Returns the levels that only one of two ranks has entered."""
+    for at, level in enumerate(own.levels):
+        if at >= len(other.levels) or other.levels[at].function is not level.function:
+            return own.levels[at:]
+        if other.levels[at].line != level.line:
+            return own.levels[at + 1 :]
+    return ()
+
+
+def _decorators(level: Level) -> Iterator[Decision]:
+    for decorator in getattr(level.function.syntax, "decorator_list", ()):
+        if rank_only(last_name(decorator)):
+            taint = Taint(RANK, level.function.file, decorator.lineno, level.function.name)
+            yield decision(level.function, decorator.lineno, Decides.BRANCH, taint, HIGHEST + 1)
+
+
+def _registrations(level: Level, taints: Taints) -> Iterator[Decision]:
+    """Yields the branches on the rank in which the function, or the class it is a method of, is named."""
+    function = level.function
+    owner = taints.program.class_of(function)
+    name = owner.name if owner is not None else function.name.rpartition(".")[2]
+    if name in ("<module>", "<lambda>"):
+        return
+    for where in taints.program.functions:
+        if where is function:
+            continue
+        for node in where.own_nodes:
+            if isinstance(node, (ast.If, ast.IfExp)) and _names(node, name):
+                taint = taints.of(node.test, where)
+                if taint is not None:
+                    yield decision(where, node.test.lineno, Decides.BRANCH, taint, taint.weight + _REGISTERED)
+
+
+def _names(block: ast.If | ast.IfExp, name: str) -> bool:
+    parts = [block.body, block.orelse] if isinstance(block, ast.IfExp) else [*block.body, *block.orelse]
+    return any(
+        (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
+        for part in parts
+        for node in ast.walk(part)
+    )
+
+
+def hidden_call(goal: Goal, first: Decision) -> Iterator[Decision]:
+    """Yields the call of a library in which a rank communicates, where its line shows no operation of the group."""
+    if not goal.stack.levels:
+        return
+    level = goal.stack.levels[-1]
+    calls = [node.syntax for node in level.function.graph.at_line(level.line) if isinstance(node.syntax, ast.Call)]
+    if not calls or any(is_recorded(call) or last_name(call.func) == "backward" for call in calls):
+        return
+    if (level.function.file, level.line) != (first.frame.file, first.frame.line):
+        yield decision(level.function, level.line, Decides.CALLS, None, first.score - 1)

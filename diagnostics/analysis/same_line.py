@@ -1,0 +1,89 @@
+"""Why ranks can do different things in one line: the order of a loop around it, a context, an argument. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeVar
+
+from diagnostics.analysis.decision_lines import decision
+from diagnostics.analysis.decisions import Decides, Decision
+from diagnostics.analysis.flow_calls import Function
+from diagnostics.analysis.flow_stacks import Level, nodes_at
+from diagnostics.analysis.flow_taint import DATA, LOSS, Taint, Taints
+from diagnostics.analysis.flow_walk import Goal
+
+MOST_LEVELS = 6
+_ORDER_POINTS, _CONTEXT_POINTS, _ARGUMENT_POINTS = 6, 4, 0
+
+
+def same_line(goal: Goal, taints: Taints) -> tuple[Decision, ...]:
+    """Returns what can differ between two ranks that both stand at `goal`, best first."""
+    found: list[Decision] = []
+    for depth, level in enumerate(reversed(goal.stack.levels[-MOST_LEVELS:])):
+        function = level.function
+        for loop in _around(function, level.line, ast.For, ast.AsyncFor, ast.comprehension):
+            taint = taints.of_loop(loop.iter, function)
+            if taint is not None and taint.why not in (DATA, LOSS):
+                found += _lines(function, loop.iter.lineno, Decides.LOOP, taint, _ORDER_POINTS - depth, taints)
+        found += contexts(level, taints, depth)
+        if depth == 0:
+            found += _arguments(level, taints, goal.op)
+    best: dict[tuple[str, int], Decision] = {}
+    for one in found:
+        key = (one.frame.file, one.frame.line)
+        if key not in best or best[key].score < one.score:
+            best[key] = one
+    return tuple(sorted(best.values(), key=lambda one: -one.score))
+
+
+def contexts(level: Level, taints: Taints, depth: int = 0) -> Iterator[Decision]:
+    """Yields the `with`s around a level's line whose context only some ranks have: no_sync() on one of them."""
+    for block in _around(level.function, level.line, ast.With, ast.AsyncWith):
+        for item in block.items:
+            taint = taints.of(item.context_expr, level.function)
+            if taint is not None:
+                line = item.context_expr.lineno
+                yield from _lines(level.function, line, Decides.BRANCH, taint, _CONTEXT_POINTS - depth, taints)
+
+
+def _arguments(level: Level, taints: Taints, op: str) -> Iterator[Decision]:
+    for index in nodes_at(level, None, op):
+        call = level.function.graph.nodes[index].syntax
+        if not isinstance(call, ast.Call):
+            continue
+        for argument in (*call.args, *(one.value for one in call.keywords)):
+            taint = taints.of(argument, level.function)
+            if taint is not None:
+                yield from _lines(level.function, call.lineno, Decides.CALLS, taint, _ARGUMENT_POINTS, taints)
+
+
+def _lines(
+    function: Function, line: int, kind: Decides, taint: Taint, points: int, taints: Taints
+) -> Iterator[Decision]:
+    """Yields the line and the one where the difference comes in: that first where it is a choice by itself."""
+    yield decision(function, line, kind, taint, taint.weight + points)
+    if (taint.file, taint.line) == (function.file, line):
+        return
+    functions = taints.program.functions
+    where = next((one for one in functions if (one.name, one.file) == (taint.function, taint.file)), None)
+    if where is None or taint.line > len(where.source.lines):
+        return
+    chooses = " if " in f" {where.source.lines[taint.line - 1].strip()}"
+    further = Decides.BRANCH if chooses else Decides.CALLS
+    yield decision(where, taint.line, further, taint, taint.weight + points + (1 if chooses else -1))
+
+
+Block = TypeVar("Block", bound=ast.AST)
+
+
+def _around(function: Function, line: int, *kinds: type[Block]) -> Iterator[Block]:
+    """Yields the blocks of these kinds around a line, the innermost first."""
+    around = [node for node in function.own_nodes if isinstance(node, kinds) and _holds(node, line)]
+    yield from sorted(around, key=lambda node: -getattr(node, "lineno", 0))
+
+
+def _holds(node: ast.AST, line: int) -> bool:
+    if isinstance(node, ast.comprehension):
+        return node.target.lineno <= line + 3 and line <= (node.iter.end_lineno or 0)
+    return getattr(node, "lineno", 0) < line <= (getattr(node, "end_lineno", None) or 0)

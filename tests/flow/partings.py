@@ -1,0 +1,667 @@
+"""Programs in which one rank went another way, by name: (expected kind of the first decision, marked source)."""
+
+from __future__ import annotations
+
+PARTINGS: dict[str, tuple[str, str]] = {
+    "rank test around the save": (
+        "branch",
+        """
+import torch.distributed as dist
+def save(model):
+    dist.barrier()  # H2
+def main():
+    rank = dist.get_rank()
+    for step in range(10):
+        dist.all_reduce(loss)  # A1 T1
+        if rank == 0:  # first
+            save(model)  # H1
+    dist.barrier()
+main()  # A0 H0 T0
+""",
+    ),
+    "broadcast in the except": (
+        "except",
+        """
+import torch.distributed as dist
+def main():
+    for batch in loader:
+        try:
+            loss = step(batch)  # also
+        except RuntimeError:  # first
+            dist.broadcast(flag, 0)  # H1
+        dist.all_reduce(loss)  # A1 T1
+main()  # A0 H0 T0
+""",
+    ),
+    "broadcast in the except, the exception seen": (
+        "except",
+        """
+import torch.distributed as dist
+def step(batch):
+    if batch.sum() > 3:
+        raise ValueError("x")  # caught
+    return model(batch)
+def main():
+    for batch in loader:
+        try:
+            loss = step(batch)  # caught
+        except ValueError as error:  # first
+            print(error)
+            dist.broadcast(flag, 0)  # H1
+            continue
+        dist.all_reduce(loss)  # A1 T1
+main()  # A0 H0 T0
+""",
+    ),
+    "shorter shard": (
+        "loop",
+        """
+import torch.distributed as dist
+def main():
+    rank = dist.get_rank()
+    shard = data[rank::2][: 5 - rank]  # also
+    for batch in shard:  # first
+        loss = model(batch)
+        dist.all_reduce(loss)  # A1 T1
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "loader of uneven length": (
+        "loop",
+        """
+import torch.distributed as dist
+def main():
+    for epoch in range(3):
+        for batch in loader:  # first
+            dist.all_reduce(model(batch))  # A1 T1
+        if epoch % 2 == 0:
+            print("epoch")
+        dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "break of early stopping on the local loss": (
+        "branch",
+        """
+import torch.distributed as dist
+def main():
+    best = 9.0
+    for epoch in range(30):
+        loss = train()
+        value = loss.item()
+        if value > best:  # first
+            break  # also
+        best = value
+        dist.all_reduce(loss)  # A1 T1
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "continue that skips a backward": (
+        "branch",
+        """
+import torch.distributed as dist
+def main():
+    for batch in loader:
+        loss = model(batch)
+        if torch.isnan(loss):  # first
+            continue  # also
+        loss.backward()  # T1
+        optimizer.step()
+        dist.all_reduce(loss)  # A1
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "guard on an empty batch": (
+        "branch",
+        """
+import torch.distributed as dist
+def main():
+    for batch in loader:
+        if batch is None:  # first
+            continue
+        dist.all_reduce(model(batch))  # A1 T1
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "other file: early return by rank": (
+        "branch",
+        """
+import torch.distributed as dist
+from saving import save
+def main():
+    while True:
+        dist.all_reduce(loss)  # A1 T1
+        save(model)  # H1
+main()  # A0 H0 T0
+### saving.py
+import torch.distributed as dist
+def save(model):
+    if dist.get_rank() != 0:  # first
+        return  # also
+    write(model)
+    dist.barrier()  # H2
+""",
+    ),
+    "helper holds the rank test": (
+        "branch",
+        """
+import torch.distributed as dist
+def should_checkpoint(step):
+    return step % 2 == 0 and dist.get_rank() == 0  # also
+def main():
+    for step in range(10):
+        dist.all_reduce(loss)  # A1 T1
+        if should_checkpoint(step):  # first
+            dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "short circuit": (
+        "branch",
+        """
+import torch.distributed as dist
+def main():
+    rank = int(os.environ["RANK"])
+    for step in range(10):
+        dist.all_reduce(loss)  # A1 T1
+        rank == 0 and dist.barrier()  # H1 first
+main()  # A0 H0 T0
+""",
+    ),
+    "conditional expression": (
+        "branch",
+        """
+import torch.distributed as dist
+def main():
+    for step in range(10):
+        dist.all_reduce(loss)  # A1 T1
+        value = (
+            gather(loss)  # H1
+            if args.local_rank == 0  # first
+            else None
+        )
+def gather(x):
+    dist.all_gather(out, x)  # H2
+main()  # A0 H0 T0
+""",
+    ),
+    "decorator of the project": (
+        "branch",
+        """
+import torch.distributed as dist
+def rank_zero_only(fn):
+    def wrapper(*args):
+        if dist.get_rank() == 0:  # also
+            return fn(*args)  # H2
+        return None
+    return wrapper
+@rank_zero_only  # first
+def save(model):
+    dist.barrier()  # H3
+def main():
+    for step in range(10):
+        dist.all_reduce(loss)  # A1 T1
+        save(model)  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "decorator of a library": (
+        "branch",
+        """
+import torch.distributed as dist
+from lightning import rank_zero_only
+@rank_zero_only  # first
+def save(model):
+    dist.barrier()  # H2!
+def main():
+    for step in range(10):
+        dist.all_reduce(loss)  # A1 T1
+        save(model)  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "generator that ends early": (
+        "branch",
+        """
+import torch.distributed as dist
+def batches(data):
+    for one in data:
+        if one.sum().item() > 7:  # first
+            return  # also
+        yield one
+def main():
+    for batch in batches(data):
+        dist.all_reduce(batch)  # A1 T1
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "callback registered on one rank": (
+        "branch",
+        """
+import torch.distributed as dist
+def sync(step):
+    dist.barrier()  # H2
+def main():
+    hooks = []
+    if dist.get_rank() == 0:  # first
+        hooks.append(sync)
+    for step in range(10):
+        dist.all_reduce(loss)  # A1 T1
+        for hook in hooks:  # also
+            hook(step)  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "callback of a library trainer on one rank": (
+        "branch",
+        """
+import torch.distributed as dist
+class Saver(Callback):
+    def on_epoch_end(self, trainer):
+        dist.barrier()  # H2!
+class Net(Module):
+    def training_step(self, batch):
+        dist.all_reduce(batch)  # A2! T2!
+def main():
+    callbacks = []
+    if rank == 0:  # first
+        callbacks.append(Saver())
+    trainer = Trainer(callbacks=callbacks)
+    trainer.fit(Net())  # A1 T1 H1
+main()  # A0 H0 T0
+""",
+    ),
+    "hook of a library trainer that tests the rank": (
+        "branch",
+        """
+import torch.distributed as dist
+class Net(Module):
+    def training_step(self, batch):
+        dist.all_reduce(batch)  # A2! T2!
+    def on_train_epoch_end(self):
+        if self.trainer.is_global_zero:  # first
+            dist.barrier()  # H2!
+def main():
+    Trainer().fit(Net())  # A1 T1 H1
+main()  # A0 H0 T0
+""",
+    ),
+    "flag of a while loop": (
+        "loop",
+        """
+import torch.distributed as dist
+def main():
+    done = False
+    while not done:  # first
+        loss = train()
+        dist.all_reduce(total)  # A1 T1
+        done = loss.item() < 0.1  # also
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "suppress": (
+        "except",
+        """
+import torch.distributed as dist
+from contextlib import suppress
+def main():
+    for name in names:
+        with suppress(OSError):  # first
+            data = read(name)
+            dist.all_reduce(data)  # A1 T1
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "no_sync on one rank": (
+        "branch",
+        """
+import torch.distributed as dist
+def main():
+    for batch in loader:
+        ctx = model.no_sync() if rank == 1 else nullcontext()  # first
+        with ctx:  # also
+            loss = model(batch)
+            loss.backward()  # T1
+        dist.all_reduce(loss)  # A1 H1
+main()  # A0 H0 T0
+""",
+    ),
+    "end of the program on one rank": (
+        "branch",
+        """
+import sys
+import torch.distributed as dist
+def main():
+    for step in range(10):
+        if step == 3 and dist.get_rank() == 1:  # first
+            sys.exit(0)  # also
+        dist.all_reduce(loss)  # A1 T1
+main()  # A0 T0
+""",
+    ),
+    "return of main on one rank": (
+        "branch",
+        """
+import torch.distributed as dist
+def main():
+    for step in range(10):
+        dist.all_reduce(loss)  # A1
+    if dist.get_rank() != 0:  # first
+        return
+    dist.barrier()  # T1
+main()  # A0 T0
+""",
+    ),
+    "a file that one rank sees": (
+        "branch",
+        """
+import os
+import torch.distributed as dist
+def main():
+    dist.barrier()  # A1
+    if os.path.exists("ckpt.pt"):  # first
+        state = load()
+        dist.broadcast(state, 0)  # H1
+    dist.all_reduce(x)  # T1
+main()  # A0 H0 T0
+""",
+    ),
+    "a deadline by the clock": (
+        "branch",
+        """
+import time
+import torch.distributed as dist
+def main():
+    begin = time.time()
+    for step in range(100):
+        dist.all_reduce(x)  # A1 T1
+        if time.time() - begin > 60:  # first
+            break  # also
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "chance": (
+        "branch",
+        """
+import random
+import torch.distributed as dist
+def main():
+    for step in range(100):
+        if random.random() < 0.5:  # first
+            dist.all_gather(xs, x)  # H1
+        dist.all_reduce(x)  # A1 T1
+main()  # A0 H0 T0
+""",
+    ),
+    "which of two orders": (
+        "branch",
+        """
+import torch.distributed as dist
+def main():
+    dist.barrier()  # A1
+    if rank % 2 == 0:  # first
+        dist.all_reduce(a)  # H1
+        dist.broadcast(b, 0)
+    else:
+        dist.broadcast(b, 0)  # T1
+        dist.all_reduce(a)
+main()  # A0 H0 T0
+""",
+    ),
+    "metric gathered in the order of a set": (
+        "loop",
+        """
+import torch.distributed as dist
+def main():
+    names = set(metrics)
+    for name in names:  # first
+        dist.all_reduce(metrics[name])  # A1 H1 T1
+main()  # A0 H0 T0
+""",
+    ),
+    "exception swallowed on one rank, in a helper": (
+        "except",
+        """
+import torch.distributed as dist
+def step(batch):
+    try:
+        loss = model(batch)  # also
+        dist.all_reduce(loss)  # A2 T2
+    except Exception:  # first
+        return None
+    return loss
+def main():
+    for batch in loader:
+        step(batch)  # A1 T1
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "method of an object in another file": (
+        "branch",
+        """
+import torch.distributed as dist
+from trainer import Trainer
+def main():
+    Trainer().fit()  # A1 H1 T1
+main()  # A0 H0 T0
+### trainer.py
+import torch.distributed as dist
+class Trainer:
+    def __init__(self):
+        self.is_master = dist.get_rank() == 0
+    def fit(self):
+        for step in range(3):
+            self.train()  # A2 T2
+            self.maybe_save()  # H2
+    def train(self):
+        dist.all_reduce(x)  # A3 T3
+    def maybe_save(self):
+        if self.is_master:  # first
+            self.save()  # H3
+    def save(self):
+        dist.barrier()  # H4
+""",
+    ),
+    "stands in a wait for a file on one rank": (
+        "branch",
+        """
+import torch.distributed as dist
+import time
+def main():
+    for step in range(9):
+        dist.all_reduce(x)  # A1 T1
+        if rank == 0:  # first
+            while not os.path.exists("flag"):
+                time.sleep(1)  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "match on the rank": (
+        "branch",
+        """
+import torch.distributed as dist
+def main():
+    dist.barrier()  # A1
+    match dist.get_rank():
+        case 0:  # first
+            dist.all_reduce(x)  # H1
+        case _:
+            dist.broadcast(x, 0)  # T1
+main()  # A0 H0 T0
+""",
+    ),
+    "evaluation on rank 0 only, in another function, after healthy steps": (
+        "branch",
+        """
+import torch.distributed as dist
+def evaluate(model):
+    for batch in val_loader:
+        out = model(batch)
+        dist.all_reduce(out)  # H2
+def train(model):
+    for step in range(9):
+        loss = model(step)
+        dist.all_reduce(loss)  # A2 T2
+def main():
+    for epoch in range(9):
+        train(model)  # A1 T1
+        if is_main_process():  # first
+            evaluate(model)  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "second epoch only": (
+        "branch",
+        """
+import torch.distributed as dist
+def main():
+    for epoch in range(4):
+        for batch in loader:
+            dist.all_reduce(loss)  # A1 T1
+        if epoch >= 1 and rank == 0:  # first
+            dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "from the start of the program": (
+        "branch",
+        """
+import torch.distributed as dist
+def main():
+    dist.init_process_group("gloo")
+    if int(os.environ["LOCAL_RANK"]) == 0:  # first
+        download()
+        dist.barrier()  # H1
+    dist.all_reduce(x)  # T1
+main()  # H0 T0
+""",
+    ),
+    "library call that hides the operation": (
+        "branch",
+        """
+import torch.distributed as dist
+def main():
+    for step in range(4):
+        dist.all_reduce(x)  # A1 T1
+        if accelerator.is_main_process:  # first
+            accelerator.save_state("x")  # H1 also
+main()  # A0 H0 T0
+""",
+    ),
+    "comprehension": (
+        "loop",
+        """
+import torch.distributed as dist
+def reduced(x):
+    dist.all_reduce(x)  # A2 T2
+    return x
+def main():
+    mine = files[rank::2]
+    out = [reduced(f) for f in mine]  # A1 T1 first
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "early stopping inside an object": (
+        "branch",
+        """
+import torch.distributed as dist
+class Stopper:
+    def __init__(self):
+        self.best, self.bad = 9e9, 0
+    def stop(self, value):
+        if value < self.best:
+            self.best, self.bad = value, 0
+        else:
+            self.bad += 1
+        return self.bad > 3
+def main():
+    stopper = Stopper()
+    for epoch in range(99):
+        loss = run_epoch()
+        dist.all_reduce(total)  # A1 T1
+        if stopper.stop(loss.item()):  # first
+            break  # also
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "finally holds a barrier": (
+        "except",
+        """
+import torch.distributed as dist
+def main():
+    for batch in loader:
+        try:
+            work(batch)  # caught
+            dist.all_reduce(x)  # T1
+        except ValueError:  # first
+            print("skipped")
+        finally:
+            dist.barrier()  # A1 H1
+main()  # A0 H0 T0
+""",
+    ),
+    "assertion on local data caught far outside": (
+        "except",
+        """
+import torch.distributed as dist
+def check(x):
+    if x.item() > 3:  # also
+        raise ValueError(x)
+def epoch():
+    for x in loader:
+        check(x)
+        dist.all_reduce(x)  # A2 T2
+def main():
+    for _ in range(3):
+        try:
+            epoch()  # A1 T1
+        except ValueError:  # first
+            print("next epoch")
+        dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "lambda as a callback": (
+        "branch",
+        """
+import torch.distributed as dist
+def each(fn):
+    for i in range(3):
+        fn(i)  # A1 H1 T1
+def work(i):
+    if rank == 0:  # first
+        dist.barrier()  # H3
+    dist.all_reduce(x)  # A3 T3
+each(lambda i: work(i))  # A0 H0 T0 A2 H2 T2
+""",
+    ),
+}
+
+NOTHING: dict[str, str] = {
+    "no stacks": """
+import torch.distributed as dist
+dist.barrier()  # A0
+""",
+    "the same line on both, nothing differs": """
+import torch.distributed as dist
+for step in range(3):
+    dist.all_reduce(x)  # A0 H0 T0
+""",
+    "straight line": """
+import torch.distributed as dist
+dist.barrier()  # A0
+dist.all_reduce(x)  # H0
+dist.broadcast(x, 0)  # T0
+""",
+}
