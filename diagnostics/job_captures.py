@@ -17,6 +17,7 @@ from diagnostics.job_facts_file import JobFactsFile
 from diagnostics.machine.job_streams import JobStreams
 from diagnostics.machine.job_tree import JobTree, Member
 from diagnostics.machine.tools import running_tools
+from diagnostics.raised_watch import RaisedWatch
 from diagnostics.run_folder import RunFolder
 from diagnostics.stall import Progress, waits_for_orders
 from diagnostics.surroundings import Surroundings, at_start
@@ -43,6 +44,7 @@ class JobCaptures:
         self._place, self._file, self._say = place, file, say
         self._around: Surroundings | None = None
         self._progress = None if waits_for_orders(tuple(command)) else Progress(place.agents, stall_timeout_s)
+        self._raising, self._raised = RaisedWatch(place.agents), set[int]()
         self._pauses_s = self._next_look = self._next_provisional = 0.0
         self._progress_at_end: tuple[Stall, ...] = ()
         self._said = ""
@@ -89,6 +91,8 @@ class JobCaptures:
         if member.status is not None and os.WCOREDUMP(member.status):
             self._dumped.append(member)
         if self._is_ending or member.status == 0 or self._taken >= MOST_SNAPSHOTS or not self._counts(member):
+            return
+        if member.pid in self._raised:  # what its peers did when it raised tells more than what they do now
             return
         if len(tree.living()) > 0 and self._begin(lambda: self._snapshot(tree.living(), f"pid {member.pid} ended")):
             self._taken += 1
@@ -140,6 +144,7 @@ class JobCaptures:
         living = {pid: start for pid, start in tree.living().items() if pid not in tools}
         if self._around is not None:
             self._around.saw(living)
+        self._look_at_peers(self._raising.look(living), living)
         said = self._progress.look(at_s - self._pauses_s, living, streams.count() if streams is not None else 0)
         tree.changed |= said.report or said.withdraw
         self._wants_end |= said.end
@@ -152,6 +157,14 @@ class JobCaptures:
             self._join(SNAPSHOT_S)
             for name in ("report.md", "report.json"):
                 (self._place.folder / name).unlink(missing_ok=True)
+
+    def _look_at_peers(self, raised: Sequence[int], living: Mapping[int, int]) -> None:
+        """Looks at the others as soon as a process has raised the exception that will end it."""
+        if not raised or self._taken >= MOST_SNAPSHOTS:
+            return
+        if self._begin(lambda: self._snapshot(living, f"pid {raised[0]} raised")):
+            self._taken += 1
+            self._raised.update(raised)
 
     def _provisional(self, living: Mapping[int, int], streams: JobStreams | None) -> None:
         self._snapshot(living, "stall")

@@ -70,14 +70,16 @@ def timed_out(case: Case) -> TimedOut | None:
     fired_s = gave_up[0].at_s
     if any(_ended_before(story, fired_s) for story in case.ranks):
         return None  # whoever left took what the others waited for along
-    named = {
-        int(word) for one in gave_up for found in NAMED.finditer(one.text) for word in re.findall(r"\d+", found[1])
-    }
-    late = [story for story in case.ranks if story.rank in named] if named else _absent(case, fired_s)
-    waited = tuple(one for one in gave_up if one.story not in late)
+    said = [found[1] for one in gave_up for found in NAMED.finditer(one.text)]
+    named = {int(word) for text in said for word in re.findall(r"\d+", text)}
+    absent = [story for story in case.ranks if story.rank in named] if named else _absent(case, fired_s)
+    looked_at = [_late(case, story, fired_s) for story in absent]
+    late = tuple(one for one in looked_at if one is not None)
+    missing = {one.story.rank for one in late}
+    waited = tuple(one for one in gave_up if one.story.rank not in missing)
     if not late or not waited or any(_failed_otherwise(story, fired_s) for story in case.ranks):
         return None
-    return TimedOut(gave_up=waited, late=tuple(_late(case, story, fired_s) for story in late))
+    return TimedOut(gave_up=waited, late=late)
 
 
 def _gave_up(story: ProcessStory) -> GaveUp | None:
@@ -141,6 +143,8 @@ def _late(case: Case, story: ProcessStory, fired_s: float) -> Late | None:
     last = looks_of(case, story).last
     seen_first = came_s is None or (last is not None and last.at_s < came_s)
     outside = bool(stack) and seen_first and stand_of(case, story, stack, own) is Stand.OUTSIDE
+    if stack and came_s is None and not outside:
+        return None
     if stack and came_s is None and not outside:
         return None
     came_to = raised.user_path if raised is not None else user_frames(after.path, agent_folder=folder) if after else ()
