@@ -15,9 +15,9 @@ from typing import Any
 
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.shutdown_wait import still_there
+from diagnostics.analysis.started_lines import lines_in
+from diagnostics.analysis.story_paths import event_s, events_of, own_frames, still_there, text_at
 from diagnostics.analysis.try_blocks import spans
-from diagnostics.analysis.user_code import user_frames
 
 _FUTEX = ("202", "98")  # of x86-64 and arm64
 _PRIVATE = 0x80  # FUTEX_PRIVATE_FLAG: locks between processes do not have it
@@ -58,7 +58,7 @@ def cannot_wake(case: Case, story: ProcessStory) -> bool:
     calls = {one.get("native_id"): str(one.get("system_call") or "") for one in listed}
     if not _waits_for_ever(calls.get(story.pid, "")):
         return False
-    servants = sum(any(_FEEDS.search(frame.file) for frame in stack) and not _own(story, stack)
+    servants = sum(any(_FEEDS.search(frame.file) for frame in stack) and not own_frames(story, stack)
                    for stack in story.stacks[1:])  # fmt: skip
     return sum(not _waits_for_ever(call) for call in calls.values()) <= servants
 
@@ -68,12 +68,7 @@ def thread_made(case: Case, one: LeftLock) -> tuple[str, ...]:
     names = "|".join(dict.fromkeys(re.escape(frame.function.rpartition(".")[2]) for frame in one.holder))
     made = re.compile(rf"\b(?:Thread|Timer|submit)\(.*\b(?:{names})\b")
     files = dict.fromkeys(frame.file for frame in (*one.holder, *one.stands)) if names else ()
-    return tuple(
-        case.line(Frame(file=file, line=number, function=""))
-        for file in files
-        for number, text in enumerate(case.sources.file(file).lines, 1)
-        if made.search(text)
-    )
+    return lines_in(case, files, made)
 
 
 def others_taking(case: Case, one: LeftLock) -> tuple[str, ...]:
@@ -97,7 +92,7 @@ def _left_lock(case: Case, story: ProcessStory) -> LeftLock | None:
     if not cannot_wake(case, story):
         return None
     main = story.stacks[0]
-    stands = _own(story, main)
+    stands = own_frames(story, main)
     inner = [frame for frame in main if frame not in stands][:1] if stands and main[0] != stands[0] else []
     library = main[: main.index(stands[0])] if stands else main
     lock = "" if library else _lock_at(case, stands[0])
@@ -107,7 +102,7 @@ def _left_lock(case: Case, story: ProcessStory) -> LeftLock | None:
         return None  # it took the lock itself, further out
     parent = case.of_pid(agent.forked_from)
     holder = _holder(case, parent, lock) if parent is not None and lock else ()
-    threads = _had_threads(parent)
+    threads = _had_threads(case, parent, story)
     if in_python and not lock and not threads:
         return None  # a queue or event of its own, that nobody serves
     return LeftLock(
@@ -134,8 +129,7 @@ def _waits_for_ever(call: str) -> bool:
 
 
 def _lock_at(case: Case, frame: Frame) -> str:
-    lines = case.sources.file(frame.file).lines
-    found = _TAKES.search(lines[frame.line - 1]) if 0 < frame.line <= len(lines) else None
+    found = _TAKES.search(text_at(case, frame))
     return (found[1] or found[2]) if found is not None else ""
 
 
@@ -159,7 +153,7 @@ def _tail(name: str) -> str:
 
 def _holder(case: Case, parent: ProcessStory, lock: str) -> tuple[Frame, ...]:
     for stack in parent.stacks:
-        own = _own(parent, stack)
+        own = own_frames(parent, stack)
         for index, frame in enumerate(own):
             taken = _lock_around(case, frame, lock)
             if taken is not None:
@@ -167,19 +161,17 @@ def _holder(case: Case, parent: ProcessStory, lock: str) -> tuple[Frame, ...]:
     return ()
 
 
-def _had_threads(parent: ProcessStory | None) -> bool:
-    """Whether the parent had threads beside its main one that are no part of starting children."""
+def _had_threads(case: Case, parent: ProcessStory | None, child: ProcessStory) -> bool:
+    """Whether the parent had threads beside its main one, and beside those that serve its children, when it forked."""
     if parent is None or parent.agent is None:
         return False
-    if any(event.kind == "thread" for event in parent.agent.events):
+    if any(event_s(case, parent, event.seconds) <= child.began_s for event in events_of(parent, "thread")):
         return True
-    return any(_own(parent, stack) and not any(_FEEDS.search(one.file) for one in stack) for stack in parent.stacks[1:])
+    return any(own_frames(parent, stack) and not _serves(stack) for stack in parent.stacks[1:])
 
 
-def _own(story: ProcessStory, stack: Sequence[Frame]) -> tuple[Frame, ...]:
-    folder = story.agent.agent_folder if story.agent is not None else ""
-    outside = [frame for frame in stack if not folder or not frame.file.startswith(folder)]
-    return tuple(one for one in user_frames(outside, agent_folder=folder) if not one.file.startswith("<"))
+def _serves(stack: Sequence[Frame]) -> bool:
+    return any(_FEEDS.search(frame.file) for frame in stack)
 
 
 def _capture(case: Case, story: ProcessStory) -> dict[str, Any]:

@@ -10,12 +10,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import GROUP_MADE, Frame
+from diagnostics.analysis.agent_facts import GROUP_MADE
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.job_progress import made_group, variable
 from diagnostics.analysis.process_tree import words
-from diagnostics.analysis.shutdown_wait import still_there
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.analysis.story_paths import called, main_stack, own_frames, still_there, text_at
 
 BEGUN = f"{GROUP_MADE}-begin"
 _OF_LAUNCHERS = re.compile(r"/torch/distributed/elastic/rendezvous/|/elastic/agent/server/api\.py$")
@@ -80,15 +79,16 @@ def waits_in_rendezvous(case: Case, story: ProcessStory) -> bool:
     """Whether the main thread of a process is inside init_process_group, or a store, before it made a group."""
     if not still_there(story) or story.agent is None or made_group(story):
         return False
-    main = story.stacks[0] if story.stacks else ()
-    if any(frame.function.rpartition(".")[2] == "init_process_group" or _OF_RANKS.search(frame.file) for frame in main):
+    main = main_stack(story)
+    if any(called(frame) == "init_process_group" or _OF_RANKS.search(frame.file) for frame in main):
         return True
     if not main:
         return story.agent.last_event(BEGUN) is not None
     # Stores are C++: the line of the program that calls one is the innermost frame.
-    own = user_frames(main, agent_folder=story.agent.agent_folder)
-    innermost = next((frame for frame in main if not _is_agents(story, frame)), None)
-    return bool(own) and innermost == own[0] and bool(_STORES.search(_text(case, own[0])))
+    own = own_frames(story, main)
+    folder = story.agent.agent_folder
+    innermost = next((frame for frame in main if not (folder and frame.file.startswith(folder))), None)
+    return bool(own) and innermost == own[0] and bool(_STORES.search(text_at(case, own[0])))
 
 
 def asked(story: ProcessStory) -> Asked:
@@ -141,17 +141,5 @@ def _world(came: Sequence[ProcessStory]) -> int | None:
 
 
 def _launcher_waits(story: ProcessStory) -> bool:
-    main = story.stacks[0] if story.stacks else ()
-    return still_there(story) and any(
-        _OF_LAUNCHERS.search(frame.file) and "rendezvous" in frame.function for frame in main
-    )
-
-
-def _is_agents(story: ProcessStory, frame: Frame) -> bool:
-    folder = story.agent.agent_folder if story.agent is not None else ""
-    return bool(folder) and frame.file.startswith(folder)
-
-
-def _text(case: Case, frame: Frame) -> str:
-    lines = case.sources.file(frame.file).lines
-    return lines[frame.line - 1] if 0 < frame.line <= len(lines) else ""
+    inside = (_OF_LAUNCHERS.search(frame.file) and "rendezvous" in frame.function for frame in main_stack(story))
+    return still_there(story) and any(inside)

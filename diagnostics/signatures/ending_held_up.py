@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from diagnostics.analysis.blame import distinct, named, path_evidence, sentence, stood_still
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.shutdown_wait import Holdup, Reason, done_s, holdup, orphans, still_there
+from diagnostics.analysis.leaving import done_s
+from diagnostics.analysis.shutdown_wait import Holdup, Reason, holdup, orphans
+from diagnostics.analysis.story_paths import still_there
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed

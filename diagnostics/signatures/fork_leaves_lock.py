@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import dataclasses
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import distinct, path_evidence, sentence, stood_still
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.fork_lock import LeftLock, left_locks, others_taking, thread_made
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.process_tree import words
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.analysis.story_paths import events_of, own_lines
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
@@ -116,26 +115,18 @@ def _rank_of(case: Case, one: LeftLock) -> int | None:
 
 def _started(case: Case, one: LeftLock) -> list[str]:
     """Returns the line that made the DataLoader, or started the child."""
-    agent = one.parent.agent if one.parent is not None else None
-    if agent is None:
+    if one.parent is None:
         return []
-    loaders = [event for event in agent.events if event.kind == "dataloader"] if _is_worker(one) else []
-    children = [
-        event for event in agent.events if event.kind == "child" and words(event.text).get("pid") == str(one.child.pid)
-    ]
+    loaders = events_of(one.parent, "dataloader") if _is_worker(one) else []
+    children = [event for event in events_of(one.parent, "child") if words(event.text).get("pid") == str(one.child.pid)]
     paths = [event.path for event in (*loaders[-1:], *children)]
-    return [case.line(frame) for path in paths for frame in _user(path, agent.agent_folder)[:1]]
+    return [line for path in paths for line in own_lines(case, one.parent, path)[:1]]
 
 
 def _thread_made(case: Case, one: LeftLock) -> list[str]:
-    """Returns the line that made the parent's thread, by the function it runs."""
+    """Returns the line that made the parent's thread: by the function it runs, else that of the last one started."""
     found = list(thread_made(case, one))
-    agent = one.parent.agent if one.parent is not None else None
-    if not found and agent is not None:
-        paths = [event.path for event in agent.events if event.kind == "thread"]
-        found = [case.line(frame) for path in paths[-1:] for frame in _user(path, agent.agent_folder)[:1]]
-    return found
-
-
-def _user(path: tuple[Frame, ...], folder: str) -> tuple[Frame, ...]:
-    return user_frames(path, agent_folder=folder)
+    if found or one.parent is None:
+        return found
+    paths = [event.path for event in events_of(one.parent, "thread")]
+    return [line for path in paths[-1:] for line in own_lines(case, one.parent, path)[:1]]
