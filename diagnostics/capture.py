@@ -109,6 +109,15 @@ def _keep_gpus(folder: Path, label: Mapping[str, Any], deadline_s: float) -> lis
     return keep_json(folder / "gpus.json", {**label, "gpus": [asdict(gpu) for gpu in found.results["gpus"]]})
 
 
+def ask_agents(processes: Mapping[int, int], agents: Path, deadline_s: float) -> None:
+    """Has the agents of `processes` write their stacks and flight recorders beside their files; waits for that.
+
+    A process that keeps the interpreter to itself gives no answer: then what it wrote before stays.
+    """
+    asked = _ask_for_flights(processes, agents)
+    _wait_for_flights(asked, agents, deadline_s)
+
+
 def _ask_for_flights(alive: Mapping[int, int], folder: Path) -> dict[str, int]:
     """Returns the answers that were asked for, by file name, with the time of the last one before.
 

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.analysis.job_facts import Missing, Stall
+from diagnostics.analysis.stall_rule import Judgement
 from diagnostics.capture import snapshot
 from diagnostics.capture_cores import cores
 from diagnostics.capture_sources import collect_sources
 from diagnostics.diagnose import diagnose
+from diagnostics.hang_watch import HangWatch
 from diagnostics.job_facts_file import JobFactsFile
 from diagnostics.machine.job_streams import JobStreams
 from diagnostics.machine.job_tree import JobTree, Member
@@ -40,15 +42,19 @@ class JobCaptures:
         stall_timeout_s: float,
         command: Sequence[str],
         say: Callable[[str], None],
+        *,
+        kill: bool,
+        now: Callable[[], float],
     ) -> None:
-        self._place, self._file, self._say = place, file, say
+        self._place, self._file, self._say, self._kill = place, file, say, kill
+        self._hangs = HangWatch(place, now, self._note)
         self._around: Surroundings | None = None
         self._progress = None if waits_for_orders(tuple(command)) else Progress(place.agents, stall_timeout_s)
         self._raising, self._raised = RaisedWatch(place.agents), set[int]()
         self._pauses_s = self._next_look = self._next_provisional = 0.0
         self._progress_at_end: tuple[Stall, ...] = ()
         self._said = ""
-        self._wants_end = self._is_ending = False
+        self._wants_end, self._is_ending = "", False
         self._taken = 0
         self._work: threading.Thread | None = None
         self._cores: dict[int, Path] = {}
@@ -66,9 +72,10 @@ class JobCaptures:
         """Returns the times without progress."""
         return self._progress.stalls if self._progress is not None else self._progress_at_end
 
-    def wants_end(self, allowed: bool) -> bool:
-        """Whether the job has stood still for the whole stall timeout, and may be ended for it."""
-        return self._wants_end and allowed
+    @property
+    def wants_end(self) -> str:
+        """Why the job is to be ended: "deadlock", or "stall-timeout" (it stood still for all of it); "" for nothing."""
+        return self._wants_end if self._kill else ""
 
     def last_look(self, tree: JobTree) -> None:
         """Looks at a job that is about to be ended for standing still, and waits: nothing of it is left after."""
@@ -147,7 +154,9 @@ class JobCaptures:
         self._look_at_peers(self._raising.look(living), living)
         said = self._progress.look(at_s - self._pauses_s, living, streams.count() if streams is not None else 0)
         tree.changed |= said.report or said.withdraw
-        self._wants_end |= said.end
+        if said.end:
+            self._wants_end = self._wants_end or "stall-timeout"
+        self._watch_hangs(at_s, said, living, streams)
         again = said.stall is not None and at_s >= self._next_provisional
         if said.report or again:
             self._next_provisional = at_s + PROVISIONAL_S
@@ -166,6 +175,36 @@ class JobCaptures:
             self._taken += 1
             self._raised.update(raised)
 
+    def _watch_hangs(self, at_s: float, said: Judgement, living: Mapping[int, int], streams: JobStreams | None) -> None:
+        if self._progress is None:
+            return
+        had = self._hangs.proof
+        work = self._hangs.due(
+            at_s,
+            self._progress.quiet_since_s,
+            said.patience_s,
+            self._ranks_first(living),
+            stalled=said.stall is not None,
+        )
+        if had is not None and self._hangs.proof is None:
+            self._file.set(proved=())
+        if work is not None:
+            self._begin(lambda: self._look_into(work, living, streams))
+
+    def _look_into(self, work: Callable[[], None], living: Mapping[int, int], streams: JobStreams | None) -> None:
+        had = self._hangs.proof
+        work()
+        proof = self._hangs.proof
+        if proof is None or proof is had or self._is_ending:
+            return
+        self._file.set(proved=(proof.hang,))
+        self._file.write()
+        if self._kill and not proof.recovers:
+            self._snapshot(living, "deadlock")
+            self._wants_end = "deadlock"
+        else:
+            self._provisional(living, streams)
+
     def _provisional(self, living: Mapping[int, int], streams: JobStreams | None) -> None:
         self._snapshot(living, "stall")
         if streams is not None:
@@ -176,8 +215,10 @@ class JobCaptures:
             self._say(f"ups-doctor: {self._said} See {self._place.folder / 'report.md'}")
 
     def _snapshot(self, living: Mapping[int, int], reason: str) -> None:
-        ranks_first = dict(sorted(living.items(), key=lambda item: not self._is_watched(*item)))
-        self._note(snapshot(ranks_first, self._place.record, reason, SNAPSHOT_S))
+        self._note(snapshot(self._ranks_first(living), self._place.record, reason, SNAPSHOT_S))
+
+    def _ranks_first(self, living: Mapping[int, int]) -> dict[int, int]:
+        return dict(sorted(living.items(), key=lambda item: not self._is_watched(*item)))
 
     def _counts(self, member: Member) -> bool:
         """Whether a failed process may be why a job fails: killed by a signal, or a rank, or watched."""

@@ -8,6 +8,7 @@ import time
 # A job that saves a checkpoint when it is asked to end needs its time; Slurm and Kubernetes give 30 s in all.
 GRACE_S = {signal.SIGINT: 10.0, signal.SIGTERM: 20.0, signal.SIGHUP: 10.0, signal.SIGQUIT: 10.0}
 SECOND_GRACE_S = 5.0
+DEADLOCK_GRACE_S = 2.0  # for threads that still write, and launchers that end their ranks
 KILL_GRACE_S = 5.0  # what has not ended by then waits inside the kernel
 KILL_AGAIN_S = 0.2  # a process may fork between the look and the signal
 
@@ -25,9 +26,10 @@ class Ending:
         """Whether nothing more can be done."""
         return time.monotonic() > self._over_at
 
-    def begin(self, number: signal.Signals) -> None:
-        """Starts after `number` was sent."""
-        now = time.monotonic() + GRACE_S.get(number, SECOND_GRACE_S)
+    def begin(self, number: signal.Signals, *, deadlocked: bool = False) -> None:
+        """Starts after `number` was sent. Ranks in a deadlock can save nothing any more."""
+        grace_s = DEADLOCK_GRACE_S if deadlocked else GRACE_S.get(number, SECOND_GRACE_S)
+        now = time.monotonic() + grace_s
         self.is_on = True
         self._steps = [(now, signal.SIGKILL)]
         if number != signal.SIGTERM:

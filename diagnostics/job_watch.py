@@ -50,7 +50,7 @@ class JobWatch:
         say: Callable[[str], None],
     ) -> None:
         self._command, self._place, self._signals, self._say = list(command), place, signals, say
-        self._kill, self._deep, self._backend_debug = kill, deep, backend_debug
+        self._deep, self._backend_debug = deep, backend_debug
         self._local_values = local_values
         self._began = time.monotonic()
         self.file = JobFactsFile(
@@ -60,7 +60,7 @@ class JobWatch:
             started_ns=time.time_ns(),
             python=sys.executable,
         )
-        self._captures = JobCaptures(place, self.file, stall_timeout_s, self._command, say)
+        self._captures = JobCaptures(place, self.file, stall_timeout_s, self._command, say, kill=kill, now=self._now)
         self._poll = select.epoll()
         self._ending = Ending()
         self._argvs: list[Sequence[str]] = []
@@ -138,9 +138,7 @@ class JobWatch:
         """Goes on until the job's first process has ended."""
         while self._tree.root.ended_s is None:
             self._step(0.25)
-            if self._captures.wants_end(self._kill) and not self._ending.is_on:
-                self._captures.last_look(self._tree)
-                self._begin_ending("stall-timeout", signal.SIGTERM)
+            self._end_hang()
         self.file.set(ended_s=round(self._tree.root.ended_s, 3))
         end = end_of(self._tree.root)
         if end is not None:
@@ -169,10 +167,18 @@ class JobWatch:
             before = len(self._tree.living())
             while self._now() < seen_until and not self._ending.is_on and len(self._tree.living()) == before:
                 self._step(BACKGROUND_LOOK_S if pids else 0.05)
-                if self._captures.wants_end(self._kill):
-                    self._begin_ending("stall-timeout", signal.SIGTERM)
+                self._end_hang()
         if self._in_background:
             self.file.set(ended_s=round(self._now(), 3))
+
+    def _end_hang(self) -> None:
+        """Ends a job that will not go on, where that is known and wanted."""
+        why = self._captures.wants_end
+        if not why or self._ending.is_on:
+            return
+        if why != "deadlock":  # that was looked at when it was proved
+            self._captures.last_look(self._tree)
+        self._begin_ending(why, signal.SIGTERM)
 
     def _trainings(self) -> list[int]:
         try:
@@ -252,8 +258,10 @@ class JobWatch:
         self.file.set(ended_by=why)
         self._sending.why = why
         self._captures.ending()
-        self._ending.begin(number)
-        if self._in_background:  # they may have left the group, and it may be somebody else's by now
+        self._ending.begin(number, deadlocked=why == "deadlock")
+        # In the background they may have left the group, and it may be somebody else's by now. The ranks of a
+        # deadlock hear of nothing from a launcher that waits for them.
+        if self._in_background or why == "deadlock":
             self._sending.to_all(number)
         else:
             self._sending.to_group(number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,13 @@ class RunFolder:
         """The record in it."""
         return self.folder / "record"
 
+    def copy_agents(self) -> None:
+        """Copies what the agents wrote so far into the record, where it lies elsewhere."""
+        home = self.record / "agents"
+        if self.agents != home:
+            with suppress(OSError, shutil.Error):  # a file that went meanwhile; those that were copied tell something
+                shutil.copytree(self.agents, home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.fifo"))
+
     def bring_agents_home(self) -> str:
         """Moves the agents' files into the record; returns "" or why they stay where they are.
 
@@ -52,8 +60,8 @@ class RunFolder:
         return ""
 
 
-def open_run_folder(wanted: Path | None) -> RunFolder:
-    """Returns a new folder: `wanted`, else reports/<time>-run. Raises UsageError where `wanted` holds files already.
+def open_run_folder(wanted: Path | None, kind: str = "run") -> RunFolder:
+    """Returns a new folder: `wanted`, else reports/<time>-<kind>. Raises UsageError where `wanted` holds files already.
 
     Where it cannot be written, it is made in the temporary folder. Raises OSError where no folder can be made at all.
     """
@@ -63,7 +71,7 @@ def open_run_folder(wanted: Path | None) -> RunFolder:
             hint="name a folder that does not exist yet",
         )
     try:
-        folder = new_folder(REPORTS, kind="run") if wanted is None else _made(wanted)
+        folder = new_folder(REPORTS, kind=kind) if wanted is None else _made(wanted)
         return _furnish(folder.absolute())
     except OSError as error:
         refused = from_os_error(error, action="cannot write", path=wanted or REPORTS)

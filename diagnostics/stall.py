@@ -63,12 +63,14 @@ class Progress:
         self._folder = agents_folder
         self._rule = StallRule(stall_timeout_s, began_s)
         self._files: dict[str, _File] = {}
+        self._known: frozenset[str] = frozenset()
         self._processes: dict[int, int] = {}
         self._efforts: dict[int, Effort] = {}
         self._counted_s = began_s
         self._output = 0
         self._next_s = began_s
         self._last = Judgement(stall=None)
+        self.quiet_since_s = began_s  # when a process under the agent last recorded anything, came or went
 
     @property
     def stalls(self) -> tuple[Stall, ...]:
@@ -87,6 +89,8 @@ class Progress:
         came_or_went = dict(processes) != self._processes
         self._processes = dict(processes)
         worked, noted = self._read_files(processes)
+        if worked or noted or self._files.keys() != self._known:
+            self.quiet_since_s, self._known = at_s, frozenset(self._files)
         busy = self._is_busy(at_s, processes)
         grown, self._output = output_bytes > self._output, output_bytes
         live = [file for name, file in self._files.items() if _pid(name) in processes]

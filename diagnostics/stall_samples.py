@@ -8,6 +8,7 @@ It works as an ordinary user and without ptrace; then stacks are missing, and /p
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -24,7 +25,7 @@ from diagnostics.machine.proc_state import Doing, doing
 from diagnostics.machine.stacks import StacksRefusedError, find_py_spy, read_stacks
 from diagnostics.machine.system_calls import describe_call
 
-FIRST, LAST = 5, 20  # samples of one process that are kept
+FIRST, LAST, BRIEF = 5, 20, 4  # samples of one process that are kept
 EARLY_S, EARLY_EVERY_S, LATE_EVERY_S = 10.0, 2.0, 15.0
 MAX_BYTES = 2 << 20
 MAX_FRAMES = 64
@@ -37,9 +38,12 @@ STACKS_OF_MOST = 64  # processes; of more, the first ones: ranks come first
 class _Kept:
     first: list[str] = field(default_factory=list)
     last: deque[str] = field(default_factory=lambda: deque(maxlen=LAST))
+    brief: deque[str] = field(default_factory=lambda: deque(maxlen=BRIEF))  # without a stack
 
-    def add(self, line: str) -> None:
-        if len(self.first) < FIRST:
+    def add(self, line: str, *, brief: bool) -> None:
+        if brief:
+            self.brief.append(line)
+        elif len(self.first) < FIRST:
             self.first.append(line)
         else:
             self.last.append(line)
@@ -59,19 +63,29 @@ class StallSamples:
         apart = EARLY_EVERY_S if at_s - quiet_since_s <= 2 * EARLY_S else LATE_EVERY_S
         return at_s - self._taken_s >= apart
 
-    def take(self, processes: Mapping[int, int], now: Callable[[], float]) -> tuple[Missing, ...]:
+    def take(
+        self, processes: Mapping[int, int], now: Callable[[], float], *, stacks: bool = True
+    ) -> tuple[Missing, ...]:
         """Looks at `processes` (pid -> start ticks, ranks first) and writes the file; returns what is missing."""
-        self._taken_s = now()
         chosen = dict(list(processes.items())[:MOST_PROCESSES])
-        stacks, missing = self._stacks(chosen)
+        missing: tuple[Missing, ...] = ()
+        frames: Mapping[int, tuple[Frame, ...]] = {}
+        if stacks:
+            self._taken_s = now()
+            frames, missing = self._stacks(chosen)
         for pid, start_ticks in chosen.items():
             seen = doing(pid)
             if seen is None or (start_ticks and seen.start_ticks != start_ticks):
                 continue
-            sample = _sample(pid, seen, round(now(), 3), stacks.get(pid, ()))
+            sample = _sample(pid, seen, round(now(), 3), frames.get(pid, ()))
             line = json.dumps(redact.json_value(asdict(sample)), separators=(",", ":"))
-            self._kept.setdefault((pid, seen.start_ticks), _Kept()).add(line)
+            self._kept.setdefault((pid, seen.start_ticks), _Kept()).add(line, brief=not stacks)
         return missing + tuple(keep_text(self._path, self._text()))
+
+    def forget(self) -> None:
+        """Leaves out what was seen so far: the job goes on, and nobody had been told of a stall."""
+        self._kept.clear()
+        self._taken_s = float("-inf")
 
     def _stacks(self, processes: Mapping[int, int]) -> tuple[dict[int, tuple[Frame, ...]], tuple[Missing, ...]]:
         program = find_py_spy()
@@ -92,15 +106,14 @@ class StallSamples:
         return dict(answers.results), ()
 
     def _text(self) -> str:
-        """Returns the lines by process; where they are too many, of each process the latest go first."""
+        """Returns the lines; where they are too many, of each process the latest are left out."""
         budget, lines = MAX_BYTES, []
-        most = max((len(kept.first) + len(kept.last) for kept in self._kept.values()), default=0)
-        for place in range(most):  # the first sample of every process, then the second of every one...
-            for kept in self._kept.values():
-                own = [*kept.first, *kept.last]
-                if place < len(own) and len(own[place]) < budget:
-                    budget -= len(own[place]) + 1
-                    lines.append(own[place])
+        own = [(*kept.brief, *kept.first, *kept.last) for kept in self._kept.values()]
+        for same_place in itertools.zip_longest(*own):  # the first sample of every process, then the second...
+            for line in same_place:
+                if line is not None and len(line) < budget:
+                    budget -= len(line) + 1
+                    lines.append(line)
         return "".join(f"{line}\n" for line in lines)
 
 

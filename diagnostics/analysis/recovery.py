@@ -1,0 +1,82 @@
+"""Whether a deadlocked rank gets out again by a timeout that the job itself set and catches. Pure."""
+
+from __future__ import annotations
+
+import ast
+
+from diagnostics.analysis.agent_facts import GROUP_MADE
+from diagnostics.analysis.case import Case
+from diagnostics.analysis.positions import Wait, Waiting
+from diagnostics.analysis.try_blocks import goes_on_raising, spans
+from diagnostics.analysis.wait_graph import Deadlock
+
+LONG_S = 300.0  # who waits longer than that hangs, whatever comes after
+# Calls with a timeout of their own that no record tells; "monitored_barrier" is made to find out who is late.
+_OWN_TIMEOUT = ("monitored_barrier",)
+_RAISED = frozenset(
+    (
+        "BaseException",
+        "Exception",
+        "RuntimeError",
+        "DistError",
+        "DistBackendError",
+        "DistNetworkError",
+        "DistStoreError",
+    )
+)
+
+
+def may_recover(case: Case, deadlock: Deadlock) -> bool:
+    """Returns whether a rank of the deadlock waits with a short or unknown timeout inside a handler that goes on."""
+    return any(
+        _is_short(case, one.rank, wait) and _is_caught(case, wait) for one in deadlock.positions for wait in one.waits
+    )
+
+
+def _is_short(case: Case, rank: int, wait: Wait) -> bool:
+    if wait.op in _OWN_TIMEOUT or wait.kind is Waiting.STORE:
+        return True
+    seconds = wait.timeout_s if wait.timeout_s is not None else _timeout_of_group(case, rank)
+    return seconds is None or seconds <= LONG_S
+
+
+def _timeout_of_group(case: Case, rank: int) -> float | None:
+    """Returns the timeout that the default group was made with."""
+    story = case.of_rank(rank)
+    event = story.agent.last_event(GROUP_MADE) if story is not None and story.agent is not None else None
+    words = dict(word.partition("=")[::2] for word in event.text.split()) if event is not None else {}
+    try:
+        return float(words["timeout_s"])
+    except (KeyError, ValueError):
+        return None
+
+
+def _is_caught(case: Case, wait: Wait) -> bool:
+    """Whether a handler around one of the lines on the way to the call takes the exception and goes on."""
+    if not wait.path:
+        return not wait.native
+    trees = ((case.sources.file(frame.file).tree, frame.line) for frame in wait.path)
+    return any(_goes_on(node, line) for tree, line in trees if tree is not None for node in ast.walk(tree))
+
+
+def _goes_on(node: ast.AST, line: int) -> bool:
+    if isinstance(node, ast.Try):
+        inside = any(spans(statement, line) for statement in node.body)
+        return inside and any(_takes(handler.type) for handler in node.handlers) and not goes_on_raising(node)
+    if isinstance(node, ast.With) and spans(node, line):
+        calls = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
+        return any(_name(call.func) == "suppress" and any(map(_takes, call.args)) for call in calls)
+    return False
+
+
+def _takes(kind: ast.expr | None) -> bool:
+    """Whether `except kind` takes what a collective raises when its time is over."""
+    if isinstance(kind, ast.Tuple):
+        return any(map(_takes, kind.elts))
+    return kind is None or _name(kind) in _RAISED
+
+
+def _name(expression: ast.expr) -> str:
+    if isinstance(expression, ast.Attribute):
+        return expression.attr
+    return expression.id if isinstance(expression, ast.Name) else ""

@@ -1,0 +1,181 @@
+"""Proves, while a job runs, that ranks of it wait for ever: two equal snapshots, and nothing moved between them.
+
+    proof = HangProof(place, samples)
+    if proof.is_due(at_s, quiet_since_s, living): found = proof.attempt(living, now, still_quiet)
+
+What each rank waits in is told by the agents' files, and by the stacks and flight recorders that they write when they
+are asked; `analysis/wait_graph.py` decides. No length of time is proof: a rank that is outside any operation of its
+group may always come. An attempt that fails is not repeated before something has changed, or only ever more rarely.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from diagnostics.analysis.case import Case
+from diagnostics.analysis.job_facts import Missing, ProvedHang
+from diagnostics.analysis.positions import Position
+from diagnostics.analysis.rank_positions import positions_of
+from diagnostics.analysis.recovery import may_recover
+from diagnostics.analysis.wait_graph import Deadlock, prove
+from diagnostics.capture import ask_agents
+from diagnostics.diagnose import case_of
+from diagnostics.machine.proc_state import effort
+from diagnostics.record import RunRecord
+from diagnostics.run_folder import RunFolder
+from diagnostics.stall_samples import StallSamples
+
+QUIET_S = 1.0  # without any record before the first attempt; how long is no part of the proof
+BETWEEN_S = 0.5  # of the two snapshots
+CPU_LOOK_S = 0.2
+IDLE_CPUS = 0.5  # of one process: a thread that beats or reports takes 0.02, a rank that computes takes 1
+ANSWER_S = 0.4
+SHARE_OF_CPU = 0.01
+FIRST_RETRY_S, LONGEST_RETRY_S = 1.0, 15.0
+_TICK_S = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """A deadlock that was seen twice. `recovers`: the job catches the timeout that will end it, and may go on."""
+
+    hang: ProvedHang
+    recovers: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    deadlock: Deadlock
+    case: Case
+    files: Mapping[str, int]
+    cpu_s: Mapping[int, float]
+    at_s: float
+
+
+class HangProof:
+    """The prover of one job."""
+
+    def __init__(self, place: RunFolder, samples: StallSamples) -> None:
+        self._place, self._samples = place, samples
+        self._tried: tuple[float, frozenset[int]] | None = None  # since when it was quiet, and who lived
+        self._next_s = self._affordable_s = 0.0
+        self._apart_s = FIRST_RETRY_S
+        self.missing: tuple[Missing, ...] = ()
+
+    def is_due(self, at_s: float, quiet_since_s: float, living: Mapping[int, int]) -> bool:
+        """Whether an attempt is worth its cost now."""
+        if at_s - quiet_since_s < QUIET_S or at_s < self._affordable_s:
+            return False
+        return self._tried != (quiet_since_s, frozenset(living)) or at_s >= self._next_s
+
+    def attempt(
+        self, living: Mapping[int, int], quiet_since_s: float, now: Callable[[], float], still_quiet: Callable[[], bool]
+    ) -> Proof | None:
+        """Returns the proof that ranks of the job wait for ever, None where there is none. Takes about a second."""
+        key = quiet_since_s, frozenset(living)
+        self._apart_s = min(self._apart_s * 2, LONGEST_RETRY_S) if key == self._tried else FIRST_RETRY_S
+        self._tried = key
+        began = _used_s()
+        try:
+            return self._proof(living, now, still_quiet)
+        finally:
+            self._next_s = now() + self._apart_s
+            self._affordable_s = now() + (_used_s() - began) / SHARE_OF_CPU if still_quiet() else 0.0
+
+    def _proof(
+        self, living: Mapping[int, int], now: Callable[[], float], still_quiet: Callable[[], bool]
+    ) -> Proof | None:
+        watched = [pid for pid in living if self._answers(pid, living[pid])]
+        before = _cpu(watched)
+        if not watched or not _wait(CPU_LOOK_S, still_quiet) or not _idle(before, _cpu(watched), CPU_LOOK_S):
+            return None
+        first = self._look(living, now)
+        if first is None or not _wait(BETWEEN_S, still_quiet):
+            return None
+        second = self._look(living, now)
+        if second is None or not still_quiet() or not _equal(first, second):
+            return None
+        lock = second.deadlock
+        hang = ProvedHang(began_s=round(lock.began_s, 3), proved_s=round(now(), 3), ranks=lock.ranks)
+        return Proof(hang=hang, recovers=may_recover(second.case, lock))
+
+    def _answers(self, pid: int, start_ticks: int) -> bool:
+        """Whether it made a process group under the agent: then it has a pipe on which it can be asked."""
+        return (self._place.agents / f"flight-{pid}-{start_ticks}.fifo").exists()
+
+    def _look(self, living: Mapping[int, int], now: Callable[[], float]) -> _Look | None:
+        """Asks all agents, reads what they wrote, and returns the deadlock that this shows."""
+        self._take_sample(living, now)
+        ask_agents(living, self._place.agents, ANSWER_S)
+        cpu_s = _cpu(living)
+        self._take_sample(living, now)
+        at_s = now()
+        self._place.copy_agents()
+        record = RunRecord.load(self._place.record)
+        case = case_of(record, ended=False)
+        deadlock = prove(positions_of(case, at_s))
+        if deadlock is None:
+            return None
+        return _Look(deadlock=deadlock, case=case, files=self._sums(), cpu_s=cpu_s, at_s=at_s)
+
+    def _take_sample(self, living: Mapping[int, int], now: Callable[[], float]) -> None:
+        self.missing = self._samples.take(living, now, stacks=False)
+
+    def _sums(self) -> dict[str, int]:
+        """Returns a sum over each agent's file: nothing that it records may change between two looks."""
+        sums = {}
+        for path in self._place.agents.glob("agent-*.bin"):
+            try:
+                sums[path.name] = zlib.crc32(path.read_bytes())
+            except OSError:  # removed by the job
+                continue
+        return sums
+
+
+def _equal(first: _Look, second: _Look) -> bool:
+    """Whether both looks show the same ranks in the same calls, and nothing went on between."""
+    if (first.deadlock.knot, first.deadlock.ranks) != (second.deadlock.knot, second.deadlock.ranks):
+        return False
+    if first.files != second.files:
+        return False
+    if [_identity(one) for one in first.deadlock.positions] != [_identity(one) for one in second.deadlock.positions]:
+        return False
+    pids = {one.pid for one in second.deadlock.positions}
+    before, after = ({pid: used for pid, used in look.cpu_s.items() if pid in pids} for look in (first, second))
+    return _idle(before, after, second.at_s - first.at_s)
+
+
+def _identity(one: Position) -> object:
+    """Returns what tells one call of a rank from the next one."""
+    waits = tuple((wait.kind, wait.op, wait.group, wait.slot, wait.thread, wait.root, wait.key) for wait in one.waits)
+    return one.rank, one.pid, one.stand, waits, dict(one.reached)
+
+
+def _cpu(pids: Mapping[int, int] | list[int]) -> dict[int, float]:
+    return {pid: found.cpu_s for pid in pids if (found := effort(pid)) is not None}
+
+
+def _idle(before: Mapping[int, float], after: Mapping[int, float], apart_s: float) -> bool:
+    """Whether the same processes are there, and none of them computed. Clock ticks of 10 ms are as fine as it gets."""
+    most_s = max(0.05, IDLE_CPUS * apart_s)
+    return before.keys() == after.keys() and all(after[pid] - before[pid] <= most_s for pid in before)
+
+
+def _wait(seconds: float, while_true: Callable[[], bool]) -> bool:
+    """Returns whether the condition held all the time."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if not while_true():
+            return False
+        time.sleep(_TICK_S)  # a look at a running job from outside: nothing tells when it goes on
+    return while_true()
+
+
+def _used_s() -> float:
+    """CPU time of this thread and of the programs that looks start."""
+    times = os.times()
+    return time.thread_time() + times.children_user + times.children_system
