@@ -85,12 +85,9 @@ def _best_first(found: list[Decision], here: Goal) -> tuple[Decision, ...]:
         if key not in best or one.score > best[key].score:
             best[key] = one
     ordered = sorted(best.values(), key=lambda one: -one.score)
-    hidden = (
-        [one for one in hidden_call(here, ordered[0]) if (one.frame.file, one.frame.line) not in best]
-        if ordered
-        else []
-    )
-    return tuple((*ordered[:1], *hidden, *ordered[1:])[:MOST_DECISIONS])
+    hidden = hidden_call(here, ordered[0]) if ordered else ()
+    ordered[1:1] = [one for one in hidden if (one.frame.file, one.frame.line) not in best]
+    return tuple(ordered[:MOST_DECISIONS])
 
 
 def _candidates(walk: Walk, here: dict[State, int], there: dict[State, int]) -> Iterator[Candidate]:

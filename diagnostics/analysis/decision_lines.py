@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -10,8 +11,9 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.decisions import Decides, Decision
 from diagnostics.analysis.flow_calls import Function, last_name
 from diagnostics.analysis.flow_graph import EdgeKind, Node, NodeKind
-from diagnostics.analysis.flow_taint import DATA, EXCEPTION, RANK, WEIGHTS, Taint, Taints
+from diagnostics.analysis.flow_taint import Taint, Taints
 from diagnostics.analysis.flow_walk import State, Walk, frame_of
+from diagnostics.analysis.taint_sources import DATA, EXCEPTION, RANK, WEIGHTS
 
 STRENGTH = 6  # points for each goal that only one of the two ways reaches
 _NEAR = 6
@@ -26,6 +28,11 @@ _JUMPS = {
     NodeKind.RAISE: Decides.RAISES,
     NodeKind.EXIT_CALL: Decides.EXITS,
 }
+_RANK_ONLY = re.compile(
+    r"rank_?zero|rank_?0|main_process|on_main|main_only|master_only|zero_only|is_main|only_main|rank_only|local_main"
+    r"|on_(?:last_|local_)?process|chief_only|main_rank|only_rank|first_rank|on_rank",
+    re.IGNORECASE,
+)
 _NEVER_CAUGHT = {"KeyboardInterrupt", "ImportError", "ModuleNotFoundError", "GeneratorExit"}
 
 
@@ -238,7 +245,4 @@ def _within(node: ast.AST | None, outer: ast.AST) -> bool:
 
 def rank_only(name: str) -> bool:
     """Whether a decorator of this name lets only one rank run a function."""
-    lower = name.lower()
-    return any(word in lower for word in ("rank_zero", "rank0", "main_process", "on_main", "main_only", "master_only",
-                                          "zero_only", "is_main", "only_main", "rank_only", "local_main", "on_last_process",
-                                          "on_process", "chief_only", "main_rank", "only_rank", "first_rank", "on_rank"))  # fmt: skip
+    return _RANK_ONLY.search(name) is not None

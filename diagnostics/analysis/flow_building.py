@@ -325,9 +325,9 @@ class _Builder:
         ends = self.expression(test, ends)
         node = self.add(NodeKind.TEST, test, ends)
         constant = _constant(test)
-        yes: Ends = [(node, EdgeKind.TRUE)] if constant is not False else []
-        no: Ends = [(node, EdgeKind.FALSE)] if constant is not True else []
-        return yes, no
+        holds: Ends = [(node, EdgeKind.TRUE)] if constant is not False else []
+        fails: Ends = [(node, EdgeKind.FALSE)] if constant is not True else []
+        return holds, fails
 
     def short_circuit(self, test: ast.BoolOp, ends: Ends) -> tuple[Ends, Ends]:
         both = isinstance(test.op, ast.And)

@@ -1,24 +1,17 @@
-"""Which functions of the project's own files a call may mean. Pure; conservative: where several fit, several are told."""
+"""Which functions of the project's own files a call may mean: several where several fit. Pure; conservative."""
 
 from __future__ import annotations
 
 import ast
-import os
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.flow_building import build, suppresses_by_name
-from diagnostics.analysis.flow_graph import FlowGraph, FunctionSyntax
-from diagnostics.analysis.source_files import SourceFile, Sources
-from diagnostics.analysis.user_files import imported_files
+from diagnostics.analysis.flow_building import suppresses_by_name
+from diagnostics.analysis.flow_files import Callable_, Function, ProjectFiles, is_generator, last_name
 
-MOST_FILES = 60
+__all__ = ["Function", "Program", "is_generator", "last_name"]
 MOST_TARGETS = 4
 _ROUNDS = 3  # an alias of an alias of a name
-Callable_ = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 # Methods of torch and of containers: a project's method of this name is no sign that it is meant.
 _COMMON = frozenset(
     [
@@ -81,183 +74,10 @@ _COMMON = frozenset(
 
 
 @dataclass(eq=False)
-class Function:
-    """One function, lambda or module of the project."""
+class Program(ProjectFiles):
+    """The project's files with what calls in them mean."""
 
-    file: str  # as Python named it
-    source: SourceFile
-    syntax: FunctionSyntax
-    name: str
-    owner: ast.ClassDef | None  # the class it is a method of
-    outer: Function | None
-    program: Program
-
-    @cached_property
-    def graph(self) -> FlowGraph:
-        """Its control-flow graph."""
-        return build(self.syntax, lambda context: self.program.suppresses(context, self))
-
-    @cached_property
-    def parameters(self) -> tuple[str, ...]:
-        """Names of its parameters in order."""
-        if isinstance(self.syntax, ast.Module):
-            return ()
-        arguments = self.syntax.args
-        return tuple(one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
-
-    @cached_property
-    def own_nodes(self) -> tuple[ast.AST, ...]:
-        """Its syntax nodes without those of functions inside."""
-        return tuple(_own(self.syntax))
-
-    @cached_property
-    def assigned(self) -> dict[str, list[ast.expr]]:
-        """What each local name is assigned, also by `for x in [f, g]` and `with f() as x`."""
-        found: dict[str, list[ast.expr]] = defaultdict(list)
-        for node in self.own_nodes:
-            if isinstance(node, ast.Assign):
-                for target in node.targets:
-                    if isinstance(target, ast.Name):
-                        found[target.id].append(node.value)
-            elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and isinstance(node.target, ast.Name):
-                if node.value is not None:
-                    found[node.target.id].append(node.value)
-            elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)) and isinstance(node.target, ast.Name):
-                items = node.iter.elts if isinstance(node.iter, (ast.List, ast.Tuple)) else []
-                found[node.target.id] += items
-            elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
-                found[node.optional_vars.id].append(node.context_expr)
-        return found
-
-    def frame(self, line: int) -> Frame:
-        """Returns a line of it as a frame."""
-        return Frame(file=self.file, line=line, function=self.name)
-
-
-@dataclass(eq=False)
-class Program:
-    """The project's files, as far as they can be reached from `first` by imports."""
-
-    sources: Sources
-    first: tuple[str, ...]
-    cwd: str = ""
-    _graphs_of_contexts: dict[int, bool] = field(default_factory=dict)
-
-    @cached_property
-    def files(self) -> dict[str, SourceFile]:
-        """File by the name Python gave it; imported ones by the name that the import means."""
-        found: dict[str, SourceFile] = {}
-        known: set[str] = set()
-        waiting = list(dict.fromkeys(self.first))
-        while waiting and len(found) < MOST_FILES:
-            name = waiting.pop(0)
-            file = self.sources.file(name)
-            path = os.path.normpath(file.path)
-            if path not in known and file.tree is not None:
-                known.add(path)
-                found[name] = file
-                waiting += imported_files(name, file)
-        return found
-
-    @cached_property
-    def functions(self) -> tuple[Function, ...]:
-        """Every function, module first, outer before inner."""
-        return tuple(one for name, file in self.files.items() for one in self._functions(name, file))
-
-    def _functions(self, name: str, file: SourceFile) -> Iterator[Function]:
-        assert file.tree is not None  # noqa: S101 (files holds none without)
-        module = Function(name, file, file.tree, "<module>", None, None, self)
-        yield module
-        waiting: list[tuple[ast.AST, Function, ast.ClassDef | None, str]] = [(file.tree, module, None, "")]
-        while waiting:
-            node, outer, owner, prefix = waiting.pop()
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, Callable_):
-                    called = getattr(child, "name", "<lambda>")
-                    function = Function(name, file, child, prefix + called, owner, outer, self)
-                    yield function
-                    waiting.append((child, function, None, f"{prefix}{called}.<locals>."))
-                elif isinstance(child, ast.ClassDef):
-                    waiting.append((child, outer, child, f"{prefix}{child.name}."))
-                else:
-                    waiting.append((child, outer, owner if isinstance(node, ast.ClassDef) else None, prefix))
-
-    @cached_property
-    def by_syntax(self) -> dict[int, Function]:
-        """Function by the identity of its syntax."""
-        return {id(one.syntax): one for one in self.functions}
-
-    @cached_property
-    def _by_name(self) -> dict[str, list[Function]]:
-        found: dict[str, list[Function]] = defaultdict(list)
-        for one in self.functions:
-            found[one.name.rpartition(".")[2]].append(one)
-        return found
-
-    @cached_property
-    def classes(self) -> dict[str, list[tuple[str, ast.ClassDef]]]:
-        """(file, class) by the class's name."""
-        found: dict[str, list[tuple[str, ast.ClassDef]]] = defaultdict(list)
-        for name, file in self.files.items():
-            for node in ast.walk(file.tree) if file.tree is not None else ():
-                if isinstance(node, ast.ClassDef):
-                    found[node.name].append((name, node))
-        return found
-
-    @cached_property
-    def attributes(self) -> dict[str, list[tuple[ast.expr, Function]]]:
-        """What attributes of this name are assigned anywhere: `self.x = ...`."""
-        found: dict[str, list[tuple[ast.expr, Function]]] = defaultdict(list)
-        for function in self.functions:
-            for node in function.own_nodes:
-                if isinstance(node, ast.Assign):
-                    for target in node.targets:
-                        if isinstance(target, ast.Attribute):
-                            found[target.attr].append((node.value, function))
-        return found
-
-    @cached_property
-    def calls_by_name(self) -> dict[str, list[tuple[ast.Call, Function]]]:
-        """All calls by the last part of what is called."""
-        found: dict[str, list[tuple[ast.Call, Function]]] = defaultdict(list)
-        for function in self.functions:
-            for node in function.own_nodes:
-                if isinstance(node, ast.Call):
-                    found[last_name(node.func)].append((node, function))
-        return found
-
-    def file_of(self, name: str) -> str:
-        """Returns the key of `files` that means this file, "" where it is none of the project's."""
-        if name in self.files:
-            return name
-        return self._paths.get(os.path.normpath(self.sources.file(name).path), "")
-
-    @cached_property
-    def _paths(self) -> dict[str, str]:
-        return {os.path.normpath(file.path): name for name, file in self.files.items()}
-
-    def function_of(self, frame: Frame) -> Function | None:
-        """Returns the function a frame runs; that around it where it is a comprehension or a class body."""
-        file = self.file_of(frame.file)
-        if not file:
-            return None
-        name = frame.function.rpartition(".")[2]
-        here = [one for one in self._by_file.get(file, ()) if one.name == "<module>" or _spans(one.syntax, frame.line)]
-        named = [one for one in here if one.name.rpartition(".")[2] == name]
-        return (named or here)[-1] if here else None
-
-    @cached_property
-    def _by_file(self) -> dict[str, list[Function]]:
-        found: dict[str, list[Function]] = defaultdict(list)
-        for one in self.functions:
-            found[one.file].append(one)
-        for several in found.values():
-            several.sort(
-                key=lambda one: (getattr(one.syntax, "lineno", 0), -(getattr(one.syntax, "end_lineno", 0) or 0))
-            )
-        return found
-
-    # Resolution
+    _swallows: dict[int, bool] = field(default_factory=dict)
 
     def targets(self, call: ast.Call, function: Function) -> tuple[Function, ...]:
         """Returns the project's functions that `call` in `function` may run."""
@@ -309,7 +129,7 @@ class Program:
     def _named(self, name: str, function: Function, rounds: int) -> Iterator[Function]:
         scope: Function | None = function
         while scope is not None:
-            inside = [one for one in self._by_name.get(name, ()) if one.outer is scope and one.owner is None]
+            inside = [one for one in self.by_name.get(name, ()) if one.outer is scope and one.owner is None]
             if inside:
                 for one in inside:
                     yield from self._decorated(one)
@@ -322,12 +142,12 @@ class Program:
                 yield from self._passed(name, scope, rounds)
                 return
             scope = scope.outer
-        file, original = self._imported(name, function.file)
+        file, original = self.imported(name, function.file)
         for kind_file, kind in self.classes.get(original, ()):
             if kind_file == (file or function.file):
                 yield from self._methods(kind, ("__init__",))
         if file:
-            for one in self._by_name.get(original, ()):
+            for one in self.by_name.get(original, ()):
                 if one.file == file and one.owner is None:
                     yield from self._decorated(one)
 
@@ -375,11 +195,11 @@ class Program:
                     yield from self._methods(one, (name,))
             return
         if isinstance(base, ast.Name):
-            file, _ = self._imported(base.id, function.file)
+            file, _ = self.imported(base.id, function.file)
             if file:
-                for one in self._by_name.get(name, ()):
-                    if one.file == file and one.owner is None:
-                        yield from self._decorated(one)
+                for named in self.by_name.get(name, ()):
+                    if named.file == file and named.owner is None:
+                        yield from self._decorated(named)
                 for kind_file, made in self.classes.get(name, ()):
                     if kind_file == file:
                         yield from self._methods(made, ("__init__",))
@@ -387,7 +207,7 @@ class Program:
         kinds = list(self.kinds(base, function, rounds - 1))
         for one_kind in kinds:
             yield from self._methods(one_kind, (name,))
-        methods = [one for one in self._by_name.get(name, ()) if one.owner is not None]
+        methods = [one for one in self.by_name.get(name, ()) if one.owner is not None]
         if not kinds and name not in _COMMON and len(methods) <= MOST_TARGETS:
             for method in methods:
                 yield from self._decorated(method)
@@ -426,13 +246,6 @@ class Program:
             for value in values:
                 yield from self.kinds(value, caller, rounds - 1)
 
-    def class_of(self, function: Function) -> ast.ClassDef | None:
-        """Returns the class whose `self` a function sees."""
-        scope: Function | None = function
-        while scope is not None and scope.owner is None:
-            scope = scope.outer
-        return scope.owner if scope is not None else None
-
     def _methods(
         self, kind: ast.ClassDef, names: tuple[str, ...], *, below: bool = False, depth: int = 4
     ) -> Iterator[Function]:
@@ -455,50 +268,14 @@ class Program:
         """Returns a method of a class or of its bases."""
         return next(self._methods(kind, (name,)), None)
 
-    def _imported(self, name: str, file: str) -> tuple[str, str]:
-        """Returns (file, name there) of a name bound by an import in `file`, ("", name) where it is not the project's."""
-        return self._imports_of(file).get(name, ("", name))
-
-    def _imports_of(self, file: str) -> dict[str, tuple[str, str]]:
-        if file not in self._imports:
-            self._imports[file] = dict(self._read_imports(file))
-        return self._imports[file]
-
-    _imports: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
-
-    def _read_imports(self, file: str) -> Iterator[tuple[str, tuple[str, str]]]:
-        tree = self.files[file].tree
-        for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    found = self._module(file, alias.name)
-                    if found:
-                        yield alias.asname or alias.name.partition(".")[0], (found, alias.name)
-            elif isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    inside = self._module(file, f"{node.module or ''}.{alias.name}".strip("."))
-                    found = inside or self._module(file, node.module or "__init__")
-                    if found:
-                        yield alias.asname or alias.name, (found, alias.name)
-
-    def _module(self, file: str, module: str) -> str:
-        """Returns the file of the project that an import of `module` in `file` means, "" for none."""
-        tail = module.replace(".", os.sep)
-        for ending in (f"{tail}.py", os.path.join(tail, "__init__.py")):  # noqa: PTH118 (a name)
-            fit = [name for name in self.files if name == ending or name.endswith(os.sep + ending)]
-            if fit:
-                folder = os.path.dirname(file)  # noqa: PTH120 (a name)
-                return max(fit, key=lambda name: len(os.path.commonprefix((name, folder + os.sep))))
-        return ""
-
     def suppresses(self, context: ast.expr, function: Function) -> bool:
         """Whether a `with` on this expression may swallow exceptions."""
         if suppresses_by_name(context):
             return True
-        if id(context) not in self._graphs_of_contexts:
-            self._graphs_of_contexts[id(context)] = False  # while it is being looked at
-            self._graphs_of_contexts[id(context)] = self._may_swallow(context, function)
-        return self._graphs_of_contexts[id(context)]
+        if id(context) not in self._swallows:
+            self._swallows[id(context)] = False  # while it is being looked at
+            self._swallows[id(context)] = self._may_swallow(context, function)
+        return self._swallows[id(context)]
 
     def _may_swallow(self, context: ast.expr, function: Function) -> bool:
         if isinstance(context, ast.Call):
@@ -516,31 +293,6 @@ class Program:
             if any(value is not None and not _is_false(value) for value in returns):
                 return True
         return False
-
-
-def last_name(value: ast.expr) -> str:
-    """Returns the last part of what is named or called: `save` of `a.save(x)`."""
-    if isinstance(value, ast.Call):
-        return last_name(value.func)
-    return value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
-
-
-def _own(syntax: ast.AST) -> Iterator[ast.AST]:
-    waiting: list[ast.AST] = [syntax.body] if isinstance(syntax, ast.Lambda) else list(getattr(syntax, "body", ()))
-    waiting.reverse()
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if isinstance(node, Callable_):
-            waiting += [*getattr(node, "decorator_list", ()), *node.args.defaults]
-        else:
-            waiting += reversed(list(ast.iter_child_nodes(node)))
-
-
-def _spans(node: ast.AST, line: int) -> bool:
-    decorators = getattr(node, "decorator_list", ())
-    first = min([getattr(node, "lineno", 0), *(one.lineno for one in decorators)])
-    return first <= line <= (getattr(node, "end_lineno", None) or 0)
 
 
 def _inside(function: Function, name: str) -> bool:
@@ -562,8 +314,3 @@ def _reraises(handler: ast.ExceptHandler) -> bool:
 
 def _is_false(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and not value.value
-
-
-def is_generator(function: Function) -> bool:
-    """Whether calling the function only makes a generator."""
-    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in function.own_nodes)

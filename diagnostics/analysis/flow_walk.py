@@ -319,7 +319,7 @@ class Walk:
         return allowed <= 0
 
     def interesting(self, function: Function, depth: int = 5) -> bool:
-        """Whether a function communicates, raises, exits or is on one of the stacks, itself or through what it calls."""
+        """Whether a function, or what it calls, communicates, raises, exits or is on one of the stacks."""
         if function in self._wanted:
             return True
         if id(function) in self._interesting or depth <= 0:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TypeVar
 
 from diagnostics.analysis.decision_lines import decision
 from diagnostics.analysis.decisions import Decides, Decision
 from diagnostics.analysis.flow_calls import Function
 from diagnostics.analysis.flow_stacks import Level, nodes_at
-from diagnostics.analysis.flow_taint import DATA, LOSS, Taint, Taints
+from diagnostics.analysis.flow_taint import Taint, Taints
 from diagnostics.analysis.flow_walk import Goal
+from diagnostics.analysis.taint_sources import DATA, LOSS
 
 MOST_LEVELS = 6
 _ORDER_POINTS, _CONTEXT_POINTS, _ARGUMENT_POINTS = 6, 4, 0
@@ -22,7 +22,9 @@ def same_line(goal: Goal, taints: Taints) -> tuple[Decision, ...]:
     found: list[Decision] = []
     for depth, level in enumerate(reversed(goal.stack.levels[-MOST_LEVELS:])):
         function = level.function
-        for loop in _around(function, level.line, ast.For, ast.AsyncFor, ast.comprehension):
+        for loop in _around(function, level.line):
+            if not isinstance(loop, (ast.For, ast.AsyncFor, ast.comprehension)):
+                continue
             taint = taints.of_loop(loop.iter, function)
             if taint is not None and taint.why not in (DATA, LOSS):
                 found += _lines(function, loop.iter.lineno, Decides.LOOP, taint, _ORDER_POINTS - depth, taints)
@@ -39,8 +41,8 @@ def same_line(goal: Goal, taints: Taints) -> tuple[Decision, ...]:
 
 def contexts(level: Level, taints: Taints, depth: int = 0) -> Iterator[Decision]:
     """Yields the `with`s around a level's line whose context only some ranks have: no_sync() on one of them."""
-    for block in _around(level.function, level.line, ast.With, ast.AsyncWith):
-        for item in block.items:
+    for block in _around(level.function, level.line):
+        for item in block.items if isinstance(block, (ast.With, ast.AsyncWith)) else ():
             taint = taints.of(item.context_expr, level.function)
             if taint is not None:
                 line = item.context_expr.lineno
@@ -74,13 +76,10 @@ def _lines(
     yield decision(where, taint.line, further, taint, taint.weight + points + (1 if chooses else -1))
 
 
-Block = TypeVar("Block", bound=ast.AST)
-
-
-def _around(function: Function, line: int, *kinds: type[Block]) -> Iterator[Block]:
-    """Yields the blocks of these kinds around a line, the innermost first."""
-    around = [node for node in function.own_nodes if isinstance(node, kinds) and _holds(node, line)]
-    yield from sorted(around, key=lambda node: -getattr(node, "lineno", 0))
+def _around(function: Function, line: int) -> list[ast.AST]:
+    """Returns the blocks around a line, the innermost first."""
+    around = [node for node in function.own_nodes if _holds(node, line)]
+    return sorted(around, key=lambda node: -getattr(node, "lineno", 0))
 
 
 def _holds(node: ast.AST, line: int) -> bool:
