@@ -31,7 +31,6 @@ from diagnostics.machine.stacks import (
 )
 
 ONE_S = 3.0  # for one process's stacks; 10 ms as a rule, seconds where C++ frames are wanted
-PAUSE_S = 0.5  # between two looks, where looking itself takes less
 _MOST_VALUES, _MOST_TEXT = 12, 80
 
 
@@ -40,7 +39,8 @@ class LookOptions:
     """How to look."""
 
     seconds: float = 1.0
-    looks: int = 2  # at least; more where they fit into `seconds`
+    looks: int = 2  # at least
+    pause_s: float | None = None  # between two of them; None: all of `seconds`
     native: bool = False  # C++ frames, too: stops each process for as long as that takes
     local_values: bool = False
 
@@ -60,20 +60,29 @@ class Looked:
     ranks: Mapping[int, int] = field(default_factory=dict)  # by pid, those that nothing but their stacks names
 
 
-def look_at(job: AttachedJob, options: LookOptions, show: Callable[[str], None]) -> Looked:
-    """Looks again and again for `options.seconds`; `show` is told what is done. What cannot be read is in `missing`."""
+def look_at(
+    job: AttachedJob,
+    options: LookOptions,
+    show: Callable[[str], None],
+    each: Callable[[], None] = lambda: None,
+) -> Looked:
+    """Looks again and again for `options.seconds`; what cannot be read is in `missing`.
+
+    `show` is told what is done, `each` is called after every look.
+    """
     eyes = _Eyes(job, options)
     began = time.monotonic()
     while True:
         show(f"looking at {len(eyes.pids)} processes")
         started = time.monotonic()
         eyes.look(started - began)
+        each()
         now = time.monotonic()
         if now - began >= options.seconds and eyes.rounds >= options.looks:
             break
-        # The last look comes when the time is up, and not long after.
+        # The last look comes when the time is up; half of it at least is left to the job.
         rest = max(options.seconds - (now - began), 0.0)
-        time.sleep(min(max(PAUSE_S, now - started), rest) if eyes.rounds >= options.looks - 1 else min(PAUSE_S, rest))
+        time.sleep(rest if options.pause_s is None else min(max(options.pause_s, now - started), rest))
     if options.native:
         show("reading C++ frames")
         eyes.look_closely()

@@ -12,6 +12,7 @@ from diagnostics import signatures
 from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.case_building import Material, build_case
+from diagnostics.analysis.job_facts import ATTACHED
 from diagnostics.analysis.log_case import log_case
 from diagnostics.errors import DoctorError, UsageError, from_os_error
 from diagnostics.findings import Confidence
@@ -52,6 +53,7 @@ def examine(folder: Path, *, provisional: bool = False, strict: bool = False) ->
             f"{folder} holds no record of a job" + (f" ({reasons})" if reasons else ""),
             hint="name the folder that `ups-doctor run` made: reports/<time>-run/",
         )
+    provisional |= record.job is not None and record.job.ended_by == ATTACHED
     case = case_of(record, ended=not provisional)
     return _report(case, record, began, provisional=provisional, strict=strict)
 

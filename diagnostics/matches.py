@@ -26,6 +26,7 @@ class JobOutcome(StrEnum):
     HANG = "hang"
     SILENT_WRONG = "silent-wrong"
     SLOW = "slow"
+    UNKNOWN = "unknown"  # of a job that was looked at while it ran: it may go on or not
 
 
 class Examines(StrEnum):

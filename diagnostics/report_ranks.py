@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import signal_name
 from diagnostics.analysis.case import Case, How, ProcessStory
+from diagnostics.analysis.job_facts import ATTACHED
 from diagnostics.analysis.user_code import telling_frames
 from diagnostics.record import RunRecord
 from diagnostics.report_timeline import ended_in_words, last_collective
@@ -55,12 +56,16 @@ def _row(case: Case, story: ProcessStory, culprits: Sequence[int], victims: Sequ
         exit_code=story.end.exit_code,
         signal=signal_name(story.end.signal) if story.end.signal is not None else None,
         role="culprit" if rank in culprits else "victim" if rank in victims else "",
-        ended=ended_in_words(story),
+        ended="runs" if _runs_on(case, story) else ended_in_words(story),
         last_step=story.steps if agent is not None and (story.steps or agent.entered) else None,
         last_module=module,
         last_collective=last_collective(story),
         stack=_stack(case, story)[1],
     )
+
+
+def _runs_on(case: Case, story: ProcessStory) -> bool:
+    return case.job.ended_by == ATTACHED and not story.end.source
 
 
 def _never_started(rank: int) -> RankRow:
@@ -90,9 +95,10 @@ def _coverage(case: Case, story: ProcessStory, record: RunRecord) -> Coverage:
     hooks = agent.last_event("hooks") if agent is not None else None
     core = any(name.startswith(f"core-{story.pid}.") for name in record.captures)
     crashed = story.end.signal is not None and story.ended_by == ""
+    attached = case.job.ended_by == ATTACHED
     missing = []
     if agent is None:
-        missing.append(f"no agent: {_why_no_agent(story, record)}")
+        missing.append(f"no agent: {_why_no_agent(story, record, attached=attached)}")
     else:
         missing += agent.problems
         if agent.dropped_events:
@@ -103,7 +109,7 @@ def _coverage(case: Case, story: ProcessStory, record: RunRecord) -> Coverage:
             missing.append(f"no names of modules: {no_area.text}")
     if crashed and story.fault is None and agent is not None:
         missing.append("no stack of the crash: faulthandler wrote none")
-    if not story.end.source:
+    if not story.end.source and not attached:
         missing.append("its end is unknown")
     return Coverage(
         agent=agent is not None,
@@ -116,10 +122,12 @@ def _coverage(case: Case, story: ProcessStory, record: RunRecord) -> Coverage:
     )
 
 
-def _why_no_agent(story: ProcessStory, record: RunRecord) -> str:
+def _why_no_agent(story: ProcessStory, record: RunRecord, *, attached: bool) -> str:
     for option in story.argv[1:4]:
         if _ISOLATED.match(option):
             return f"python {option} ignores the variables that bring it in"
+    if attached:
+        return "the job was started without the doctor"
     stem = f"agent-{story.pid}-"
     reasons = [one.reason for one in record.unreadable if one.name.startswith(stem)]
     if reasons:

@@ -13,7 +13,7 @@ from diagnostics.run_report import NO_CLASS, RunReport
 from diagnostics.verdict_words import headline, ranks_in_words
 
 MAX_LINES = 10
-COLOURS = {JobOutcome.OK: "32", JobOutcome.SLOW: "33"}
+COLOURS = {JobOutcome.OK: "32", JobOutcome.SLOW: "33", JobOutcome.UNKNOWN: "33"}
 RED = "1;31"
 _NUMBER = re.compile(r"^> *\d+ ")
 

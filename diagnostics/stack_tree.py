@@ -42,18 +42,31 @@ def lines_of(
 ) -> list[str]:
     """Returns the whole screen: a headline, one line a group, the tree."""
     ranks = [one for one in standings if _is_rank(one)]
-    body = [_headline(standings, seconds, looks, world_size)]
-    who = [line for group in groups(ranks)[:SHOWN_GROUPS] for line in _group(group, screen)]
-    absent = missing_ranks(ranks, world_size)
-    if absent:
-        who.append(f"  {_plural('rank', len(absent))} {ranges(absent)}: not on this machine")
     tree = [line for branch in merge(ranks) for line in _branch(branch, standings, screen, 1)]
     others = [one for one in standings if not _is_rank(one) and one.owner is None]
     rest = [line for one in others for line in _other(one, screen)]
     if screen.verbose:
         rest += [line for branch in merge(others) for line in _branch(branch, standings, screen, 1)]
-    parts = [body, who, ["", "stacks, outermost first:", *tree] if tree else [], ["", *rest] if rest else []]
+    parts = [
+        [_headline(standings, seconds, looks, world_size)],
+        who_lines(standings, screen, world_size=world_size),
+        ["", "stacks, outermost first:", *tree] if tree else [],
+        ["", *rest] if rest else [],
+    ]
     return [_cut(line, screen) for part in parts for line in part]
+
+
+def who_lines(standings: Sequence[Standing], screen: Screen, *, world_size: int | None) -> list[str]:
+    """Returns one line a group of ranks: who, where, and whether they move; then the ranks that are not here."""
+    ranks = [one for one in standings if _is_rank(one)]
+    found = groups(ranks)
+    lines = [line for group in found[:SHOWN_GROUPS] for line in _group(group, screen)]
+    if len(found) > SHOWN_GROUPS:
+        lines.append(f"  {len(found) - SHOWN_GROUPS} more groups: --json has them all")
+    absent = missing_ranks(ranks, world_size)
+    if absent:
+        lines.append(f"  {_plural('rank', len(absent))} {ranges(absent)}: not on this machine")
+    return [_cut(line, screen) for line in lines]
 
 
 def place_in_words(one: Standing, cwd: str, texts: Mapping[Frame, str]) -> str:

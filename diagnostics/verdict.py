@@ -10,13 +10,16 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diagnostics.analysis.attached_verdict import judgement_of
 from diagnostics.analysis.blame import stood_still
 from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.analysis.job_facts import ATTACHED
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS
 
 HIDDEN_CRASH_EXIT = STRICT_EXIT = 70
 STALLED_EXIT = 124
+UNDECIDED_EXIT = 3
 ENDED_BY_OTHERS = ("doctor", "launcher")
 _WEIGHT = {
     JobOutcome.CRASH: 0, JobOutcome.HANG: 0, JobOutcome.OK: 1, JobOutcome.SILENT_WRONG: 2, JobOutcome.SLOW: 3,
@@ -60,6 +63,8 @@ def decide(case: Case, matches: Sequence[Match]) -> Decision:
 def exit_of(case: Case, decision: Decision, *, strict: bool = False) -> Exit:
     """Returns the exit code by the table of the command's documentation."""
     own, said = job_exit(case)
+    if case.job.ended_by == ATTACHED:
+        return _of_attached(decision)
     if case.job.ended_by == "interrupt":
         number = next((one.signal for one in case.job.sent if one.why == "interrupt"), signal.SIGINT)
         return Exit(code=128 + number, reason=f"the job was ended by {signal_name(number)} to the doctor")
@@ -75,6 +80,16 @@ def exit_of(case: Case, decision: Decision, *, strict: bool = False) -> Exit:
     if strict and decision.outcome is not JobOutcome.OK:
         return Exit(code=STRICT_EXIT, reason=f"--strict: the job {said}, but its result is {decision.outcome}")
     return Exit(code=own if own is not None else 0, reason=f"the job {said}")
+
+
+def _of_attached(decision: Decision) -> Exit:
+    """Returns the exit code of a look at a job that runs on."""
+    match decision.outcome:
+        case JobOutcome.OK:
+            return Exit(code=0, reason="the job goes on")
+        case JobOutcome.UNKNOWN:
+            return Exit(code=UNDECIDED_EXIT, reason="whether the job goes on cannot be told")
+    return Exit(code=1, reason="something is wrong with a job that runs")
 
 
 def job_exit(case: Case) -> tuple[int | None, str]:
@@ -109,6 +124,9 @@ def _without_generic_doubles(roots: Sequence[Match]) -> list[Match]:
 def _unmatched(case: Case, cascades: Sequence[Match]) -> Decision:
     notes = ("interrupted",) if case.job.ended_by == "interrupt" else ()
     others = tuple(cascades)
+    looked = judgement_of(case)
+    if looked is not None and not looked.still and not looked.goes_on:
+        return Decision(outcome=JobOutcome.UNKNOWN, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
     if stood_still(case):
         return Decision(outcome=JobOutcome.HANG, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
     crashed = case.failed and (case.job.ended_by != "interrupt" or bool(case.culprits))

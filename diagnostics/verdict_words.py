@@ -13,16 +13,20 @@ OUTCOMES = {
     JobOutcome.HANG: "The job hung",
     JobOutcome.SILENT_WRONG: "The job claims success, but trained wrongly",
     JobOutcome.SLOW: "The job is slow",
+    JobOutcome.UNKNOWN: "Whether the job goes on cannot be told",
 }
+RUNNING = {JobOutcome.HANG: "The job makes no progress", JobOutcome.OK: "The job goes on"}
 SHOWN_RANKS = 8
 
 
 def headline(report: RunReport) -> str:
     """Returns the verdict in one sentence: outcome, class, culprit, module, line."""
     began = "Provisional: " if report.provisional else ""
-    outcome = "The job makes no progress" if _is_provisional_hang(report) else OUTCOMES[report.outcome]
+    outcome = RUNNING.get(report.outcome, OUTCOMES[report.outcome]) if report.provisional else OUTCOMES[report.outcome]
     if report.failure_class == NO_CLASS:
         return f"{began}{outcome}."
+    if report.outcome is JobOutcome.UNKNOWN:
+        return f"{began}{outcome}; here is what was seen."
     if report.failure_class == UNKNOWN_CLASS:
         return f"{began}{outcome}; why is unknown, here is what was seen."
     parts = [report.failure_class]
@@ -34,10 +38,6 @@ def headline(report: RunReport) -> str:
     if report.location is not None:
         parts.append(f"at {report.location}")
     return f"{began}{outcome}: {' '.join(parts)}."
-
-
-def _is_provisional_hang(report: RunReport) -> bool:
-    return report.provisional and report.outcome is JobOutcome.HANG
 
 
 def ranks_in_words(ranks: Sequence[int]) -> str:

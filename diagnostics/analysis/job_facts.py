@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 VERSION = 1
+ATTACHED = "attached"  # not ended at all: `ups-doctor attach` looked at it, and it ran on
 ENDED_FOR_HANGING = ("stall-timeout", "deadlock")  # why the doctor ends a job by itself
 
 
@@ -97,7 +98,8 @@ class JobFacts:
     ended_s: float | None = None
     exit_code: int | None = None  # of the process the doctor started
     signal: int | None = None
-    ended_by: str = "itself"  # itself | stall-timeout | deadlock | interrupt | unknown (the supervisor was killed)
+    # itself | stall-timeout | deadlock | interrupt | attached | unknown (the supervisor was killed)
+    ended_by: str = "itself"
     processes: tuple[SeenProcess, ...] = ()
     sent: tuple[SentSignal, ...] = ()
     stalls: tuple[Stall, ...] = ()

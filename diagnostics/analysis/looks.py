@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.user_code import user_frames
 from diagnostics.machine.activity import Activity
 
 BUSY_CPUS = 0.2  # of a process, on average between the first look and the last
@@ -108,8 +109,10 @@ def moved(looks: Sequence[Look]) -> Moved:
 
 
 def _motion(seen: Sequence[tuple[Frame, ...]], *, busy: bool, idle: bool, ran: int | None) -> Motion:
-    if len(set(seen)) > 1:
+    if len(set(map(user_frames, seen))) > 1 or (len(set(seen)) > 1 and (busy or not idle)):
         return Motion.MOVES
+    if len(set(seen)) > 1:
+        return Motion.POLLS  # a library's loop around a wait, called from one line of the job
     if ran == 0 and idle:
         return Motion.FROZEN  # whatever its other threads do
     if busy or not idle:
@@ -118,7 +121,7 @@ def _motion(seen: Sequence[tuple[Frame, ...]], *, busy: bool, idle: bool, ran: i
 
 
 def _functions(frames: Sequence[Frame]) -> tuple[tuple[str, str], ...]:
-    return tuple((frame.file, frame.function) for frame in frames)
+    return tuple((frame.file, frame.function) for frame in user_frames(frames))
 
 
 def moved_from_json(value: Any) -> Moved:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from diagnostics.analysis.attached_verdict import judgement_of
 from diagnostics.analysis.blame import how_it_ended, module_of, named, output_evidence, sentence, to_blame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.job_answers import last_line
+
+LOOK_AGAIN = (
+    "look again, and longer: ups-doctor attach PID --seconds 60; started with `ups-doctor run --` it tells more"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +27,9 @@ class Seen:
 
 def unexplained(case: Case) -> Seen:
     """Returns what was seen of the processes at fault, else of the job as a whole."""
+    looked = judgement_of(case)
+    if looked is not None:
+        return Seen(sentence=sentence(looked.words), advice=LOOK_AGAIN)
     stories = to_blame(case)
     if case.job.ended_for_hanging and not case.culprits:
         return Seen(

@@ -1,0 +1,60 @@
+"""`ups-doctor attach PID`: a verdict about a job that runs without the doctor, as far as a look from outside goes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from diagnostics.attach import Attached
+from diagnostics.attach import attach as look_into
+from diagnostics.attach_view import screen_of, world_size_of
+from diagnostics.live_line import LiveLine
+from diagnostics.run_page import json_text
+from diagnostics.run_summary import summary_lines
+from diagnostics.stack_tree import who_lines
+
+
+@click.command("attach")
+@click.argument("pid", type=click.IntRange(1))
+@click.option("--seconds", type=click.FloatRange(1.0, 3600.0), default=5.0, show_default=True, metavar="S",
+              help="How long to look.")  # fmt: skip
+@click.option("--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: reports/<time>-attach/.")
+@click.option("--json", "as_json", is_flag=True, help="Print report.json.")
+@click.pass_context
+def command(context: click.Context, pid: int, seconds: float, report_dir: Path | None, as_json: bool) -> None:
+    """Looks into a running job and says whether it stands still, on whom it waits, and where; the job goes on.
+
+    PID is any process of the job: its launcher, a rank, a data worker, a shell above. Nothing is sent to it, stopped
+    in it or written into its folder. Writes report.md, report.json and record/ into reports/<time>-attach/ or DIR.
+
+    Exit code: 0 it goes on, 1 it stands still or something else is wrong, 2 no such process or no Python in it, 3 that
+    cannot be told.
+    """
+    with LiveLine() as live:
+        attached = look_into(pid, seconds=seconds, report_dir=report_dir, show=live.show)
+    if as_json:
+        click.echo(json_text(attached.report), nl=False)
+    else:
+        click.echo("\n".join(_lines(attached)), color=True if _colour() else None)
+    context.exit(attached.report.exit_code)
+
+
+def _lines(attached: Attached) -> list[str]:
+    looked = attached.looked
+    width = max(40, shutil.get_terminal_size((120, 24)).columns)
+    place = f"report: {attached.folder / 'report.md'}"
+    if attached.problem:
+        place += f" ({attached.problem})"
+    said = summary_lines(attached.report, place, colour=_colour(), width=width)
+    screen = screen_of(looked, width=width, colour=_colour())
+    where = who_lines(looked.standings, screen, world_size=world_size_of(looked))
+    gaps = [f"  unseen {gap.what}: {gap.why}" for gap in looked.missing[:4]]
+    return [*said[:-1], *(["  where"] if where else []), *where, *gaps, said[-1]]
+
+
+def _colour() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
