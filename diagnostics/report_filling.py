@@ -16,6 +16,7 @@ from diagnostics.findings import Confidence, Finding
 from diagnostics.matches import JobOutcome
 from diagnostics.record import RunRecord
 from diagnostics.report_ranks import coverage, rank_rows, stack_groups
+from diagnostics.report_standing import standing_rows
 from diagnostics.report_timeline import timeline
 from diagnostics.run_report import RunReport, SourceExcerpt
 from diagnostics.verdict import Decision, Exit, job_exit
@@ -74,6 +75,7 @@ def fill_report(
         started=_started(case.job.started_ns),
         sources=_excerpts(case, locations),
         stacks=stack_groups(case),
+        standing=standing_rows(case, decision.outcome),
         notes=(*decision.notes, *_notes(case)),
         not_captured=_not_captured(record, troubles),
         repeat=shlex.join(["ups-doctor", "run", "--", *case.job.command]) if case.job.command else "",

@@ -61,6 +61,17 @@ class StackGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StandingRow:
+    """What one process of a job that hung did while nothing moved."""
+
+    who: str  # "rank 1", "its data worker 4711", "its process 4712 (tool.py)": of the rank above
+    pid: int
+    place: str  # line of the job's own code, "" where it is in none
+    does: str  # "waits for a lock on a file ..."
+    looks: str  # "sleeps in flock, 0 % of a CPU, 5 looks over 10.0 s", "" where nobody looked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """What was and was not captured of one rank."""
 
@@ -104,6 +115,7 @@ class RunReport:
     fix_commands: tuple[str, ...] = ()
     sources: tuple[SourceExcerpt, ...] = ()
     stacks: tuple[StackGroup, ...] = ()
+    standing: tuple[StandingRow, ...] = ()  # of a job that hung
     notes: tuple[str, ...] = ()  # said beside the verdict: a teardown abort after finished work, a stall that ended
     not_captured: tuple[str, ...] = ()
     repeat: str = ""  # the command that runs it again under the doctor

@@ -119,8 +119,10 @@ class Looks:
 
 
 def looks_of(case: Case, story: ProcessStory) -> Looks:
-    """Returns the looks at a process since it stands where it was seen last."""
-    return Looks(samples=story.samples or _captured(case, story))
+    """Returns the looks at a process since nothing moves; of a job that was not called stuck, all there are."""
+    stall = next((one for one in reversed(case.job.stalls) if one.over_s is None), None)
+    since_s = stall.began_s if stall is not None else 0.0
+    return Looks(samples=tuple(one for one in story.samples if one.at_s >= since_s) or _captured(case, story))
 
 
 def open_files(case: Case, story: ProcessStory) -> tuple[str, ...]:

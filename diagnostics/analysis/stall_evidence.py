@@ -14,18 +14,16 @@ _STATES = {
 
 def looks_evidence(case: Case, story: ProcessStory, who: str) -> tuple[Evidence, ...]:
     """Returns one line about the looks at a process, () where nobody looked."""
-    looks = looks_of(case, story)
-    if looks.last is None or looks.state not in _STATES:  # it ended while it was looked at
-        return ()
-    return (Evidence(source=f"looks at {who} (pid {story.pid})", observed=looks_words(looks)),)
+    seen = looks_words(looks_of(case, story))
+    return (Evidence(source=f"looks at {who} (pid {story.pid})", observed=seen),) if seen else ()
 
 
 def looks_words(looks: Looks) -> str:
-    """Returns "sleeps in read of pipe:[81], 0 % of a CPU, 5 looks over 10 s"."""
+    """Returns "sleeps in read of pipe:[81], 0 % of a CPU, 5 looks over 10 s"; "" where nobody saw it alive."""
     last = looks.last
-    if last is None:
+    if last is None or looks.state not in _STATES:  # it ended while it was looked at
         return ""
-    parts = [_STATES.get(looks.state, f"state {looks.state}")]
+    parts = [_STATES[looks.state]]
     if looks.call:
         parts[0] += f" in {looks.call}" + (f" of {looks.open_file}" if looks.open_file else "")
     if looks.cpus is not None:

@@ -53,10 +53,10 @@ def living_children(case: Case, story: ProcessStory) -> tuple[ProcessStory, ...]
 
 
 def _through_workers(case: Case, story: ProcessStory, reason: Reason, steps: int) -> Reason:
-    workers = [one for one in _below(case, story) if one.part is Part.DATA_WORKER]
+    workers = [one for one in below(case, story) if one.part is Part.DATA_WORKER]
     dead = [one for one in workers if _is_gone(case, one)]
     there = [one for one in workers if one not in dead]
-    at_work = [one for one in there if not _is_idle(stack_of(case, one))]
+    at_work = [one for one in there if not is_idle(stack_of(case, one))]
     if at_work:
         return _joined(case, reason, at_work[0], "worker", steps, theirs_first=True)
     if dead:
@@ -151,7 +151,7 @@ def _own_frames(stack: Sequence[Frame], agent_folder: str) -> tuple[Frame, ...]:
     return found if found and "/site-packages/" not in found[0].file else ()
 
 
-def _below(case: Case, story: ProcessStory) -> list[ProcessStory]:
+def below(case: Case, story: ProcessStory) -> list[ProcessStory]:
     """Returns the descendants of a process: workers of a fork server are its grandchildren."""
     found: list[ProcessStory] = []
     waiting = list(case.children_of(story))
@@ -169,7 +169,7 @@ def _is_gone(case: Case, story: ProcessStory) -> bool:
     )
 
 
-def _is_idle(stack: Sequence[Frame]) -> bool:
+def is_idle(stack: Sequence[Frame]) -> bool:
     """Whether a data worker waits for its next order."""
     inner = next((at for at, frame in enumerate(stack) if _WORKER_LOOP.search(frame.file)), None)
     if inner is None or stack[inner].function.rpartition(".")[2] != "_worker_loop":
