@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cached_property
 
-from diagnostics.agent import layout
+from diagnostics.agent import layout, operations
 from diagnostics.analysis.agent_facts import AgentFile, CollectiveCall, GroupProgress
 from diagnostics.analysis.call_kinds import NEW_GROUP, is_collective, is_counted
 from diagnostics.analysis.flight_record import FlightEntry
@@ -15,6 +15,7 @@ from diagnostics.analysis.thread_frames import ProcessFrames
 SENDS = frozenset({"send", "isend", "send_object_list"})
 RECEIVES = frozenset({"recv", "irecv", "recv_object_list"})
 BATCH = "batch_isend_irecv"
+UNEVEN = frozenset(operations.UNEVEN)
 
 
 class GroupCounts:
@@ -59,7 +60,7 @@ class GroupCounts:
                 found[entry.group] = max(found.get(entry.group, 0), slot + 1)
         number = self._frames.group_number if self._frames is not None else None
         world = self._groups.get(self._world)
-        if number is not None and world is not None and not self._went_on:
+        if number is not None and world is not None and not self._went_on and not self._in_uneven:
             found[world.group] = max(found.get(world.group, 0), number - world.uneven)
         if self._ordinals:
             found[NEW_GROUP] = max(self._ordinals) + 1
@@ -75,6 +76,11 @@ class GroupCounts:
     def _went_on(self) -> bool:
         """Whether calls were recorded after the moment: what was read at the end says nothing of it then."""
         return self._agent is not None and len(self.calls) < len(self._agent.collectives)
+
+    @property
+    def _in_uneven(self) -> bool:
+        """Whether the last call is one that the group's counter has counted, and the agent has not yet."""
+        return bool(self.calls) and self.calls[-1].op in UNEVEN and self.calls[-1].left_s is None
 
     @cached_property
     def _ordinals(self) -> dict[int, CollectiveCall]:

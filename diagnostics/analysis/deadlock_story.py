@@ -1,0 +1,90 @@
+"""What a deadlock means: class, culprits, the line that decided, and the lines where the ranks stand. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diagnostics.analysis.agreement import Split, site, splits
+from diagnostics.analysis.blame import distinct
+from diagnostics.analysis.case import Case
+from diagnostics.analysis.decide import decisions, is_certain
+from diagnostics.analysis.decisions import Decision, Way
+from diagnostics.analysis.hang_moment import hang_moment
+from diagnostics.analysis.positions import Position, Stand, Waiting
+from diagnostics.analysis.rank_positions import positions_of
+from diagnostics.analysis.site_relation import Relation
+from diagnostics.analysis.wait_graph import Deadlock, Knot, prove
+
+MISMATCH, MISSING, PEERS = "collective-mismatch", "collective-missing", "p2p-deadlock"
+MOST_LINES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlockStory:
+    """A proved deadlock and what can be said of it."""
+
+    deadlock: Deadlock
+    failure_class: str
+    culprits: tuple[int, ...]
+    decisions: tuple[Decision, ...]
+    certain: bool  # the first of `decisions` is the only one that counts
+    locations: tuple[str, ...]
+    splits: tuple[Split, ...]
+
+
+_latest: list[tuple[Case, DeadlockStory | None]] = []  # several signatures ask about one case, one after the other
+
+
+def deadlock_story(case: Case) -> DeadlockStory | None:
+    """Returns the deadlock in which the job hung, None where none can be proved."""
+    if not _latest or _latest[0][0] is not case:
+        _latest[:] = [(case, _story(case))]
+    return _latest[0][1]
+
+
+def _story(case: Case) -> DeadlockStory | None:
+    at_s = hang_moment(case)
+    deadlock = prove(positions_of(case, at_s)) if at_s is not None else None
+    if deadlock is None:
+        return None
+    found = splits(case, deadlock)
+    said = [decisions(case.sources, split.parting, case.agent_folders) for split in found]
+    lines = tuple(one for each in said[:2] for one in each)
+    stands = [case.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in site(case, one)[:1]]
+    odd = [case.line(frame) for split in found for one in split.here for frame in site(case, one)[:2]]
+    return DeadlockStory(
+        deadlock=deadlock,
+        failure_class=_class(deadlock, found),
+        culprits=_culprits(deadlock, found),
+        decisions=lines,
+        certain=bool(said) and is_certain(said[0]) and len(found) == 1,
+        locations=distinct([*(case.line(one.frame) for one in lines), *odd, *stands])[:MOST_LINES],
+        splits=found,
+    )
+
+
+def _class(deadlock: Deadlock, found: Sequence[Split]) -> str:
+    if deadlock.knot is Knot.PEERS or any(_is_peer(one) for one in deadlock.positions):
+        return PEERS
+    if deadlock.knot in (Knot.GONE, Knot.NEW_GROUP, Knot.STORE):
+        return MISSING
+    if not found:
+        return MISMATCH
+    if any(split.parting.here_at.way is Way.ENDED for split in found):
+        return MISSING
+    alike = (Relation.SAME, Relation.ARMS)
+    return MISMATCH if all(split.relation in alike for split in found) else MISSING
+
+
+def _is_peer(one: Position) -> bool:
+    return one.wait is not None and one.wait.kind in (Waiting.SEND, Waiting.RECV)
+
+
+def _culprits(deadlock: Deadlock, found: Sequence[Split]) -> tuple[int, ...]:
+    """Returns the ranks that went another way where that can be told, else all of the deadlock."""
+    if deadlock.knot is Knot.PEERS:
+        return deadlock.ranks
+    sure = {rank for split in found if split.sure for rank in split.parting.here}
+    left = {one.rank for one in deadlock.gone if one.stand is not Stand.WAITING}
+    return tuple(sorted(sure or left or deadlock.ranks))

@@ -1,0 +1,100 @@
+"""How the places of two calls in the source stand to each other: one call, two arms of one branch, one within. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from enum import StrEnum
+
+from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.source_files import Sources
+
+
+class Relation(StrEnum):
+    """Of the call of one rank to that of another."""
+
+    SAME = "same"  # one call, or one line that calls different functions
+    ARMS = "arms"  # two arms of one branch: each has its own call there
+    ONE_INSIDE = "one-inside"  # the first is in a branch or handler in which the other is not
+    OTHER_INSIDE = "other-inside"
+    ONE_LEFT_LOOP = "one-left-loop"  # the other is still in a loop that the first has left, or not entered
+    OTHER_LEFT_LOOP = "other-left-loop"
+    APART = "apart"
+
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_COMPOUND = (ast.Try, ast.If, ast.Match, ast.With, ast.AsyncWith, *_LOOPS)
+_BRANCHES = (ast.If, ast.Match, ast.IfExp, ast.BoolOp)
+
+
+def relation(sources: Sources, one: Sequence[Frame], other: Sequence[Frame]) -> Relation:
+    """Returns how two call paths, innermost frames first, stand to each other where they part."""
+    outer = list(zip(reversed(one), reversed(other), strict=False))
+    parted = next(((a, b) for a, b in outer if a != b), None)
+    if parted is None:
+        return Relation.SAME if len(one) == len(other) else Relation.APART
+    first, second = parted
+    if (first.file, first.function) != (second.file, second.function):
+        return Relation.SAME
+    tree = sources.file(first.file).tree
+    if tree is None:
+        return Relation.APART
+    return _compare(_arms(tree, first.line), _arms(tree, second.line))
+
+
+def _compare(one: list[tuple[ast.AST, str]], other: list[tuple[ast.AST, str]]) -> Relation:
+    common = 0
+    while common < min(len(one), len(other)) and one[common] == other[common]:
+        common += 1
+    mine, theirs = one[common:], other[common:]
+    if mine and theirs and mine[0][0] is theirs[0][0]:
+        if isinstance(mine[0][0], ast.Try):
+            in_handler = mine[0][1].startswith("handlers"), theirs[0][1].startswith("handlers")
+            return {(True, False): Relation.ONE_INSIDE, (False, True): Relation.OTHER_INSIDE}.get(
+                in_handler, Relation.APART
+            )
+        return Relation.ARMS if isinstance(mine[0][0], _BRANCHES) else Relation.APART
+    if _conditional(mine) != _conditional(theirs):
+        return Relation.ONE_INSIDE if _conditional(mine) else Relation.OTHER_INSIDE
+    if _looped(mine) != _looped(theirs):
+        return Relation.OTHER_LEFT_LOOP if _looped(mine) else Relation.ONE_LEFT_LOOP
+    return Relation.APART
+
+
+def _conditional(arms: list[tuple[ast.AST, str]]) -> bool:
+    """Whether the outermost of these statements need not be carried out."""
+    inner = next((pair for pair in arms if not isinstance(pair[0], ast.With | ast.AsyncWith)), None)
+    if inner is None:
+        return False
+    return isinstance(inner[0], _BRANCHES) or (isinstance(inner[0], ast.Try) and inner[1].startswith("handlers"))
+
+
+def _looped(arms: list[tuple[ast.AST, str]]) -> bool:
+    return any(isinstance(node, _LOOPS) and arm == "body" for node, arm in arms)
+
+
+def _arms(tree: ast.AST, line: int) -> list[tuple[ast.AST, str]]:
+    """Returns the compound statements around a line, outermost first, each with the part of it that has the line."""
+    found: list[tuple[ast.AST, str]] = []
+    node: ast.AST | None = tree
+    while node is not None:
+        inside = None
+        for name, value in ast.iter_fields(node):
+            for index, child in enumerate(value if isinstance(value, list) else [value]):
+                if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case) and _spans(child, line):
+                    inside = child, f"{name}{index}" if name in ("handlers", "cases") else name
+        if inside is None:
+            return found
+        if isinstance(node, _COMPOUND):
+            found.append((node, inside[1]))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.clear()  # what is around the function's definition decides nothing in it
+        node = inside[0]
+    return found
+
+
+def _spans(node: ast.stmt | ast.ExceptHandler | ast.match_case, line: int) -> bool:
+    if isinstance(node, ast.match_case):
+        first, last = node.body[0], node.body[-1]
+        return first.lineno <= line <= (last.end_lineno or last.lineno)
+    return node.lineno <= line <= (node.end_lineno or node.lineno)

@@ -1,0 +1,116 @@
+"""Builds the Match of a proved deadlock: who waits for what, the slot, where the ways parted, and the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from diagnostics.analysis.agreement import Split, site
+from diagnostics.analysis.blame import named, path_evidence, sentence, source_evidence
+from diagnostics.analysis.case import Case
+from diagnostics.analysis.deadlock_story import DeadlockStory, deadlock_story
+from diagnostics.analysis.hang_moment import ended_by_own_timeout
+from diagnostics.analysis.job_answers import shown_ranks
+from diagnostics.analysis.positions import Position, Stand
+from diagnostics.analysis.wait_graph import Disagreement
+from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.matches import JobOutcome, Match
+
+MOST_SHOWN = 4
+_LEFT = {Stand.LEAVING: "is through with its program and only waits for its threads", Stand.ENDED: "has ended"}
+
+
+def proved_hang(case: Case, *, code: str, name: str, failure_class: str, fix: Fix) -> Match | None:
+    """Returns the match where a deadlock of this class is proved, else None."""
+    story = deadlock_story(case)
+    if story is None or story.failure_class != failure_class:
+        return None
+    ranks = [one for rank in story.deadlock.ranks if (one := case.of_rank(rank)) is not None]
+    waiting = tuple(rank for rank in story.deadlock.ranks if rank not in story.culprits)
+    where = (shown_ranks(story.culprits), *story.locations[:1])
+    sure = story.certain or (not story.decisions and len(story.locations) <= 1 + len(story.splits))
+    return Match(
+        finding=Finding(
+            code=code,
+            name=name,
+            severity=Severity.ERROR,
+            title=_title(case, story),
+            where=", ".join(where),
+            evidence=tuple(_evidence(case, story)),
+            fix=fix,
+            confidence=Confidence.CONFIRMED if sure else Confidence.LIKELY,
+        ),
+        failure_class=failure_class,
+        outcome=JobOutcome.HANG,
+        culprit_ranks=story.culprits,
+        victim_ranks=waiting,
+        locations=story.locations,
+        explains=tuple(one.pid for one in (*ranks, *case.victims)),
+        began_s=min(one.waits[0].since_s for one in story.deadlock.positions),
+    )
+
+
+def _title(case: Case, story: DeadlockStory) -> str:
+    parties = _parties(case, story)
+    told = "; ".join(sentence(one) if not index else one for index, one in enumerate(parties))
+    decided = story.decisions[0] if story.decisions else None
+    line = f". Their ways part at {case.line(decided.frame)}: {decided.text}" if decided is not None else ""
+    alone = "it can" if len(story.deadlock.ranks) == 1 else "none of them can"
+    return f"{told}: {alone} ever go on{line}"
+
+
+def _parties(case: Case, story: DeadlockStory) -> list[str]:
+    """Returns "rank 0 waits in barrier() at train.py:31" for the ranks of each place, those to blame first."""
+    groups: dict[str, list[int]] = {}
+    for one in (*story.deadlock.gone, *story.deadlock.positions):
+        groups.setdefault(_stands(case, one), []).append(one.rank)
+    order = sorted(groups.items(), key=lambda item: not set(item[1]) & set(story.culprits))
+    return [f"{shown_ranks(tuple(ranks))} {words}" for words, ranks in order[:MOST_SHOWN]]
+
+
+def _stands(case: Case, one: Position) -> str:
+    frames = site(case, one)
+    at = f" at {case.line(frames[0])}" if frames else ""
+    if one.wait is None:
+        return f"{_LEFT.get(one.stand, 'makes no call any more')}{f', left{at}' if at else ''}"
+    return f"waits in {one.wait.shown}{at}"
+
+
+def _evidence(case: Case, story: DeadlockStory) -> Iterator[Evidence]:
+    deadlock = story.deadlock
+    for one in (*deadlock.positions, *deadlock.gone)[: 2 * MOST_SHOWN]:
+        yield Evidence(source=f"record/agents: rank {one.rank} at {one.at_s:.1f} s", observed=_position(case, one))
+    yield Evidence(
+        source="wait-for graph over these calls",
+        observed=f"{shown_ranks(deadlock.ranks)} wait for ever ({deadlock.knot}), from {deadlock.began_s:.1f} s on"
+        + (f"; {'; '.join(map(_differs, deadlock.disagreements[:MOST_SHOWN]))}" if deadlock.disagreements else ""),
+        expected="every operation that a rank waits in is reached by the ranks it needs",
+    )
+    if ended_by_own_timeout(case):
+        yield Evidence(source="end of the job", observed="a collective gave up by its own timeout")
+    for split in story.splits[:2]:
+        yield from _split_evidence(case, split)
+    for decision in story.decisions[:2]:
+        yield from source_evidence(case, decision.frame)
+    for one in deadlock.positions[:2]:
+        yield from path_evidence(case, f"call path of rank {one.rank}", site(case, one))
+
+
+def _position(case: Case, one: Position) -> str:
+    slot = f", operation {one.wait.slot} of group {one.wait.group}" if one.wait and one.wait.slot is not None else ""
+    since = f", since {one.wait.since_s:.1f} s" if one.wait is not None else ""
+    return f"{_stands(case, one)}{slot}{since}"
+
+
+def _differs(pair: Disagreement) -> str:
+    return f"rank {pair.one} and rank {pair.other} differ in {pair.what}"
+
+
+def _split_evidence(case: Case, split: Split) -> Iterator[Evidence]:
+    agreed = split.parting.agreed
+    here, there = (_stories(case, ranks) for ranks in (split.parting.here, split.parting.there))
+    if agreed is not None:
+        yield from path_evidence(case, f"last call that {here} and {there} made alike: {agreed.op}", agreed.path)
+
+
+def _stories(case: Case, ranks: Sequence[int]) -> str:
+    return named([one for rank in ranks if (one := case.of_rank(rank)) is not None])
