@@ -9,6 +9,7 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import distinct, named, path_evidence, sentence
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.stall_advice import advice
+from diagnostics.analysis.stall_decision import led_there
 from diagnostics.analysis.stall_evidence import looks_evidence
 from diagnostics.analysis.timed_out import Late, TimedOut
 from diagnostics.findings import Confidence, Evidence, Fix
@@ -32,6 +33,8 @@ def late_story(case: Case, timeout: TimedOut, late: Sequence[Late], *, stuck: bo
     first, waiter = late[0], timeout.gave_up[0]
     lines = distinct([case.line(frame) for one in late for frame in _lines(one)])
     waited = distinct([case.line(one.path[0]) for one in timeout.gave_up if one.path])
+    decision = led_there(case, first.story, first.stack, waiter.story, waiter.path)
+    led = [case.line(decision.frame)] if decision is not None else []
     others = [case.line(frame) for frame in (first.reason.frames[:2] if first.reason is not None else ())]
     who, they = named([one.story for one in late]), named([one.story for one in timeout.gave_up])
     place = f" at {lines[0]}" if lines else ""
@@ -49,7 +52,7 @@ def late_story(case: Case, timeout: TimedOut, late: Sequence[Late], *, stuck: bo
             *(one for missing in late[:SHOWN] for one in _proof(case, missing, waiter.at_s)),
             *path_evidence(case, f"{named([waiter.story])} waited", waiter.path),
         ),
-        locations=distinct([*lines, *others, *waited]),
+        locations=distinct([*lines, *led, *others, *waited]),
         fix=Fix(text=_fix(first, lines, stuck=stuck)),
         confidence=_confidence(late, stuck=stuck),
     )

@@ -118,7 +118,8 @@ def _with_holders(case: Case, story: ProcessStory, reason: Reason) -> Reason:
     named = [f"rank {one.rank}" if one.part is Part.RANK else f"process {one.pid} ({program(one)})" for one in holders]
     text = reason.text if shared[0] in reason.text else f"{reason.text}, {shared[0]}"
     text = f"{text}, which {' and '.join(named)} {'has' if len(named) == 1 else 'have'} open too"
-    frames = [frame for one in holders for frame in user_frames(stack_of(case, one))[:1]]
+    standing = [frame for one in holders for frame in user_frames(stack_of(case, one))[:1]]
+    frames = [frame for frame in standing if not frame.file.startswith("<")]  # of a `python -c`
     return replace(reason, text=text, frames=(*frames, *reason.frames), pids=tuple(one.pid for one in holders))
 
 

@@ -20,6 +20,7 @@ from diagnostics.analysis.lateness import lateness
 from diagnostics.analysis.positions import Stand
 from diagnostics.analysis.process_looks import looks_of
 from diagnostics.analysis.stall_advice import advice
+from diagnostics.analysis.stall_decision import led_there
 from diagnostics.analysis.stall_evidence import looks_evidence
 from diagnostics.analysis.stalled_rank import Standing, standings
 from diagnostics.findings import Confidence, Evidence, Fix
@@ -48,6 +49,7 @@ def match(case: Case) -> Match | None:
     lines = distinct([case.line(one.reason.frame) for one in outside if one.reason is not None and one.reason.frame])
     other = distinct([case.line(frame) for one in outside if one.reason is not None for frame in one.reason.frames])
     waited = distinct([case.line(one.own[0]) for one in waiting if one.own])
+    led = _led(case, first, waiting)
     return blamed(
         case,
         stories,
@@ -59,10 +61,11 @@ def match(case: Case) -> Match | None:
             Evidence(source="record/job.json: stalls", observed=f"no progress from {stall.began_s:.1f} s on"),
             *_late(case, first, stall.seen_s),
             *(one for standing in outside[:SHOWN] for one in _proof(case, standing)),
+            *led,
             *(one for standing in waiting[:1] for one in _proof(case, standing)),
         ),
         fix=Fix(text=advice(first.reason, lines[0] if lines else "")),
-        locations=distinct([*lines, *other[:2], *waited, *other[2:]]),
+        locations=distinct([*lines, *other[:2], *(one.source for one in led), *waited, *other[2:]]),
         confidence=Confidence.CONFIRMED if all(_is_proof(one) for one in outside) else Confidence.LIKELY,
         outcome=JobOutcome.HANG,
         began_s=stall.began_s,
@@ -93,6 +96,23 @@ def _title(case: Case, outside: Sequence[Standing], waiting: Sequence[Standing],
     if waiting:
         title += f"; {named([one.story for one in waiting])} waited at {', '.join(waited[:2]) or 'a collective'}"
     return title
+
+
+def _led(case: Case, standing: Standing, waiting: Sequence[Standing]) -> tuple[Evidence, ...]:
+    """Returns the statement at which the ways parted as proof, () where nothing stands out."""
+    if not waiting:
+        return ()
+    peer = waiting[0]
+    decision = led_there(case, standing.story, standing.stack, peer.story, peer.stack)
+    if decision is None:
+        return ()
+    why = f" (differs by {decision.tainted_by})" if decision.tainted_by else ""
+    who, other = named([standing.story]), named([peer.story])
+    return (
+        Evidence(
+            source=case.line(decision.frame), observed=f"{decision.text}: {who} went on here, {other} did not{why}"
+        ),
+    )
 
 
 def _late(case: Case, standing: Standing, seen_s: float) -> tuple[Evidence, ...]:
