@@ -16,7 +16,8 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.samples import Sample
 
 BUSY_CPUS = 0.5  # from here on a process computes; what polls or beats a heart takes a few hundredths
-STARVED_CPUS = 0.2
+STARVED_CPUS = 0.02
+FEW_LOOKS = 4
 SWAPPING_FAULTS_PER_S = 50.0
 _MOST_DISK_WAIT = 0.5  # share of the looks
 # Numbers of x86-64, then of arm64: the two whose names the kernel does not tell
@@ -69,10 +70,10 @@ class Looks:
         """Whether it was busy, its main thread in at least half of the looks."""
         running = sum(one.state == "R" for one in self.samples)
         used = self.cpus or 0.0
-        # One that never slept was kept from its CPU by others where it used little.
-        return (used >= BUSY_CPUS and running * 2 >= len(self.samples)) or (
-            used >= STARVED_CPUS and running == len(self.samples)
-        )
+        # On a crowded machine it gets little, but never sleeps.
+        never_slept = running * 10 >= 9 * len(self.samples) > 0
+        starved = STARVED_CPUS if len(self.samples) >= FEW_LOOKS else 10 * STARVED_CPUS
+        return (used >= BUSY_CPUS and running * 2 >= len(self.samples)) or (never_slept and used >= starved)
 
     @property
     def bytes_per_s(self) -> float | None:
