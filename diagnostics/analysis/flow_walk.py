@@ -23,38 +23,6 @@ MOST_DEPTH = 12  # calls entered below those that the stacks show
 FAR = 1 << 30
 _COST = {EdgeKind.RAISES: 30}
 _BYPASS = 8  # a call that may run something else than what a stack shows
-RECORDED = frozenset(
-    [
-        "all_reduce",
-        "all_gather",
-        "all_gather_into_tensor",
-        "all_gather_object",
-        "all_reduce_coalesced",
-        "all_gather_coalesced",
-        "all_to_all",
-        "all_to_all_single",
-        "barrier",
-        "monitored_barrier",
-        "broadcast",
-        "broadcast_object_list",
-        "gather",
-        "gather_object",
-        "reduce",
-        "reduce_scatter",
-        "reduce_scatter_tensor",
-        "scatter",
-        "scatter_object_list",
-        "send",
-        "recv",
-        "isend",
-        "irecv",
-        "batch_isend_irecv",
-        "send_object_list",
-        "recv_object_list",
-        "new_group",
-        "new_subgroups",
-    ]
-)
 
 
 @dataclass(eq=False)
@@ -202,7 +170,9 @@ class Walk:
             if found:
                 self.reached[number].add(state)
                 ends = True
-        return ends or (self.blocked and node.kind is NodeKind.CALL and is_recorded(node.syntax))
+        return ends or (
+            self.blocked and node.kind is NodeKind.CALL and self.program.communicates(node.syntax, context.function)
+        )
 
     # Ways on
 
@@ -329,7 +299,7 @@ class Walk:
             if isinstance(node, ast.Raise) or (
                 isinstance(node, ast.Call)
                 and (
-                    is_recorded(node)
+                    self.program.communicates(node, function)
                     or dotted(node.func) in ("sys.exit", "os._exit", "exit")
                     or any(self.interesting(one, depth - 1) for one in self.program.targets(node, function))
                 )
@@ -359,14 +329,6 @@ class Walk:
                     count += 1
                     heapq.heappush(waiting, (cost + more, count, before))
         return distance
-
-
-def is_recorded(call: ast.AST | None) -> bool:
-    """Whether a call is one of torch.distributed that the agents record."""
-    if not isinstance(call, ast.Call):
-        return False
-    module, _, name = dotted(call.func).rpartition(".")
-    return name in RECORDED and (not module or module.rpartition(".")[2] in ("dist", "distributed", "td", "tdist"))
 
 
 def _shown_calls(stacks: Iterable[Stack]) -> dict[tuple[int, int], list[tuple[Function, bool]]]:

@@ -10,7 +10,7 @@ from diagnostics.analysis.decisions import Decides, Decision
 from diagnostics.analysis.flow_calls import last_name
 from diagnostics.analysis.flow_stacks import Level, Stack
 from diagnostics.analysis.flow_taint import Taint, Taints
-from diagnostics.analysis.flow_walk import Goal, is_recorded
+from diagnostics.analysis.flow_walk import Goal
 from diagnostics.analysis.same_line import contexts
 from diagnostics.analysis.taint_sources import DATA, ENVIRONMENT, RANK
 
@@ -77,7 +77,8 @@ def hidden_call(goal: Goal, first: Decision) -> Iterator[Decision]:
         return
     level = goal.stack.levels[-1]
     calls = [node.syntax for node in level.function.graph.at_line(level.line) if isinstance(node.syntax, ast.Call)]
-    if not calls or any(is_recorded(call) or last_name(call.func) == "backward" for call in calls):
+    function = level.function
+    if not calls or any(last_name(c.func) == "backward" or function.program.communicates(c, function) for c in calls):
         return
     if (level.function.file, level.line) != (first.frame.file, first.frame.line):
         yield decision(level.function, level.line, Decides.CALLS, None, first.score - 1)

@@ -667,4 +667,4 @@ dist.broadcast(x, 0)  # T0
 }
 
 # Where the first decision is not the only one that can be meant.
-UNCERTAIN = frozenset(["conditional expression", "suppress", "exception swallowed on one rank, in a helper"])
+UNCERTAIN = frozenset(["suppress", "exception swallowed on one rank, in a helper"])
