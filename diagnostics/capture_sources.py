@@ -10,6 +10,7 @@ import json
 import os
 import re
 import stat
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -19,12 +20,15 @@ from diagnostics.analysis.core_text import parse_core_text
 from diagnostics.analysis.job_facts import Missing
 from diagnostics.analysis.launch_scripts import NAMED, SCRIPT, makefiles
 from diagnostics.analysis.outside_stacks import parse_outside_stacks
+from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.user_code import user_frames
+from diagnostics.analysis.user_files import imported_files
 from diagnostics.capture import keep_text
 from diagnostics.errors import DoctorError
 from diagnostics.record import AGENT_SITE, SOURCE_INDEX, RunRecord
 
 MOST_FILES = 200
+MOST_IMPORTED = 120  # files that were in no call path
 MOST_BYTES = 512 << 10
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib/python3\.\d+/")
 _TRACEBACK = re.compile(r'File "([^"\n]{1,1000}\.py)", line \d')
@@ -44,13 +48,23 @@ def collect_sources(record_folder: Path, cwd: Path, argvs: Iterable[Sequence[str
     missing: list[Missing] = []
     texts: dict[Path, str] = {}
     scripts = _scripts(argvs, cwd, texts)
-    for path in dict.fromkeys([*scripts, *_in_call_paths(record, cwd)]):
+    seen = dict.fromkeys([*scripts, *_in_call_paths(record, cwd)])
+    waiting, imported = deque(seen), set[Path]()
+    while waiting:
+        path = waiting.popleft()
         if len(index) >= MOST_FILES:
-            missing.append(Missing(what="sources", why=f"more than {MOST_FILES} files were seen; the rest is not kept"))
+            left = {path, *waiting} - imported
+            why = f"more than {MOST_FILES} files were seen; the rest is not kept"
+            missing += [Missing(what="sources", why=why)] if left else []
             break
         text = texts[path] if path in texts else _read(path)
         if text is None:
             continue
+        if path.suffix == ".py" and len(imported) < MOST_IMPORTED:
+            # Functions that a rank passed through are in no call path: analysis follows them into these.
+            more = [one for one in _imports(path, text) if one not in seen and one not in imported]
+            imported.update(more)
+            waiting += more
         name = f"{len(index) + 1:03d}-{re.sub(r'[^A-Za-z0-9_.-]', '_', path.name)[-80:]}"
         shown = redact.source(text, python=path.suffix == ".py")
         failed = keep_text(record_folder / "sources" / name, shown)
@@ -58,6 +72,13 @@ def collect_sources(record_folder: Path, cwd: Path, argvs: Iterable[Sequence[str
         if not failed:
             index[str(path)] = name
     return (*missing, *keep_text(record_folder / "sources" / SOURCE_INDEX, json.dumps(index, indent=1) + "\n"))
+
+
+def _imports(path: Path, text: str) -> list[Path]:
+    """Returns the files beside a Python file that its imports may mean, those that exist."""
+    named = imported_files(str(path), SourceFile(path, text))
+    found = [Path(os.path.normpath(name)) for name in dict.fromkeys(named) if not _INSTALLED.search(name)]
+    return [one for one in found if one.is_file()]
 
 
 def _scripts(argvs: Iterable[Sequence[str]], cwd: Path, texts: dict[Path, str]) -> list[Path]:
@@ -105,9 +126,12 @@ def _in_call_paths(record: RunRecord, cwd: Path) -> Iterator[Path]:
         fault = record.fault_of(agent)
         for thread in fault.threads if fault is not None else ():
             yield from _own(thread.frames, folder, agent.agent_folder)
+    for frames in record.frames.values():
+        for one in frames.threads:
+            yield from _own(one.frames, cwd, doctors)
     for name, text in record.captures.items():
         if name.startswith("stacks-from-outside-"):
-            yield from (path for frames in parse_outside_stacks(text) for path in _own(frames, cwd, doctors))
+            yield from (path for stack in parse_outside_stacks(text) for path in _own(stack, cwd, doctors))
         elif name.startswith("core-") and (core := parse_core_text(text)) is not None:
             yield from _own(core.python, cwd, doctors)
     for text in record.outputs.values():

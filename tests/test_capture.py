@@ -322,7 +322,9 @@ def test_sources_and_scripts_are_kept_with_their_lines_and_without_their_secrets
     (job / "env.sh").write_text("export WANDB_API_KEY=hunter2\n")
     (job / "conf" / "a.yaml").write_text("db_password: hunter2\nlr: 1\n")
     (job / "train.py").write_text("import helper\nTOKEN = 'hunter2'\n")
-    (job / "helper.py").write_text("def go():\n    raise ValueError\n")
+    (job / "helper.py").write_text("from parts import data\n\n\ndef go():\n    raise ValueError\n")
+    (job / "parts").mkdir()
+    (job / "parts" / "data.py").write_text("KEY = 1\n")  # in no call path, but imported
     (job / "big.py").write_text("#" * (600 << 10))
     (job / "fifo.sh").touch()
     (job / "fifo.sh").unlink()
@@ -340,6 +342,7 @@ def test_sources_and_scripts_are_kept_with_their_lines_and_without_their_secrets
         "env.sh",
         "helper.py",
         "loop.py",
+        "parts/data.py",
         "run.sh",
         "train.py",
     ]

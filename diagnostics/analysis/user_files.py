@@ -12,6 +12,7 @@ from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.user_code import user_frames
 
 MOST_FILES = 60
+_LEVELS_ABOVE = 2
 
 
 def user_files(case: Case, story: ProcessStory | None = None) -> tuple[tuple[str, SourceFile], ...]:
@@ -30,14 +31,20 @@ def user_files(case: Case, story: ProcessStory | None = None) -> tuple[tuple[str
 
 
 def imported_files(name: str, file: SourceFile) -> Iterator[str]:
-    """Yields the files beside this one, or beside its package, that its imports may mean."""
-    folders = (os.path.dirname(name), os.path.dirname(os.path.dirname(name)))  # noqa: PTH120 (a name)
+    """Yields the files beside this one, or beside the packages it lies in, that its imports may mean."""
+    above = [os.path.dirname(name)]  # noqa: PTH120 (a name)
+    for _ in range(_LEVELS_ABOVE):
+        above.append(os.path.dirname(above[-1]))  # noqa: PTH120 (a name)
     for node in ast.walk(file.tree) if file.tree is not None else ():
+        folders = above
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
             modules = [node.module or "", *(f"{node.module or ''}.{alias.name}".strip(".") for alias in node.names)]
+            folders = above[node.level - 1 : node.level] if node.level else above
         for module in filter(None, modules):
-            yield from (os.path.join(folder, *module.split(".")) + ".py" for folder in folders)  # noqa: PTH118 (a name)
+            for folder in dict.fromkeys(folders):
+                path = os.path.join(folder, *module.split("."))  # noqa: PTH118 (a name)
+                yield from (f"{path}.py", os.path.join(path, "__init__.py"))  # noqa: PTH118 (a name)
 
 
 def _names(story: ProcessStory) -> Iterator[str]:
