@@ -87,10 +87,15 @@ def _joined(
 ) -> Reason:
     """Returns the reason of a process with that of the child it waits for."""
     theirs = reason_of(case, child, (), steps - 1)
-    place = f" at {case.line(theirs.frame)}" if theirs.frame is not None else ""
+    place = f" at {case.line(theirs.frame)}" if theirs.frame is not None and theirs.heart is None else ""
     who = f"{word} {child.pid}" + ("" if word == "worker" else f" ({program(child)})")
     # A child that waits for its parent is the parent's affair; a loop or lock of its own is its own.
-    waits_for_parent = theirs.kind in (Kind.TERMINAL, Kind.PIPE, Kind.UNKNOWN, Kind.SLEEP) and not theirs_first
+    waits_for_parent = (theirs.heart or theirs.kind) in (
+        Kind.TERMINAL,
+        Kind.PIPE,
+        Kind.UNKNOWN,
+        Kind.SLEEP,
+    ) and not theirs_first
     own = [reason.frame, *reason.frames]
     others = [theirs.frame, *theirs.frames[:1]]
     order = [one for one in ([*own[:1], *others, *own[1:]] if waits_for_parent else [*others, *own]) if one is not None]
