@@ -1,0 +1,17 @@
+import lightning.pytorch as pl
+import torch
+
+
+class BestExport(pl.Callback):
+    """Keeps a checkpoint of the best epoch."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.best = float("inf")
+
+    def on_validation_end(self, trainer, module):
+        val_loss = trainer.strategy.reduce(torch.tensor(module.val_loss)).item()
+        if val_loss >= self.best:
+            return
+        self.best = val_loss
+        trainer.save_checkpoint(f"{self.folder}/best.ckpt")
