@@ -27,7 +27,7 @@ def train(rank, writer, target=0.02, max_steps=400):
         optimizer.step()
         writer.add("loss", loss.item(), step)
         if loss.item() < target:
-            return model
+            return model  # good enough
     return model
 
 

@@ -1,0 +1,23 @@
+import torch
+
+
+class Vocabulary:
+    def __init__(self):
+        self.index = {}
+        for word in "the a cat dog sits runs on under mat tree and then it she he sleeps".split():
+            self.index[word] = len(self.index)
+
+    def __len__(self):
+        return len(self.index)
+
+    def encode(self, line):
+        return torch.tensor([self.index[word] for word in line.split()])
+
+
+def examples(path, vocabulary):
+    with open(path) as file:
+        while True:
+            line = file.readline().strip()
+            if not line:
+                return
+            yield vocabulary.encode(line)
