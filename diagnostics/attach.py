@@ -18,7 +18,7 @@ from diagnostics.analysis.case import Part
 from diagnostics.analysis.job_facts import ATTACHED, JobFacts, Missing, SeenProcess, Stall
 from diagnostics.attach_find import UNDECIDED, find_job
 from diagnostics.attach_look import Looked, LookOptions, look_at
-from diagnostics.attach_view import folder_of
+from diagnostics.attach_view import folder_of, world_size_of
 from diagnostics.capture import keep_json, snapshot
 from diagnostics.capture_sources import collect_sources
 from diagnostics.diagnose import diagnose
@@ -106,7 +106,9 @@ def _judge(looked: Looked) -> Judgement:
     argvs = [row.argv for row in looked.job.members]
     ranks = [one for one in looked.standings if one.part is Part.RANK]
     trains = any(uses_torch(one.pid) for one in ranks[:_RANKS_ASKED]) and not any(map(waits_for_orders, argvs))
-    return judge(looked.standings, seconds=looked.seconds, cwd=folder_of(looked), trains=trains)
+    return judge(
+        looked.standings, seconds=looked.seconds, cwd=folder_of(looked), trains=trains, world_size=world_size_of(looked)
+    )
 
 
 def _facts(looked: Looked, judgement: Judgement, began_ns: int, missing: Sequence[Missing]) -> JobFacts:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.case import Case, Part
 from diagnostics.analysis.looks import Motion
-from diagnostics.analysis.merged_stacks import Standing, names
+from diagnostics.analysis.merged_stacks import Standing, groups, missing_ranks, names, ranges
 from diagnostics.analysis.stack_place import Doing
 from diagnostics.analysis.user_code import location
 
@@ -30,11 +30,15 @@ class Judgement:
     words: str
 
 
-def judge(standings: Sequence[Standing], *, seconds: float, cwd: str, trains: bool = True) -> Judgement:
+def judge(
+    standings: Sequence[Standing], *, seconds: float, cwd: str, trains: bool = True, world_size: int | None = None
+) -> Judgement:
     """Returns what the looks at a job mean. `trains` is False where no rank has torch in its memory."""
     ranks = [one for one in standings if one.part is Part.RANK and one.moved.looks > 1]
-    if not ranks or not any(one.frames for one in ranks):
-        return _unknown("no stack of any rank could be read" if ranks else "there is no rank to look at")
+    if not ranks:
+        return _unknown("the launcher has started no rank yet, or none of them lives")
+    if not any(one.frames for one in ranks):
+        return _unknown("no stack of any rank could be read")
     workers = {one.pid: [kid for kid in standings if kid.owner == one.pid] for one in ranks}
     working = [one for one in ranks if _works(one, workers[one.pid])]
     resting = [one for one in ranks if one not in working]
@@ -53,7 +57,7 @@ def judge(standings: Sequence[Standing], *, seconds: float, cwd: str, trains: bo
         return _unknown(f"{names(polling)} woke up now and then at {_at(polling[0], cwd)}, and stood there {over}")
     if not trains:
         return _unknown(f"nothing moved {over}, but no torch is in it: it may wait for work")
-    return Judgement(still=True, goes_on=False, words=f"no rank came any further {over}")
+    return Judgement(still=True, goes_on=False, words=_standing_words(ranks, cwd, over, world_size))
 
 
 def judgement_of(case: Case) -> Judgement | None:
@@ -70,6 +74,16 @@ def judgement_of(case: Case) -> Judgement | None:
         goes_on=found.get("goes_on") is True,
         words=found["words"] if isinstance(found.get("words"), str) else "",
     )
+
+
+def _standing_words(ranks: Sequence[Standing], cwd: str, over: str, world_size: int | None) -> str:
+    first = ranks[0]
+    alike = len(groups(ranks)) == 1 and first.place.doing in _PEERS
+    if not alike:
+        return f"no rank came any further {over}"
+    absent = missing_ranks(ranks, world_size)
+    away = f"; rank {ranges(absent)} of {world_size} is not on this machine: look there, too" if absent else ""
+    return f"{names(ranks)} waited in {first.place.op} at {_at(first, cwd)} {over}{away}"
 
 
 def _works(one: Standing, kids: Sequence[Standing]) -> bool:
@@ -103,7 +117,9 @@ def _some_work(
 ) -> Judgement:
     where = _at(working[0], cwd)
     rest = f"{names(resting)} waited at {_at(resting[0], cwd)}"
-    if got_on or any(one.moved.motion is Motion.MOVES and not one.moved.same_function for one in working):
+    moving = [one for one in working if one.moved.motion is Motion.MOVES]
+    woken = all(one.moved.motion is Motion.POLLS for one in resting)  # none of them waits for ever
+    if got_on or (moving and woken) or any(not one.moved.same_function for one in moving):
         return Judgement(still=False, goes_on=True, words=f"{names(working)} worked at {where}; {rest}")
     return _unknown(f"{names(working)} worked at {where} {over} while {rest}: long work and an endless loop look alike")
 

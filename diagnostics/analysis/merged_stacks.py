@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Part
 from diagnostics.analysis.looks import Motion, Moved
 from diagnostics.analysis.stack_place import Doing, StackPlace, is_library
+
+_PLUMBING = re.compile(r"/torch/distributed/c10d_logger\.py$|/torch/nn/modules/module\.py$|/contextlib\.py$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +85,7 @@ def _path(one: Standing) -> tuple[Frame, ...]:
 
     Where in a library a moving process was last is of no interest, and would part each from all others.
     """
-    frames = one.frames
+    frames = tuple(frame for frame in one.frames if not _PLUMBING.search(frame.file)) or one.frames
     if one.moved.motion in (Motion.MOVES, Motion.BUSY) and one.place.doing is not Doing.WAITS:
         own = [number for number, frame in enumerate(frames) if not is_library(frame)]
         frames = frames[own[0] :] if own else frames

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 
 import click
@@ -16,6 +17,9 @@ from diagnostics.live_line import LiveLine
 from diagnostics.run_page import json_text
 from diagnostics.run_summary import summary_lines
 from diagnostics.stack_tree import who_lines
+
+LABEL = "  where  "
+MOST_GAPS = 4
 
 
 @click.command("attach")
@@ -50,10 +54,14 @@ def _lines(attached: Attached) -> list[str]:
     if attached.problem:
         place += f" ({attached.problem})"
     said = summary_lines(attached.report, place, colour=_colour(), width=width)
-    screen = screen_of(looked, width=width, colour=_colour())
-    where = who_lines(looked.standings, screen, world_size=world_size_of(looked))
-    gaps = [f"  unseen {gap.what}: {gap.why}" for gap in looked.missing[:4]]
-    return [*said[:-1], *(["  where"] if where else []), *where, *gaps, said[-1]]
+    screen = screen_of(looked, width=width - len(LABEL) + 2, colour=_colour())
+    where = [line[2:] for line in who_lines(looked.standings, screen, world_size=world_size_of(looked))]
+    shown = [f"{LABEL if number == 0 else ' ' * len(LABEL)}{line}" for number, line in enumerate(where)]
+    for gap in looked.missing[:MOST_GAPS]:
+        shown += textwrap.wrap(
+            f"{gap.what}: {gap.why}", width, initial_indent="  unseen ", subsequent_indent=" " * len(LABEL)
+        )
+    return [*said[:-1], *shown, said[-1]]
 
 
 def _colour() -> bool:
