@@ -30,8 +30,10 @@ class GroupCounts:
     ) -> None:
         self._agent, self._flight, self._frames, self._local_s = agent, flight, frames, local_s
         recorded = agent.collectives if agent is not None else ()
-        later = sum(call.entered_s > local_s for call in recorded)
-        self.calls = recorded[: len(recorded) - later] if later else recorded  # oldest first
+        until = len(recorded)
+        while until and recorded[until - 1].entered_s > local_s:
+            until -= 1
+        self.calls = recorded[:until]  # oldest first
         self.whole = len(recorded) < layout.CALL_SLOTS  # nothing was pushed out of the ring
         self._groups = {one.group: one for one in agent.groups} if agent is not None else {}
         self.default = next(iter(self._groups), "0")
@@ -48,11 +50,13 @@ class GroupCounts:
 
     @cached_property
     def reached(self) -> dict[str, int]:
-        """How many collectives were begun in each group; of new_group, as the default group's calls from Python."""
+        """How many collectives were begun in each group."""
         found: dict[str, int] = {}
-        for call in self.calls:
-            if call.number >= 0 and is_collective(call.op) and call.op != NEW_GROUP:
-                found[call.group] = max(found.get(call.group, 0), call.number + 1)
+        for call in reversed(self.calls):
+            if call.group not in found and call.number >= 0 and is_collective(call.op) and call.op != NEW_GROUP:
+                found[call.group] = call.number + 1
+                if len(found) == len(self._groups):
+                    break
         wall_ns = self._agent.started_ns + int(self._local_s * 1e9) if self._agent is not None else 0
         for entry in self._flight:
             if not entry.point_to_point and entry.created_ns <= wall_ns + 1_000_000:
@@ -62,9 +66,12 @@ class GroupCounts:
         world = self._groups.get(self._world)
         if number is not None and world is not None and not self._went_on and not self._in_uneven:
             found[world.group] = max(found.get(world.group, 0), number - world.uneven)
-        if self._ordinals:
-            found[NEW_GROUP] = max(self._ordinals) + 1
         return found
+
+    @property
+    def new_groups(self) -> int:
+        """How many calls from Python it has begun in the default group, to which making a group belongs."""
+        return max(self._ordinals, default=-1) + 1
 
     @cached_property
     def _world(self) -> str:
@@ -140,6 +147,5 @@ class GroupCounts:
     def groups_of_others(self, blocked: Iterable[int], alive: frozenset[int] | None) -> frozenset[str]:
         """Returns the groups in which threads that are not blocked have made calls, as far as they still live."""
         away = set(blocked)
-        return frozenset(
-            call.group for call in self.calls if call.thread not in away and (alive is None or call.thread in alive)
-        )
+        made = {(call.thread, call.group) for call in self.calls}
+        return frozenset(group for thread, group in made if thread not in away and (alive is None or thread in alive))

@@ -46,7 +46,12 @@ def positions(views: Sequence[RankView], at_s: float) -> tuple[Position, ...]:
     counts = {view.rank: GroupCounts(view.agent, view.flight, view.threads, at_s - view.offset_s) for view in views}
     found = [_position(view, counts[view.rank], at_s) for view in sorted(views, key=lambda view: view.rank)]
     found += [Position(rank=rank, pid=0, at_s=at_s, stand=Stand.ABSENT) for rank in _absent(views, counts)]
-    wanted = {(wait.group, wait.slot) for one in found for wait in one.waits if wait.slot is not None}
+    waits = [wait for one in found for wait in one.waits]
+    if any(wait.kind in (Waiting.SEND, Waiting.RECV) for wait in waits):
+        found = [replace(one, exchanged=counts[one.rank].exchanged) if one.rank in counts else one for one in found]
+    if any(wait.group == NEW_GROUP for wait in waits):
+        found = [_with_new_groups(one, counts[one.rank]) if one.rank in counts else one for one in found]
+    wanted = {(wait.group, wait.slot) for wait in waits if wait.slot is not None}
     return tuple(_with_passed(one, counts[one.rank], wanted) if one.rank in counts else one for one in found)
 
 
@@ -54,8 +59,8 @@ def _absent(views: Sequence[RankView], counts: Mapping[int, GroupCounts]) -> lis
     """Returns the ranks that there should be, by what the others were told, and that nobody has seen."""
     sizes = [view.agent.variables.get("WORLD_SIZE", "") for view in views if view.agent is not None]
     world = max((int(size) for size in sizes if size.isdecimal() and len(size) < 7), default=0)
-    known = {rank for one in counts.values() for group in one.groups for rank in group.ranks}
-    return sorted((known | set(range(world))) - set(counts))
+    largest = max((group.ranks for one in counts.values() for group in one.groups), key=len, default=())
+    return sorted(set(largest).union(range(world)) - set(counts))
 
 
 def views_of(case: Case, at_s: float) -> tuple[RankView, ...]:
@@ -108,7 +113,6 @@ def _position(view: RankView, counts: GroupCounts, at_s: float) -> Position:
             stack=_stack(view),
             reached=counts.reached,
             open_groups=frozenset() if stand is Stand.ENDED else counts.groups_of_others(away, _alive(view)),
-            exchanged=counts.exchanged,
             exit_code=view.end.exit_code if stand is Stand.ENDED and view.end is not None else None,
             signal=view.end.signal if stand is Stand.ENDED and view.end is not None else None,
         )
@@ -146,6 +150,10 @@ def _alive(view: RankView) -> frozenset[int] | None:
 def _with_flight(wait: Wait, counts: GroupCounts) -> Wait:
     entry = counts.entry(wait.group, wait.slot)
     return replace(wait, recorded=entry.shown) if entry is not None else wait
+
+
+def _with_new_groups(one: Position, counts: GroupCounts) -> Position:
+    return replace(one, reached={**one.reached, NEW_GROUP: counts.new_groups})
 
 
 def _with_passed(one: Position, counts: GroupCounts, wanted: set[tuple[str, int]]) -> Position:

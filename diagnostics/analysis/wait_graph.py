@@ -188,8 +188,7 @@ def _collective(
     for party in parties:
         there = {one.rank for one, _ in party}
         wait = party[0][1]
-        members = {rank for _, one in party for rank in one.ranks}
-        missing = {rank for rank in members - there if not _has_been(by_rank.get(rank), group, slot, wait)}
+        missing = {rank for rank in set(wait.ranks) - there if not _has_been(by_rank.get(rank), group, slot, wait)}
         symmetric = [one.rank for one, own in party if not _one_sided(own)]
         if symmetric:
             yield _Node(waiters=symmetric, needs=missing, group=group)

@@ -54,8 +54,8 @@ def _title(case: Case, story: DeadlockStory) -> str:
     told = "; ".join(sentence(one) if not index else one for index, one in enumerate(parties))
     decided = story.decisions[0] if story.decisions else None
     line = f". Their ways part at {case.line(decided.frame)}: {decided.text}" if decided is not None else ""
-    alone = "it can" if len(story.deadlock.ranks) == 1 else "none of them can"
-    return f"{told}: {alone} ever go on{line}"
+    end = "it can never go on" if len(story.deadlock.ranks) == 1 else "none of them can ever go on"
+    return f"{told}: {end}{line}"
 
 
 def _parties(case: Case, story: DeadlockStory) -> list[str]:
