@@ -98,7 +98,7 @@ def _left_lock(case: Case, story: ProcessStory) -> LeftLock | None:
     lock = "" if library else _lock_at(case, stands[0])
     in_python = bool(lock) or any(_WAITS_IN_PYTHON.search(frame.file) for frame in library)
     lock = lock or ("a handler's lock of logging" if any(_LOGGING.search(frame.file) for frame in inner) else "")
-    if lock and any(_lock_around(case, frame, lock) is not None for frame in stands[1:]):
+    if lock and any((_lock_around(case, frame, lock) or frame.line) < frame.line for frame in stands):
         return None  # it took the lock itself, further out
     parent = case.of_pid(agent.forked_from)
     holder = _holder(case, parent, lock) if parent is not None and lock else ()
