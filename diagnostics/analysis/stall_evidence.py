@@ -25,7 +25,7 @@ def looks_words(looks: Looks) -> str:
         return ""
     parts = [_STATES[looks.state]]
     if looks.call:
-        parts[0] += f" in {looks.call}" + (f" of {looks.open_file}" if looks.open_file else "")
+        parts[0] += f" in {looks.call}" + (f" of {looks.open_file}" if looks.open_file.startswith("/") else "")
     if looks.cpus is not None:
         parts.append(f"{looks.cpus * 100:.0f} % of a CPU")
     if looks.bytes_per_s:

@@ -12,6 +12,7 @@ from diagnostics.analysis.case import Case, How, Part, ProcessStory
 from diagnostics.analysis.process_looks import looks_of, open_files
 from diagnostics.analysis.stall_reason import Kind, Reason, own_reason
 from diagnostics.analysis.user_code import user_frames
+from diagnostics.analysis.waiting_lines import lock_at, taken_at
 
 _MOST_STEPS = 5  # a shell that waits for a script that waits for a tool
 _WORKER_LOOP = re.compile(r"/torch/utils/data/_utils/worker\.py$")
@@ -87,7 +88,7 @@ def _joined(
 ) -> Reason:
     """Returns the reason of a process with that of the child it waits for."""
     theirs = reason_of(case, child, (), steps - 1)
-    place = f" at {case.line(theirs.frame)}" if theirs.frame is not None and theirs.heart is None else ""
+    place = f", at {case.line(theirs.frame)}" if theirs.frame is not None and theirs.heart is None else ""
     who = f"{word} {child.pid}" + ("" if word == "worker" else f" ({program(child)})")
     # A child that waits for its parent is the parent's affair; a loop or lock of its own is its own.
     waits_for_parent = (theirs.heart or theirs.kind) in (
@@ -134,10 +135,11 @@ def _with_threads(case: Case, story: ProcessStory, reason: Reason, steps: int) -
     if died is not None:
         text = f"{reason.text}; a thread of its had died of {died.text[:120]}"
         return replace(reason, text=text, frames=(*died.user_path[:1], *reason.frames))
+    holder = _holder(case, story, reason)
+    if holder is not None:
+        return holder
     folder = story.agent.agent_folder if story.agent is not None else ""
-    by_agent = story.threads.threads if story.threads is not None else ()
-    stacks = story.stacks[1:] or tuple(one.frames for one in by_agent if not one.main)
-    threads = [frames for stack in stacks if (frames := _own_frames(stack, folder))]
+    threads = [frames for stack in other_threads(story) if (frames := _own_frames(stack, folder))]
     if len(threads) == 1:
         line = case.line(threads[0][0])
         joined = reason.kind is Kind.THREAD and reason.frame is not None
@@ -149,6 +151,30 @@ def _with_threads(case: Case, story: ProcessStory, reason: Reason, steps: int) -
     children = [one for one in living_children(case, story) if one.agent is not None] if shared else []
     at_work = [one for one in children if not _is_pool_idle(stack_of(case, one))]
     return _joined(case, reason, at_work[-1], "process", steps, theirs_first=True) if at_work else reason
+
+
+def _holder(case: Case, story: ProcessStory, reason: Reason) -> Reason | None:
+    """Returns the reason with the thread of the same process that took a lock of this name, by the source."""
+    place = reason.frame
+    lock = lock_at(case.sources.file(place.file), place.line) if place is not None and reason.kind is Kind.LOCK else ""
+    if place is None or not lock:
+        return None
+    for number, stack in enumerate([stack_of(case, story), *other_threads(story)]):
+        for frame in user_frames(stack):
+            taken = taken_at(case.sources.file(frame.file), frame.line, lock)
+            if taken is not None:
+                line = replace(frame, line=taken)
+                who = "this thread itself" if number == 0 else f"another thread, now at {case.line(frame)},"
+                text = f"waits for {lock}, which {who} took at {case.line(line)}"
+                frames = (line, *((frame,) if number else ()), *reason.frames)
+                return replace(reason, text=text, frames=tuple(dict.fromkeys(frames)))
+    return None
+
+
+def other_threads(story: ProcessStory) -> tuple[tuple[Frame, ...], ...]:
+    """Returns the stacks of all threads of a process but the main one, innermost first."""
+    by_agent = story.threads.threads if story.threads is not None else ()
+    return story.stacks[1:] or tuple(one.frames for one in by_agent if not one.main)
 
 
 def _own_frames(stack: Sequence[Frame], agent_folder: str) -> tuple[Frame, ...]:

@@ -59,6 +59,35 @@ def dotted(node: ast.AST) -> str:
     return ""
 
 
+def lock_at(source: SourceFile, line: int) -> str:
+    """Returns the name of the lock that a line takes, as written: "self.lock" of `with self.lock:`; "" of another."""
+    if source.tree is None:
+        return ""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.With | ast.AsyncWith):
+            taken = [item.context_expr for item in node.items if spans(item.context_expr, line)]
+            if taken and not isinstance(taken[0], ast.Call):
+                return dotted(taken[0])
+        called = node.func if isinstance(node, ast.Call) and spans(node, line) else None
+        if isinstance(called, ast.Attribute) and called.attr == "acquire":
+            return dotted(called.value)
+    return ""
+
+
+def taken_at(source: SourceFile, line: int, lock: str) -> int | None:
+    """Returns the line of the `with` over a lock of this name in whose body a line lies; None where there is none."""
+    name = lock.rpartition(".")[2]
+    around = [
+        node.lineno
+        for node in (ast.walk(source.tree) if source.tree is not None else ())
+        if isinstance(node, ast.With | ast.AsyncWith)
+        and node.lineno < line
+        and any(spans(one, line) for one in node.body)
+        and any(dotted(item.context_expr).rpartition(".")[2] == name for item in node.items)
+    ]
+    return max(around, default=None)
+
+
 def loop_at(source: SourceFile, lines: Sequence[int]) -> Loop | None:
     """Returns the innermost loop of their function whose turns hold all these lines; no loop that trains."""
     function = source.function_at(lines[0]) if lines else None

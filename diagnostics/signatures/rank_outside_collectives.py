@@ -106,11 +106,11 @@ def _led(case: Case, standing: Standing, waiting: Sequence[Standing]) -> tuple[E
     decision = led_there(case, standing.story, standing.stack, peer.story, peer.stack)
     if decision is None:
         return ()
-    why = f" (differs by {decision.tainted_by})" if decision.tainted_by else ""
+    why = f"; differs by {decision.tainted_by}" if decision.tainted_by else ""
     who, other = named([standing.story]), named([peer.story])
     return (
         Evidence(
-            source=case.line(decision.frame), observed=f"{decision.text}: {who} went on here, {other} did not{why}"
+            source=case.line(decision.frame), observed=f"{decision.text}  ({who} came by here, {other} did not{why})"
         ),
     )
 

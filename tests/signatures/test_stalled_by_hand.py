@@ -9,9 +9,10 @@ from hand_made import raised
 from stalled import BACKWARD, BARRIER, WORKER, at, child, hung, lib, looks, rank, sample
 
 from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.case import Case, How, Part
+from diagnostics.analysis.case import Case, How, Part, ProcessStory
 from diagnostics.analysis.job_facts import Stall
 from diagnostics.analysis.positions import Stand
+from diagnostics.analysis.samples import Sample
 from diagnostics.analysis.stalled_rank import standings
 from diagnostics.findings import Confidence
 from diagnostics.matches import Match
@@ -112,7 +113,7 @@ def reason(job: Case, number: int = 1) -> str:
     ],
 )  # fmt: skip
 def test_what_a_rank_waits_for_is_said_in_one_sentence(
-    stack: tuple[str | Frame, ...], seen: tuple, line: str, words: str, tmp_path: Path
+    stack: tuple[str | Frame, ...], seen: tuple[Sample, ...], line: str, words: str, tmp_path: Path
 ) -> None:
     frames = [at(tmp_path, *place.split()) if isinstance(place, str) else place for place in stack]
     job = hung(
@@ -134,7 +135,7 @@ def test_what_a_rank_waits_for_is_said_in_one_sentence(
     ],
 )  # fmt: skip
 def test_a_rank_that_cannot_go_on_by_itself_is_proof(
-    stack: tuple[str | Frame, ...], seen: tuple, line: str, words: str, tmp_path: Path
+    stack: tuple[str | Frame, ...], seen: tuple[Sample, ...], line: str, words: str, tmp_path: Path
 ) -> None:
     frames = [at(tmp_path, place) if isinstance(place, str) else place for place in stack]
     job = hung(tmp_path, rank(0, *BARRIER), rank(1, *frames, samples=seen), files={"train.py": SOURCE})
@@ -163,7 +164,7 @@ def test_a_data_worker_is_followed_to_its_own_line(tmp_path: Path) -> None:
     assert match is not None
     assert match.locations[:2] == ("train.py:21", "train.py:34")
     assert reason(job) == (
-        "waits for a worker of its DataLoader: worker 202 waits for a lock that another holder does not release at "
+        "waits for a worker of its DataLoader: worker 202 waits for a lock that another holder does not release, at "
         "train.py:21"
     )
 
@@ -183,7 +184,7 @@ def test_a_child_is_followed_through_a_shell_to_what_it_reads(tmp_path: Path) ->
     job = hung(tmp_path, rank(0, *BARRIER), waits, shell, tool, files=files)
     assert reason(job) == (
         "waits for a process that it started: process 301 (run.sh) waits for a process that it started: process 302 "
-        "(tool.py) reads standard input, a pipe that nobody writes to or closes at tool.py:1"
+        "(tool.py) reads standard input, a pipe that nobody writes to or closes, at tool.py:1"
     )
     match = rank_outside_collectives.match(job)
     assert match is not None
@@ -211,6 +212,24 @@ def test_a_thread_that_died_is_why_nobody_puts(tmp_path: Path) -> None:
     assert reason(job) == "waits for an item of a queue; a thread of its had died of OSError: disk gone"
 
 
+def test_a_lock_that_the_thread_itself_or_another_one_holds(tmp_path: Path) -> None:
+    text = """def f():
+    with self.lock:
+        with self.lock:
+            pass
+def g():
+    with box.lock:
+        time.sleep(9)
+"""
+    takes = at(tmp_path, "locks.py:3", "f")
+    job = hung(tmp_path, rank(0, *BARRIER), rank(1, takes, samples=looks(syscall="futex")), files={"locks.py": text})
+    assert reason(job) == "waits for self.lock, which this thread itself took at locks.py:2"
+    other = (at(tmp_path, "locks.py:7", "g"),)
+    outer = at(tmp_path, "locks.py:2", "f")
+    job = hung(tmp_path, rank(0, *BARRIER), rank(1, outer, threads=(other,), samples=looks(syscall="futex")))
+    assert reason(job) == "waits for self.lock, which another thread, now at locks.py:7, took at locks.py:6"
+
+
 def test_all_ranks_outside_and_a_rank_that_runs_alone(tmp_path: Path) -> None:
     polls = at(tmp_path, "train.py:4")
     both = hung(tmp_path, rank(0, polls), rank(1, polls), files={"train.py": SOURCE})
@@ -223,7 +242,8 @@ def test_code_of_the_user_inside_the_wrapped_forward_is_outside(tmp_path: Path) 
     wrapper = lib("site-packages/torch/nn/parallel/distributed.py:1600", "DistributedDataParallel.forward")
     job = hung(
         tmp_path, rank(0, *BARRIER),
-        rank(1, at(tmp_path, "train.py:4", "forward"), wrapper, at(tmp_path, "train.py:29")), files={"train.py": SOURCE},
+        rank(1, at(tmp_path, "train.py:4", "forward"), wrapper, at(tmp_path, "train.py:29")),
+        files={"train.py": SOURCE},
     )  # fmt: skip
     assert [one.stand for one in standings(job)] == [Stand.WAITING, Stand.OUTSIDE]
 
@@ -237,7 +257,9 @@ def test_code_of_the_user_inside_the_wrapped_forward_is_outside(tmp_path: Path) 
         (rank(0, *BARRIER), rank(1, code=0, signal=None, ended_by="")),  # it had ended
     ],
 )
-def test_no_rank_is_called_stalled_that_waits_leaves_or_is_not_seen(ranks: tuple, tmp_path: Path) -> None:
+def test_no_rank_is_called_stalled_that_waits_leaves_or_is_not_seen(
+    ranks: tuple[ProcessStory, ...], tmp_path: Path
+) -> None:
     assert rank_outside_collectives.match(hung(tmp_path, *ranks)) is None
 
 
