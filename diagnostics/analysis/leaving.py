@@ -30,7 +30,12 @@ def is_leaving(story: ProcessStory) -> bool:
     """Whether the interpreter of a process is on its way out."""
     ended = story.agent is not None and story.agent.last_event("exit", "alive-at-end") is not None
     main = main_stack(story)
-    return ended or any(runs(frame, *one) for frame in main for one in _LEAVING) or exit_handler(story, main) != ""
+    return ended or leaves(main) or exit_handler(story, main) != ""
+
+
+def leaves(main: Sequence[Frame]) -> bool:
+    """Whether a stack is in what only an interpreter on its way out runs."""
+    return any(runs(frame, *one) for frame in main for one in _LEAVING)
 
 
 def exit_handler(story: ProcessStory, main: Sequence[Frame]) -> str:

@@ -38,7 +38,12 @@ class Incomplete:
 
 def why_incomplete(case: Case, state: Rendezvous) -> Incomplete:
     """Returns the reason that fits best; where all have come, that nobody answers what they wait for."""
-    return next(filter(None, (find(case, state) for find in _REASONS)), None) or _unknown(case, state)
+    return known_reason(case, state) or _unknown(case, state)
+
+
+def known_reason(case: Case, state: Rendezvous) -> Incomplete | None:
+    """Returns the reason that fits best, None where all have come."""
+    return next(filter(None, (find(case, state) for find in _REASONS)), None)
 
 
 def calls(case: Case, stories: Sequence[ProcessStory]) -> list[str]:

@@ -59,6 +59,11 @@ def rendezvous(case: Case) -> Rendezvous | None:
     came = tuple(one for one in case.ranks if waits_in_rendezvous(case, one))
     if not came and not (launchers and not case.ranks):
         return None
+    return state_of(case, came, launchers=launchers if not came else ())
+
+
+def state_of(case: Case, came: tuple[ProcessStory, ...], *, launchers: tuple[ProcessStory, ...] = ()) -> Rendezvous:
+    """Returns how the rendezvous stands to which the ranks `came` have come, whatever became of them there."""
     rest = [one for one in case.ranks if one not in came]
     through = tuple(one for one in rest if made_group(one))
     others = [one for one in rest if not made_group(one)]
@@ -66,10 +71,10 @@ def rendezvous(case: Case) -> Rendezvous | None:
     seen = {one.rank for one in case.ranks} | {asked(one).rank for one in came}
     return Rendezvous(
         came=came,
-        launchers=launchers if not came else (),
+        launchers=launchers,
         through=through,
-        before=tuple(one for one in others if still_there(one)),
-        ended=tuple(one for one in others if not still_there(one)),
+        before=tuple(one for one in others if not _ended_by_itself(one)),
+        ended=tuple(one for one in others if _ended_by_itself(one)),
         never=tuple(rank for rank in range(min(world or 0, 1 << 16)) if rank not in seen),
         world=world,
     )
@@ -133,6 +138,10 @@ def with_same_rank(stories: Sequence[ProcessStory]) -> tuple[ProcessStory, ...]:
     """Returns the processes that came as a rank which another one claims, too."""
     claimed = Counter(asked(one).rank for one in stories)
     return tuple(one for one in stories if asked(one).rank is not None and claimed[asked(one).rank] > 1)
+
+
+def _ended_by_itself(story: ProcessStory) -> bool:
+    return not still_there(story) and story.ended_by in ("", "unknown")
 
 
 def _world(came: Sequence[ProcessStory]) -> int | None:

@@ -10,10 +10,30 @@ from enum import StrEnum
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import distinct
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.leaving import CLOSES, GROUP_ENDED, exit_handler, in_a_group, is_leaving, left_its_group
+from diagnostics.analysis.leaving import (
+    CLOSES,
+    GROUP_ENDED,
+    exit_handler,
+    in_a_group,
+    is_leaving,
+    leaves,
+    left_its_group,
+)
+from diagnostics.analysis.process_looks import looks_of
 from diagnostics.analysis.process_tree import words
 from diagnostics.analysis.started_lines import in_loop, lines_in_files_of, made_before_start
-from diagnostics.analysis.story_paths import called, events_of, own_frames, own_lines, runs, still_there, text_at
+from diagnostics.analysis.story_paths import (
+    called,
+    event_s,
+    events_of,
+    main_stack,
+    own_frames,
+    own_lines,
+    runs,
+    seen_s,
+    still_there,
+    text_at,
+)
 
 _QUEUES = re.compile(r"\b(?:Joinable|Simple)?Queue\(|\.Manager\(")
 _PUTS = re.compile(r"\.put(?:_nowait)?\(")
@@ -54,9 +74,11 @@ def holdup(case: Case, story: ProcessStory) -> Holdup | None:
     """Returns what keeps `story` from ending after its work; None where it has work left, or nothing tells."""
     if story.agent is None or not still_there(story):
         return None
-    main = story.stacks[0] if story.stacks else ()
-    if not main:
-        return _native(case, story) if story.agent.last_event("exit") is not None else None
+    if story.agent.last_event("exit") is not None:  # the last exit handler of all: no Python runs any more
+        return _native(case, story)
+    main = main_stack(story)
+    if not main or _moved_since(case, story):
+        return None
     for find in (_feeder, _child, _thread, _handler, _loader, _destroy, _program):
         found = find(case, story, main)
         if found is not None:
@@ -180,7 +202,7 @@ def _program(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup |
     own = own_frames(story, main)
     if not own or not (story.steps or left_its_group(story)):
         return None
-    if is_leaving(story):
+    if leaves(main):
         return _held(case, story, own, sure=True)
     closing = [one for one in main if CLOSES.search(called(one)) or _calls_close(case, one)]
     if left_its_group(story):
@@ -195,11 +217,20 @@ def _held(case: Case, story: ProcessStory, own: Sequence[Frame], *, sure: bool) 
     return Holdup(story=story, reason=Reason.PROGRAM, name=own[0].function, made=lines[:1], stands=lines[1:], sure=sure)
 
 
-def _native(case: Case, story: ProcessStory) -> Holdup:
+def _native(case: Case, story: ProcessStory) -> Holdup | None:
+    if looks_of(case, story).state == "R":  # it still frees what it has, on a busy machine
+        return None
     groups = events_of(story, "process-group")
     left = bool(events_of(story, GROUP_ENDED))
     made = () if left else distinct([line for event in groups[-1:] for line in own_lines(case, story, event.path)[:1]])
     return Holdup(story=story, reason=Reason.NATIVE, name="", made=made, stands=(), sure=False)
+
+
+def _moved_since(case: Case, story: ProcessStory) -> bool:
+    """Whether it recorded anything after it was captured last: its stack tells of earlier then."""
+    seen = seen_s(case, story)
+    last = max((event.seconds for event in story.agent.events), default=0.0) if story.agent is not None else 0.0
+    return seen is not None and event_s(case, story, last) > seen
 
 
 def _made(case: Case, story: ProcessStory, paths: Sequence[Sequence[Frame]]) -> tuple[str, ...]:

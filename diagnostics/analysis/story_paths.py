@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from diagnostics.analysis.agent_facts import Event, Frame
@@ -17,6 +18,15 @@ def still_there(story: ProcessStory) -> bool:
 def main_stack(story: ProcessStory) -> tuple[Frame, ...]:
     """Returns the stack of its main thread, library frames too; () where none was taken."""
     return story.stacks[0] if story.stacks else ()
+
+
+def seen_s(case: Case, story: ProcessStory) -> float | None:
+    """Returns when the process was captured last, in seconds since the job started; None where that is not known."""
+    try:
+        at_ns = json.loads(case.extra.get(f"proc-{story.pid}.json", "")).get("at_ns")
+    except (ValueError, RecursionError, AttributeError):
+        return None
+    return (at_ns - case.job.started_ns) / 1e9 if isinstance(at_ns, int) else None
 
 
 def own_frames(story: ProcessStory, path: Sequence[Frame]) -> tuple[Frame, ...]:

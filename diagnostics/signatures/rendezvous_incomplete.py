@@ -19,10 +19,12 @@ from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.failure_texts import Told, failed_stories, told
 from diagnostics.analysis.job_answers import shown_ranks
-from diagnostics.analysis.job_progress import at_another_port, made_group, ranks_that_never_came, variable
+from diagnostics.analysis.job_progress import at_another_port, made_group, ranks_that_never_came
 from diagnostics.analysis.launch_line import option
 from diagnostics.analysis.launch_nesting import nested_launch
 from diagnostics.analysis.launch_scripts import launch_lines, setting
+from diagnostics.analysis.rendezvous_reason import known_reason
+from diagnostics.analysis.rendezvous_wait import asked, state_of
 from diagnostics.analysis.user_code import user_frames
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
@@ -37,7 +39,7 @@ JOINED = re.compile(r"(?P<joined>\d+)/(?P<world>\d+) clients joined")
 INCOMPLETE = re.compile(
     r"\d+/\d+ clients joined|RendezvousTimeoutError"
     r"|(?:wait timeout after|Timed out after|Timeout waiting for|socket timeout).{0,80}?(?:keys?:|store|clients|key)"
-    r"|DistStoreError|connectFullMesh failed.*(?:timed? ?out|Timed out)",
+    r"|: Wait timeout$|DistStoreError|connectFullMesh failed.*(?:timed? ?out|Timed out)",
     re.IGNORECASE,
 )
 SIZES = ("WORLD_SIZE", "world_size", "nnodes", "num_machines", "nproc_per_node", "num_processes", "ntasks", "nprocs")
@@ -54,8 +56,12 @@ def match(case: Case) -> Match | None:
     world = _world(case, first)
     never = ranks_that_never_came(case, world)
     late = tuple(one for one in case.ranks if one.rank is not None and not _told_by(one, tellers))
-    who = never or tuple(one.rank for one in late if one.rank is not None)
     set_at = setting(case, SIZES, str(world)) if world is not None and never else ()
+    came = tuple(one.story for one in tellers if one.story.part is Part.RANK)
+    reason = known_reason(case, state_of(case, came)) if came and (not never or not set_at) else None
+    who = (
+        never or tuple(one.rank for one in late if one.rank is not None) or (reason.ranks if reason is not None else ())
+    )
     late_at = [case.line(frame) for one in late for frame in _stands(one)[:1]]
     literal = [line for line in first.locations(case)[:1] if line in set_at]
     match = blamed(
@@ -64,7 +70,7 @@ def match(case: Case) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=_title(case, first, world, never, late),
+        title=reason.title if reason is not None and not (never or late) else _title(case, first, world, never, late),
         evidence=(
             *first.evidence(case),
             Evidence(
@@ -74,9 +80,12 @@ def match(case: Case) -> Match | None:
             ),
         ),
         fix=_fix(case, world, never),
-        locations=distinct([*late_at, *literal, *set_at, *first.locations(case), *launch_lines(case)]),
+        locations=distinct([
+            *late_at, *(reason.locations if reason is not None else ()), *literal, *set_at, *first.locations(case),
+            *launch_lines(case),
+        ]),
         confidence=Confidence.CONFIRMED if who or JOINED.search(first.found.string) else Confidence.LIKELY,
-    )
+    )  # fmt: skip
     return dataclasses.replace(match, culprit_ranks=tuple(sorted(who)))
 
 
@@ -96,8 +105,7 @@ def _world(case: Case, one: Told) -> int | None:
     nodes = option(one.story.argv, "--nnodes")
     if one.story.part is Part.LAUNCHER and nodes is not None:
         return None  # nodes, not ranks
-    said = variable(one.story, "WORLD_SIZE")
-    return int(said) if said.isdigit() else case.world_size
+    return asked(one.story).world or case.world_size
 
 
 def _stands(story: ProcessStory) -> tuple[Frame, ...]:

@@ -1,0 +1,140 @@
+"""Jobs that hang before there is a process group: who has not come, and the line that sets what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hand_made as made
+import pytest
+from hung_jobs import TORCH, hung, living, say, stack
+
+from diagnostics.analysis.agent_facts import Event
+from diagnostics.analysis.case import Part, ProcessStory
+from diagnostics.findings import Confidence
+from diagnostics.signatures import rendezvous_waits
+
+IN_INIT = (
+    f"{TORCH}/distributed/distributed_c10d.py:2169:_new_process_group_helper",
+    f"{TORCH}/distributed/distributed_c10d.py:1899:init_process_group",
+)
+
+
+def begun(text: str, place: str = "train.py:3", *, seconds: float = 1.0) -> Event:
+    return made.event("process-group-begin", text, place, seconds=seconds)
+
+
+def asks(pid: int, rank: int, text: str, *, place: str = "train.py:3") -> ProcessStory:
+    """Returns a rank that waits in init_process_group."""
+    file, line = place.split(":")
+    return living(pid, rank, stack(*IN_INIT, f"{file}:{line}:<module>"), events=(begun(f"rank={rank} {text}", place),))
+
+
+def test_a_rank_that_was_never_started_is_the_line_that_sets_the_number(tmp_path: Path) -> None:
+    here = "world_size=3 backend=gloo port=29500 address=a"
+    case = hung(
+        asks(100, 0, here), asks(101, 1, here), tmp_path=tmp_path,
+        files={"run.sh": "export WORLD_SIZE=3\nfor RANK in 0 1; do\npython train.py &\ndone\n", "train.py": "\n\nx"},
+        job={"command": ("bash", "run.sh")},
+    )  # fmt: skip
+    found = rendezvous_waits.match(case)
+    assert say(found) == ("rendezvous-hang", (2,), ("run.sh:1", "train.py:3"))
+    assert found is not None
+    assert found.finding.title == "Ranks 0, 1 waited for 3 ranks, but 2 were started: rank 2 never came"
+    assert (found.victim_ranks, found.finding.confidence) == ((0, 1), Confidence.CONFIRMED)
+
+
+def test_a_rank_that_stands_before_it_is_where_it_stands_and_a_guess(tmp_path: Path) -> None:
+    here = "world_size=2 backend=gloo port=29500"
+    case = hung(
+        asks(100, 0, here), living(101, 1, stack("prepare.py:7:wait_for_data", "train.py:2:<module>")),
+        tmp_path=tmp_path,
+    )  # fmt: skip
+    found = rendezvous_waits.match(case)
+    assert say(found) == ("rendezvous-hang", (1,), ("prepare.py:7", "train.py:2", "train.py:3"))
+    assert found is not None
+    assert found.finding.confidence is Confidence.LIKELY
+
+
+def test_a_rank_that_ended_without_it_is_the_condition_around_the_call(tmp_path: Path) -> None:
+    text = "rank = 0\nif rank == 0:\n    dist.init_process_group('gloo')\n"
+    case = hung(
+        asks(100, 0, "world_size=2 backend=gloo port=29500"), made.story(101, rank=1, agent=made.agent(pid=101)),
+        tmp_path=tmp_path, files={"train.py": text},
+    )  # fmt: skip
+    assert say(rendezvous_waits.match(case)) == ("rendezvous-hang", (1,), ("train.py:2", "train.py:3"))
+
+
+def test_a_rank_that_failed_before_it_is_no_matter_of_the_rendezvous(tmp_path: Path) -> None:
+    failed = made.story(101, rank=1, code=1, raised=(made.raised("ValueError: no", "train.py:2"),))
+    case = hung(asks(100, 0, "world_size=2 backend=gloo port=29500"), failed, tmp_path=tmp_path)
+    assert rendezvous_waits.match(case) is None
+
+
+@pytest.mark.parametrize(
+    ("zero", "one", "text", "locations"),
+    [
+        ("address=a port=29500", "address=a port=29501", "os.environ['MASTER_PORT'] = '29501'", ("main.py:1",)),
+        ("address=a port=29500", "address=b port=29500", "os.environ['MASTER_ADDR'] = 'b'", ("main.py:1",)),
+        ("| file:///tmp/s0", "| file:///tmp/s1", "STORE = 'file:///tmp/s' + rank", ("main.py:1",)),
+    ],
+)
+def test_ranks_that_meet_at_two_places_are_the_line_that_sets_the_other_one(
+    zero: str, one: str, text: str, locations: tuple[str, ...], tmp_path: Path
+) -> None:
+    case = hung(
+        asks(100, 0, f"world_size=2 backend=gloo {zero}", place="main.py:2"),
+        asks(101, 1, f"world_size=2 backend=gloo {one}", place="main.py:2"),
+        tmp_path=tmp_path, files={"main.py": f"{text}\ndist.init_process_group('gloo')\n"},
+    )  # fmt: skip
+    assert say(rendezvous_waits.match(case)) == ("rendezvous-hang", (1,), (*locations, "main.py:2"))
+
+
+def test_a_rank_that_was_told_another_number_is_at_fault_though_its_peer_came_through(tmp_path: Path) -> None:
+    through = living(
+        100, 0, stack("train.py:4:<module>"),
+        events=(begun("rank=0 world_size=2 backend=gloo port=1"), made.event("process-group", "rank=0 world_size=2")),
+    )  # fmt: skip
+    case = hung(
+        through, asks(101, 1, "world_size=3 backend=gloo port=1"), tmp_path=tmp_path,
+        files={"run.sh": "RANK=0 WORLD_SIZE=2 python train.py &\nRANK=1 WORLD_SIZE=3 python train.py\n"},
+        job={"command": ("bash", "run.sh")},
+    )  # fmt: skip
+    assert say(rendezvous_waits.match(case))[:2] == ("rendezvous-hang", (1,))
+    assert say(rendezvous_waits.match(case))[2][0] == "run.sh:2"
+
+
+@pytest.mark.parametrize(
+    ("options", "ranks"),
+    [
+        ("--nnodes 2 --node-rank 0 --nproc-per-node 2 --master-addr a", (2, 3)),
+        ("--nnodes=2 --nproc-per-node=2 --rdzv-backend=c10d --rdzv-endpoint=a:1", ()),  # numbered when all are there
+    ],
+)
+def test_a_node_that_was_not_started_is_the_line_of_the_launcher(
+    options: str, ranks: tuple[int, ...], tmp_path: Path
+) -> None:
+    waits = (
+        f"{TORCH}/distributed/elastic/rendezvous/dynamic_rendezvous.py:1171:DynamicRendezvousHandler.next_rendezvous",
+        f"{TORCH}/distributed/elastic/agent/server/api.py:528:SimpleElasticAgent._rendezvous",
+    )
+    launcher = living(10, None, stack(*waits), part=Part.LAUNCHER, argv=("torchrun", *options.split(), "train.py"))
+    case = hung(
+        launcher, tmp_path=tmp_path, files={"run.sh": f"set -e\ntorchrun {options} train.py\n"},
+        job={"command": ("bash", "run.sh")},
+    )  # fmt: skip
+    assert say(rendezvous_waits.match(case)) == ("rendezvous-hang", ranks, ("run.sh:2",))
+
+
+def test_all_that_wait_for_a_key_nobody_sets_are_nobodys_fault_for_sure(tmp_path: Path) -> None:
+    ranks = [living(100 + rank, rank, stack("train.py:2:<module>")) for rank in (0, 1)]
+    case = hung(*ranks, tmp_path=tmp_path, files={"train.py": "store = 1\nstore.wait(['ready'])\n"})
+    found = rendezvous_waits.match(case)
+    assert say(found) == ("rendezvous-hang", (), ("train.py:2",))
+    assert found is not None
+    assert found.finding.confidence is Confidence.LIKELY
+
+
+def test_a_slow_rendezvous_that_came_to_be_is_no_hang(tmp_path: Path) -> None:
+    through = made.agent(begun("rank=0 world_size=1"), made.event("process-group", "rank=0 world_size=1"))
+    case = made.case(made.story(100, agent=through), code=0, cwd=tmp_path)
+    assert rendezvous_waits.match(case) is None
