@@ -30,7 +30,8 @@ from diagnostics.machine.stacks import (
     one_look,
 )
 
-ONE_S = 3.0  # for one process's stacks; 10 ms as a rule, seconds where C++ frames are wanted
+ONE_S = 3.0  # for one process's stacks; 10 ms as a rule
+NATIVE_S = 30.0  # with C++ frames; 1 s as a rule
 _MOST_VALUES, _MOST_TEXT = 12, 80
 
 
@@ -83,10 +84,11 @@ def look_at(
         # The last look comes when the time is up; half of it at least is left to the job.
         rest = max(options.seconds - (now - began), 0.0)
         time.sleep(rest if options.pause_s is None else min(max(options.pause_s, now - started), rest))
+    seconds = time.monotonic() - began
     if options.native:
         show("reading C++ frames")
         eyes.look_closely()
-    return eyes.seen(time.monotonic() - began)
+    return eyes.seen(seconds)
 
 
 class _Eyes:
@@ -100,6 +102,7 @@ class _Eyes:
         self._program = find_py_spy()
         self._looks: dict[int, list[Look]] = {pid: [] for pid in self.pids}
         self._threads: dict[int, tuple[PythonThread, ...]] = {}
+        self._native: dict[int, tuple[Frame, ...]] = {}
         self._problems: dict[int, str] = {}
         self._refused = ""
         self.rounds = 0
@@ -117,20 +120,20 @@ class _Eyes:
     def look_closely(self) -> None:
         """Reads C++ frames, too; a process that is stopped or inside the kernel cannot be read that way."""
         ready = [pid for pid in self.pids if (now := read_activity(pid)) is not None and now.state in "RS"]
-        self._read_stacks(ready, ("--native",))
+        self._read_stacks(ready, ("--native",), NATIVE_S)
         for pid in ready:
-            if self._looks[pid] and pid not in self._problems and pid in self._threads:
-                self._looks[pid][-1] = replace(self._looks[pid][-1], frames=_main(pid, self._threads[pid]))
+            if pid not in self._problems and pid in self._threads:
+                self._native[pid] = _below_python(_main(pid, self._threads[pid]))
 
-    def _read_stacks(self, pids: Sequence[int], options: tuple[str, ...]) -> None:
+    def _read_stacks(self, pids: Sequence[int], options: tuple[str, ...], each_s: float = ONE_S) -> None:
         program = self._program
         if program is None or self._refused:
             return
         options = (*options, "--locals") if self._options.local_values else options
         wanted = [pid for pid in pids if pid in self._python]
         found = in_parallel(
-            {pid: lambda pid=pid: one_look(pid, program=program, deadline_s=ONE_S, options=options) for pid in wanted},  # type: ignore[misc]
-            deadline_s=ONE_S + 0.2 * len(wanted),
+            {pid: lambda pid=pid: one_look(pid, program=program, deadline_s=each_s, options=options) for pid in wanted},  # type: ignore[misc]
+            deadline_s=each_s * (1 + len(wanted) // 16),
         )
         for pid in found.late:
             self._problems[pid] = "py-spy: no answer in time"
@@ -189,7 +192,7 @@ class _Eyes:
             rank=None if alone or part is not Part.RANK else rank,
             owner=above.pid if above is not None and owner is not None else None,
             argv=redact.argv(process.argv),
-            frames=frames,
+            frames=self._native.get(pid, frames),
             place=place_of(frames),
             moved=moved(self._looks[pid]),
             problem=self._problem(pid),
@@ -199,14 +202,16 @@ class _Eyes:
     def _problem(self, pid: int) -> str:
         if pid not in self._python or self._looks[pid][-1].frames:
             return ""
-        return self._refused or self._problems.get(pid, "") or ("no py-spy" if self._program is None else "no stack")
+        if self._refused or self._program is None:  # said once for all, in `missing`
+            return "refused" if self._refused else "no py-spy"
+        return self._problems.get(pid, "") or "no stack"
 
     def _missing(self, ended: set[int]) -> list[Missing]:
         missing = []
         if self._program is None:
             missing.append(Missing(what="stacks", why=f"{NO_PY_SPY}; pip install py-spy"))
         elif self._refused:
-            why = f"the kernel refuses to read other processes ({self._refused}); {what_would_help()}"
+            why = f"the kernel refuses to read other processes; {what_would_help()}"
             missing.append(Missing(what="stacks", why=why))
         else:
             missing += [
@@ -225,6 +230,12 @@ def _main(pid: int, threads: Sequence[PythonThread]) -> tuple[Frame, ...]:
     main = next((one for one in threads if one.native_id == pid), threads[0] if threads else None)
     frames = main.frames if main is not None else ()
     return tuple(Frame(file=frame.file, line=frame.line, function=frame.function) for frame in frames)
+
+
+def _below_python(frames: Sequence[Frame]) -> tuple[Frame, ...]:
+    """Returns a stack with C++ frames without those above Python: how the interpreter itself was started."""
+    last = max((place for place, frame in enumerate(frames) if frame.file.endswith(".py")), default=len(frames))
+    return tuple(frame for frame in frames[: last + 1] if not frame.function.startswith("0x"))
 
 
 def _values(threads: Sequence[PythonThread], pid: int) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Part
 from diagnostics.analysis.looks import Motion
 from diagnostics.analysis.merged_stacks import Branch, Standing, groups, merge, missing_ranks, names, ranges
-from diagnostics.analysis.stack_place import Doing, is_library, shown_file
+from diagnostics.analysis.stack_place import Doing, is_library, is_native, shown_file
 from diagnostics.analysis.user_code import location
 
 SHOWN_GROUPS = 24
@@ -114,7 +114,7 @@ def _group(group: Sequence[Standing], screen: Screen) -> Iterator[str]:
         for line in lines[1:] if len(names(group)) <= 11 else lines:
             yield f"{' ' * 14}{line}"
         yield f"{' ' * 14}{_paint(motion, _COLOURS.get(one.moved.motion, ''), screen)}"
-    if one.problem:
+    if one.problem and not one.problem.startswith(("refused", "no py-spy")):
         yield f"{' ' * 14}{_paint(one.problem, DIM, screen)}"
 
 
@@ -153,6 +153,8 @@ def _frames(frames: Sequence[Frame], values: Mapping[Frame, str], screen: Screen
 
 
 def _frame(frame: Frame, screen: Screen) -> str:
+    if is_native(frame):
+        return _paint(f"{frame.file.rpartition('/')[2]} {frame.function}", DIM, screen)
     if is_library(frame):
         return _paint(f"{shown_file(frame.file)}:{frame.line} {frame.function}", DIM, screen)
     where = f"{location(frame, screen.cwd)} {frame.function}"

@@ -50,7 +50,8 @@ def jobs_below(job: AttachedJob) -> tuple[TableRow, ...]:
         if meeting is not None and not _has_rank_above(row, by_pid):
             launched = above is not None and is_launcher(process_of(above))
             first.setdefault(meeting, above if launched and above is not None else row)
-    return tuple(dict.fromkeys(first.values())) if len(first) > 1 else ()
+    jobs = {row.pid: row for row in first.values()}
+    return tuple(jobs.values()) if len(jobs) > 1 else ()
 
 
 def process_of(row: TableRow) -> Process:

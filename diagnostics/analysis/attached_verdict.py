@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.case import Case, Part
 from diagnostics.analysis.looks import Motion
-from diagnostics.analysis.merged_stacks import Standing, groups, missing_ranks, names, ranges
+from diagnostics.analysis.merged_stacks import Standing, missing_ranks, names, ranges
 from diagnostics.analysis.stack_place import Doing
 from diagnostics.analysis.user_code import location
 
 FILE_NAME = "looks.json"  # in record/captures
 WORKING_CPUS = 0.05  # of a data worker: what only waits for orders takes less
 RARE_PER_S = 0.5  # wake-ups of what waits for something that does not come
+_MEETING = ("init_process_group", "rendezvous")
 _PEERS = (Doing.WAITS, Doing.BACKWARD)
 
 
@@ -38,7 +39,9 @@ def judge(
     if not ranks:
         return _unknown("the launcher has started no rank yet, or none of them lives")
     if not any(one.frames for one in ranks):
-        return _unknown("no stack of any rank could be read")
+        idle = all(one.moved.motion in (Motion.FROZEN, Motion.STOPPED) for one in ranks)
+        ran = f"; no main thread of a rank ran for {seconds:.0f} s" if idle else ""
+        return _unknown(f"no stack of any rank could be read{ran}")
     workers = {one.pid: [kid for kid in standings if kid.owner == one.pid] for one in ranks}
     working = [one for one in ranks if _works(one, workers[one.pid])]
     resting = [one for one in ranks if one not in working]
@@ -46,7 +49,8 @@ def judge(
     if not resting:
         return _all_work(ranks, cwd, over)
     waiting = [one for one in resting if one.place.doing in _PEERS and one.moved.motion is not Motion.STOPPED]
-    got_on = [one for one in waiting if one.moved.motion is not Motion.FROZEN]
+    # Who meets at a store asks it again and again.
+    got_on = [one for one in waiting if one.moved.motion is not Motion.FROZEN and one.place.op not in _MEETING]
     if working:
         return _some_work(working, resting, cwd, over, got_on=bool(got_on))
     if got_on:
@@ -78,7 +82,7 @@ def judgement_of(case: Case) -> Judgement | None:
 
 def _standing_words(ranks: Sequence[Standing], cwd: str, over: str, world_size: int | None) -> str:
     first = ranks[0]
-    alike = len(groups(ranks)) == 1 and first.place.doing in _PEERS
+    alike = first.place.doing in _PEERS and len({(one.place.op, one.place.user) for one in ranks}) == 1
     if not alike:
         return f"no rank came any further {over}"
     absent = missing_ranks(ranks, world_size)

@@ -51,6 +51,7 @@ class Moved:
     switches_per_s: float | None = None
     looks: int = 0
     same_function: bool = True  # whether it stayed in the same functions of the job, whatever their lines
+    stacks: int = 0  # how many of the looks saw its stack
 
     @property
     def stands(self) -> bool:
@@ -60,17 +61,18 @@ class Moved:
     @property
     def words(self) -> str:
         """Returns it in words, for one line of a screen."""
+        same = "same stack, " if self.stacks > 1 else ""
         match self.motion:
             case Motion.STOPPED:
                 return "stopped by a signal" if self.state == "T" else "stopped by a debugger"
             case Motion.MOVES:
                 return f"moves, {self._cpu}" if self.cpus is not None else "moves"
             case Motion.BUSY:
-                return f"same stack, {self._cpu}"
+                return f"{same}{self._cpu}"
             case Motion.POLLS:
-                return "same stack, wakes up now and then"
+                return f"{same}wakes up now and then"
             case Motion.FROZEN:
-                return "disk wait (D), did not run" if self.state == "D" else "same stack, did not run"
+                return f"{'disk wait (D), ' if self.state == 'D' else same}did not run"
         return "looked at once" if self.looks == 1 else "state unknown"
 
     @property
@@ -104,6 +106,7 @@ def moved(looks: Sequence[Look]) -> Moved:
         cpus=round(cpus, 2),
         switches_per_s=None if ran is None else round(ran / apart, 2),
         looks=len(told),
+        stacks=len(seen),
         same_function=len({_functions(frames) for frames in seen}) <= 1,
     )
 

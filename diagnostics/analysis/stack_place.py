@@ -90,7 +90,12 @@ def shown_file(file: str) -> str:
 
 def is_library(frame: Frame) -> bool:
     """Whether it is none of the job's own files."""
-    return bool(_LIBRARY.match(frame.file)) or frame.file.startswith("<frozen ")
+    return bool(_LIBRARY.match(frame.file)) or frame.file.startswith("<frozen ") or is_native(frame)
+
+
+def is_native(frame: Frame) -> bool:
+    """Whether it is C++ code, as py-spy names it: by its library, or by a source file that is not here."""
+    return not frame.file.endswith((".py", ".pyx", ">"))
 
 
 def _first_of_torch(inner: Sequence[Frame]) -> str:
