@@ -76,7 +76,8 @@ def _counted_from(verdict: Judgement) -> str:
 def totals(verdicts: list[Judgement]) -> list[str]:
     """Returns the totals, the doctor's beside the launcher's."""
     faulty = [verdict for verdict in verdicts if not verdict.truth.healthy]
-    lines = [f"{len(faulty)} faulty programs, {len(verdicts) - len(faulty)} healthy ones"]
+    programs = {verdict.truth.name: verdict.truth.healthy for verdict in verdicts}
+    lines = [f"{list(programs.values()).count(False)} faulty programs, {sum(programs.values())} healthy ones"]
     said = [f"{what} {_percent(share)}" for what, share in shares(verdicts).items()]
     listed = _share([verdict.line_listed for verdict in faulty])
     lines.append(f"doctor:   {', '.join(said)}, line among those named {_percent(listed)}")
