@@ -13,6 +13,7 @@ from __future__ import annotations
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import distinct, end_evidence, ended_s, named, path_evidence, rank_numbers, sentence
 from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.analysis.job_progress import made_group
 from diagnostics.analysis.rank_blame import lost_peer
 from diagnostics.analysis.user_code import user_frames
 from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
@@ -30,6 +31,8 @@ def match(case: Case) -> Match | None:
     lost = [story for story in case.victims if lost_peer(story, case.output)]
     if not left or not lost or len(left) != len(case.culprits):
         return None
+    if all(_only_began(story) for story in lost):
+        return None  # there was no group yet that it could have left
     exits = [line for story in left for line in _exit_lines(case, story)]
     waited = [case.line(frame) for story in lost for frame in _lost_at(story)[:1]]
     exited = f" at {exits[0]}" if exits else ""
@@ -60,6 +63,12 @@ def match(case: Case) -> Match | None:
         explains=tuple(story.pid for story in (*left, *lost)),
         began_s=min(ended_s(story) for story in left),
     )
+
+
+def _only_began(story: ProcessStory) -> bool:
+    """Whether it asked for a process group and got none."""
+    begun = story.agent is not None and story.agent.last_event("process-group-begin") is not None
+    return begun and not made_group(story)
 
 
 def _exit_lines(case: Case, story: ProcessStory) -> list[str]:
