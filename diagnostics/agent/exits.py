@@ -6,6 +6,7 @@ import atexit
 import os
 import sys
 
+from . import streams
 from .frames import is_library
 from .wrapping import replace
 
@@ -32,6 +33,8 @@ def _leaving(agent, kind):
         if own:
             agent.exceptions.caught.tell(error, "caught")
         agent.event(kind, text, value=value, frame=frame, ending=True)
+        if kind == "os._exit":
+            streams.settle(flush=False)
 
     return before
 
@@ -55,3 +58,4 @@ def _at_exit(agent):
     if dropped:
         agent.event("dropped", dropped, ending=True)
     agent.event("exit", ending=True)
+    streams.settle()

@@ -4,8 +4,10 @@
 session of its own, so that neither Ctrl-C nor the supervisor's death ends it; the job's output goes on to where it was
 meant to go, byte for byte. DEST is 1 or 2, our own stdout or stderr; FD is the reading end of what the job writes to,
 NAME the file that tells agents so. The agent in each Python process hands over a stream of its own through the
-listening socket LISTENER; so each process's output is also kept apart. One thread a destination: where nobody
-reads our stdout, the job's stdout blocks, as it would without us, and its stderr does not.
+listening socket LISTENER; so each process's output is also kept apart. The agent waits for a byte that says that its
+parent's stream has been emptied, and at its end asks "end NAME..." for the same of its own: so the order is that of
+writing. One thread a destination: where nobody reads our stdout, the job's stdout blocks, as it would without us, and
+its stderr does not.
 
 Lines on CONTROL (a socket), from the supervisor: "size" (the window changed; answer "resized"), "copies" (write the
 copies now; answer "copied"), "total" (answer "total BYTES"), "finish" (the job is over: take what is there, write,
@@ -84,6 +86,7 @@ class Destination:
         self.open = True
         self.lock = threading.Lock()
         self.wake, self.woken = os.pipe()[::-1]
+        self.settling = []  # (source or None, the agent that waits until it is empty)
         self.poll.register(self.woken, select.EPOLLIN)
         self.thread = threading.Thread(target=self.run, daemon=True)
 
@@ -101,18 +104,45 @@ class Destination:
         """Passes on until the job is over."""
         while True:
             ready = [fd for fd, _ in self.poll.poll()]
+            settling = []
             if self.woken in ready:
                 os.read(self.woken, 64)
+                with self.lock:
+                    settling, self.settling = self.settling, []
                 if self.relay.finishing:
                     self.drain()
                     return
                 ready.remove(self.woken)
+                if settling:  # what was written meanwhile counts, too
+                    ready = [fd for fd, _ in self.poll.poll(0) if fd != self.woken]
             for fd in self.in_order(ready):
                 source = self.sources.get(fd)
                 if source is not None and not self.take(source):
                     self.end(source)
+            for source, agent in settling:
+                self.settle(source, agent)
             if not self.sources and self.relay.orphaned:
                 self.relay.tell_main()
+
+    def ask_to_settle(self, name, agent):
+        """Has the stream of this name emptied and the agent told of it; from another thread."""
+        with self.lock:
+            source = next((one for one in self.sources.values() if one.name_file.name == name), None)
+            self.settling.append((source, agent))
+        os.write(self.wake, b"x")
+
+    def settle(self, source, agent):
+        """Passes on all that a source has now, and tells the agent."""
+        taken = 0
+        while source is not None and self.sources.get(source.fd) is source and self.open and taken < DRAIN_BYTES:
+            if not select.select([source.fd], [], [], 0)[0]:
+                break
+            if not self.take(source):
+                self.end(source)
+            taken += CHUNK_BYTES
+        with suppress(OSError):  # it did not wait any longer
+            agent.send(b"k")
+        agent.close()
 
     def in_order(self, ready):
         """Returns the ready sources, those that were written to first before the others."""
@@ -334,8 +364,12 @@ class Relay:
             if kind == socket.SCM_RIGHTS:
                 fds.frombytes(data[: len(data) - len(data) % 4])
         words = message.decode("ascii", "replace").split()
-        # pid, start, then for each descriptor: name of the stream before, name of the new one, 1 or 2
         ours = struct.unpack("3i", credentials)[1] == os.getuid()
+        if ours and words[:1] == ["end"] and not fds:
+            for name in words[1:3]:
+                self.ask_to_settle(name, connection)
+            return
+        # pid, start, then for each descriptor: name of the stream before, name of the new one, 1 or 2
         if not ours or len(words) != 2 + 3 * len(fds) or not all(word.isdigit() for word in (*words[:2], *words[4::3])):
             for fd in fds:
                 os.close(fd)
@@ -351,6 +385,16 @@ class Relay:
             self.known[name] = destination
             label = "%s-%s.%s.txt" % (words[0], words[1], "stdout" if number == "1" else "stderr")
             destination.add(Source(fd, self.folder / name, self.copy(label)))
+            self.ask_to_settle(before, connection)
+
+    def ask_to_settle(self, name, connection):
+        """Has what a stream holds passed on before the agent goes on."""
+        agent, destination = connection.dup(), self.known.get(name)
+        agent.setblocking(False)
+        if destination is None or not select.select([], [destination.number], [], 0)[1]:
+            agent.close()  # nothing is known of it, or our reader does not read: there is nothing to wait for
+        else:
+            destination.ask_to_settle(name, agent)
 
     def copy(self, label):
         """Returns the copy of one stream of one process."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import select
 import signal
 import struct
 import subprocess
 import sys
 import termios
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,66 @@ def test_a_shell_and_the_programs_it_starts_keep_their_order(tmp_path: Path) -> 
     script = f"for i in 1 2 3 4 5; do echo shell $i; {sys.executable} -c 'print(\"python\")'; done"
     ended = run(tmp_path, "bash", "-c", script)
     assert ended.stdout.decode().split("\n")[:-1] == [x for i in range(1, 6) for x in (f"shell {i}", "python")]
+
+
+TURNS = 6
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_relay_that_is_late_keeps_the_order_of_a_shell_and_its_programs(tmp_path: Path, terminal: bool) -> None:
+    script = f"for i in $(seq {TURNS}); do echo shell $i; {sys.executable} -c 'print(\"python\")'; done"
+    reading, writing = pty.openpty() if terminal else os.pipe()
+    process = start(
+        tmp_path, "bash", "-c", script, options=["--quiet"], stdin=subprocess.DEVNULL, stdout=writing, stderr=writing
+    )
+    os.close(writing)
+    relay = until(lambda: next(iter(_children(process.pid, "relay.py")), None))
+    said = b""
+    while is_alive(relay):
+        with suppress(ProcessLookupError):  # it has ended just now
+            os.kill(relay, signal.SIGSTOP)
+            time.sleep(0.05)  # late, and shorter than agents wait
+            os.kill(relay, signal.SIGCONT)
+        time.sleep(0.03)
+        said += _there(reading)
+    process.wait(60)
+    said += _there(reading)
+    os.close(reading)
+    assert said.decode().split() == [word for i in range(1, TURNS + 1) for word in ("shell", str(i), "python")]
+
+
+def _there(reading: int) -> bytes:
+    """What lies in a pipe or terminal now."""
+    said = b""
+    try:
+        while select.select([reading], [], [], 0)[0] and (data := os.read(reading, 4096)):
+            said += data
+    except OSError:  # the terminal's other side is closed
+        return said
+    return said
+
+
+def _children(pid: int, named: str) -> list[int]:
+    """The children of `pid` with this word on their command lines."""
+    pids = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    return [child for child in pids if named in Path(f"/proc/{child}/cmdline").read_text()]
+
+
+def test_a_process_whose_output_nobody_reads_ends_all_the_same(tmp_path: Path) -> None:
+    script = f"{sys.executable} -c 'print(1)'; touch ended"
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    while select.select([], [writing], [], 0)[1]:
+        os.write(writing, b"x" * 512)
+    os.set_blocking(writing, True)
+    process = start(tmp_path, "bash", "-c", script, options=["--quiet"], stdout=writing)
+    os.close(writing)
+    try:
+        until((tmp_path / "ended").exists)
+    finally:
+        os.close(reading)
+        code = process.wait(60)
+    assert code == 0
 
 
 def test_stdin_reaches_the_job(tmp_path: Path) -> None:
