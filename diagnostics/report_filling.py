@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from diagnostics.analysis.blame import ended_s
 from diagnostics.analysis.case import Case
+from diagnostics.analysis.past_stalls import past_stalls
 from diagnostics.analysis.unexplained import Seen, unexplained
 from diagnostics.findings import Confidence, Finding
 from diagnostics.matches import JobOutcome
@@ -137,11 +138,7 @@ def _environment(case: Case) -> dict[str, str]:
 
 
 def _notes(case: Case) -> list[str]:
-    notes = [
-        f"no progress from {stall.began_s:.0f} s to {stall.over_s:.0f} s, then it went on"
-        for stall in case.job.stalls
-        if stall.over_s is not None
-    ]
+    notes = past_stalls(case)
     restarts = max((story.restart for story in case.ranks), default=0)
     if restarts:
         notes.append(
