@@ -15,7 +15,7 @@ from diagnostics.analysis.blame import stood_still
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.late_words import late_story
 from diagnostics.analysis.timed_out import timed_out
-from diagnostics.matches import Examines, JobOutcome, Match
+from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 
 CODE = "D322"
@@ -44,7 +44,6 @@ def match(case: Case) -> Match | None:
         fix=told.fix,
         locations=told.locations,
         confidence=told.confidence,
-        outcome=JobOutcome.HANG,
         explains=[one.story.pid for one in timeout.gave_up],
         began_s=min(one.left_s for one in late),
         victims=[one.story for one in timeout.gave_up],

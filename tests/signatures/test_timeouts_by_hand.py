@@ -74,7 +74,7 @@ def told(job: Case) -> tuple[Told, Told]:
 def _told(match: Match | None) -> Told:
     if match is None:
         return None
-    assert match.outcome is JobOutcome.HANG
+    assert match.outcome is JobOutcome.CRASH  # nobody ended it: it has an exit code of its own
     return match.failure_class, match.culprit_ranks, match.victim_ranks, match.locations[0], match.finding.confidence
 
 
