@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from diagnostics.analysis.decision_lines import Candidate, lines_of
+from diagnostics.analysis.decision_lines import Candidate, decision, lines_of
 from diagnostics.analysis.decisions import Decides, Decision, Parting, Place, Way
 from diagnostics.analysis.flow_calls import Program
 from diagnostics.analysis.flow_stacks import Stack, own_files, stack_of
-from diagnostics.analysis.flow_taint import Taints
+from diagnostics.analysis.flow_taint import Taint, Taints
 from diagnostics.analysis.flow_walk import FAR, Goal, State, Walk
 from diagnostics.analysis.indirect_decisions import hidden_call, indirect
 from diagnostics.analysis.same_line import same_line
 from diagnostics.analysis.source_files import Sources
+from diagnostics.analysis.taint_sources import EXCEPTION
 
 MOST_DECISIONS = 12
 CERTAIN_LEAD = 25  # points between the first and what else might have decided
@@ -43,7 +44,7 @@ def decisions(sources: Sources, parting: Parting, agent_folders: Collection[str]
         if all(walk.reached):
             found = _direct(walk, taints)
             if found:
-                found += indirect(here, there, taints)
+                found += [*indirect(here, there, taints), *_raising(found, parting, program)]
                 found = found if blocked else [replace(one, score=min(one.score, SURE - 1)) for one in found]
                 return _best_first(found, here)
     return _best_first(list(indirect(here, there, taints)), here)
@@ -75,6 +76,17 @@ def _goal(place: Place, program: Program) -> Goal | None:
 def _direct(walk: Walk, taints: Taints) -> list[Decision]:
     here, there = (walk.distances_to(reached) for reached in walk.reached)
     return [one for candidate in _candidates(walk, here, there) for one in lines_of(candidate, walk, taints)]
+
+
+def _raising(found: list[Decision], parting: Parting, program: Program) -> Iterator[Decision]:
+    """Yields where the exceptions were raised that handlers among `found` caught, for the likeliest one."""
+    handlers = [one for one in found if one.kind is Decides.HANDLES]
+    score = max((one.score for one in handlers), default=0) - 1
+    for path in parting.caught[-1:] if handlers else ():
+        own = [(function, frame) for frame in path if (function := program.function_of(frame)) is not None]
+        taint = Taint(EXCEPTION, "", 0, "")
+        for function, frame in dict.fromkeys((*own[:1], *own[-1:])):
+            yield decision(function, frame.line, Decides.RAISES, taint, score)
 
 
 def _best_first(found: list[Decision], here: Goal) -> tuple[Decision, ...]:

@@ -18,7 +18,7 @@ from diagnostics.analysis.taint_sources import DATA, EXCEPTION, RANK, WEIGHTS
 STRENGTH = 6  # points for each goal that only one of the two ways reaches
 _NEAR = 6
 HIGHEST = WEIGHTS[RANK] + 2 * STRENGTH + _NEAR
-_HANDLES, _SEEN, _INSIDE = 56, 44, 16  # a handler; one that is known to have caught; the wait stands in it
+_HANDLES, _SEEN, _INSIDE = 56, 70, 16  # a handler; one that is known to have caught; the wait stands in it
 _RAISES_UNSEEN, _PLAIN_TEST, _PLAIN_LOOP, _COUNTED_LOOP, _CALLS = 6, 14, 30, 4, 8
 _DATA_LOOP = 36  # how many batches a rank has: always possible, seldom the reason
 _JUMPS = {
@@ -110,10 +110,12 @@ def _loop(candidate: Candidate, taints: Taints) -> tuple[Decides, Taint | None, 
     iterable = candidate.node.syntax.iter  # type: ignore[union-attr]  # the syntax of a LOOP is a for or a comprehension
     taint = taints.of_loop(iterable, candidate.function)
     if taint is not None:
-        plain = taint.why == DATA and not taint.control and "len(" not in ast.unparse(iterable)
-        return Decides.LOOP, taint, _DATA_LOOP if plain else taint.weight
+        return Decides.LOOP, taint, _DATA_LOOP if taint.why == DATA and not taint.control else taint.weight
     counted = isinstance(iterable, (ast.List, ast.Tuple)) or last_name(iterable) in ("range", "count", "trange")
-    return Decides.LOOP, None, _COUNTED_LOOP if counted else _PLAIN_LOOP
+    if counted:
+        return Decides.LOOP, None, _COUNTED_LOOP
+    content = taints.of(iterable, candidate.function)
+    return Decides.LOOP, content if content is not None and content.why == DATA else None, _PLAIN_LOOP
 
 
 def decision(function: Function, line: int, kind: Decides, taint: Taint | None, score: int) -> Decision:
@@ -213,6 +215,8 @@ def _handled(candidate: Candidate, handler: State, walk: Walk, taints: Taints) -
     score = _HANDLES + STRENGTH * candidate.strength + (_SEEN if seen else 0) + (_INSIDE if inside or raised else 0)
     taint = Taint(EXCEPTION, function.file, _node(handler).line, function.name)
     own = _own(candidate, walk, taints) if node.kind in (NodeKind.TEST, NodeKind.LOOP) else []
+    if edge[0] is EdgeKind.RAISES:
+        own = []  # a loop whose next item raised
     kind = Decides.HANDLES
     first = decision(function, _node(handler).line, kind, taint, max(score, max((d.score for d in own), default=0) + 1))
     first = replace(

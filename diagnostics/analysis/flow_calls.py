@@ -237,14 +237,18 @@ class Program(ProjectFiles):
                 yield from self.kinds(assigned, where, rounds - 1)
 
     def _kinds_passed(self, name: str, function: Function, rounds: int) -> Iterator[ast.ClassDef]:
+        for value, caller in self.arguments(name, function):
+            yield from self.kinds(value, caller, rounds - 1)
+
+    def arguments(self, name: str, function: Function) -> Iterator[tuple[ast.expr, Function]]:
+        """Yields what callers pass for a parameter, with the function that calls."""
         called = function.name.rpartition(".")[2]
         names = (called, function.owner.name) if called == "__init__" and function.owner is not None else (called,)
         at = function.parameters.index(name) - (1 if function.owner is not None else 0)
         for call, caller in [one for key in names for one in self.calls_by_name.get(key, ())][:8]:
-            values = [one.value for one in call.keywords if one.arg == name]
-            values += [call.args[at]] if 0 <= at < len(call.args) else []
-            for value in values:
-                yield from self.kinds(value, caller, rounds - 1)
+            yield from ((one.value, caller) for one in call.keywords if one.arg == name)
+            if 0 <= at < len(call.args):
+                yield call.args[at], caller
 
     def _methods(
         self, kind: ast.ClassDef, names: tuple[str, ...], *, below: bool = False, depth: int = 4

@@ -58,8 +58,9 @@ class Function:
         for node in self.own_nodes:
             if isinstance(node, ast.Assign):
                 for target in node.targets:
-                    if isinstance(target, ast.Name):
-                        found[target.id].append(node.value)
+                    for name in target.elts if isinstance(target, (ast.Tuple, ast.List)) else (target,):
+                        if isinstance(name, ast.Name):
+                            found[name.id].append(node.value)
             elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and isinstance(node.target, ast.Name):
                 if node.value is not None:
                     found[node.target.id].append(node.value)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from diagnostics.analysis.flow_calls import Function, Program, last_name
+from diagnostics.analysis.flow_lengths import Lengths
 from diagnostics.analysis.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, WEIGHTS, source_of
 
 _ROUNDS = 5
@@ -78,14 +79,23 @@ class Taints:
 
     def of_loop(self, iterable: ast.expr, function: Function) -> Found:
         """Returns why a loop over `iterable` can go round a different number of times, or in another order."""
-        found = self.of(iterable, function)
-        if isinstance(iterable, ast.Call) and last_name(iterable.func) == "range":
-            return found
-        return found
+        order = (one for one in self._reasons(iterable, function) if one.why == ORDER)
+        return max([*self._lengths.of(iterable, function), *order], key=_importance, default=None)
 
     def returned(self, function: Function) -> Found:
         """Returns why what a function returns can differ."""
         return self._returns.get(id(function))
+
+    @cached_property
+    def _lengths(self) -> Lengths:
+        return Lengths(self.program, self.of, self._changed_by, lambda name: _agrees(name))
+
+    def _changed_by(self, name: str, function: Function) -> Found:
+        """Returns why something was added to what has this name on some ranks only."""
+        for found in (self._names.get((id(function), name)), self._attributes.get(name)):
+            if found is not None and found.control:
+                return found
+        return None
 
     # Reasons
 
@@ -122,7 +132,10 @@ class Taints:
 
     def _of_call(self, call: ast.Call, function: Function, depth: int) -> Iterator[Taint]:
         name = last_name(call.func)
-        if _AGREEING.search(name) or _EVEN.search(name):
+        if _agrees(name):
+            return
+        if name == "len" and call.args:
+            yield from self._lengths.of(call.args[0], function)
             return
         targets = self.program.targets(call, function)
         for target in targets:
@@ -292,10 +305,10 @@ class Taints:
             self._names[id(function), name] = found
             self._changed = True
 
-    @cached_property
-    def names_of_rank(self) -> frozenset[str]:
-        """Names that depend on the rank anywhere."""
-        return frozenset(name for (_, name), taint in self._names.items() if taint.why == RANK)
+
+def _agrees(name: str) -> bool:
+    """Whether what a call of this name returns is the same on every rank."""
+    return _AGREEING.search(name) is not None or _EVEN.search(name) is not None
 
 
 def _importance(taint: Taint) -> tuple[int, int]:

@@ -1,0 +1,126 @@
+"""Why what a loop reads can be longer on one rank than on another: random content alone changes no length. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from diagnostics.analysis.flow_calls import Function, Program, last_name
+from diagnostics.analysis.taint_sources import RANK
+
+if TYPE_CHECKING:
+    from diagnostics.analysis.flow_taint import Taint
+
+MOST_STEPS = 60
+_MADE_OF_NUMBERS = {"range", "arange", "randn", "rand", "zeros", "ones", "empty", "full", "randint", "randperm", "eye",
+                    "linspace", "trange"}  # fmt: skip
+_SAME_LENGTH = {"list", "tuple", "sorted", "enumerate", "zip", "iter", "reversed", "DataLoader", "tqdm", "map", "set",
+                "TensorDataset", "cycle", "chain", "ConcatDataset", "stack", "cat", "tensor", "as_tensor", "array",
+                "from_numpy", "prepare", "batched", "len", "int", "min", "max", "ceil", "abs", "sum"}  # fmt: skip
+_PARTS = {"islice", "Subset", "random_split", "filter", "take", "narrow", "shard", "select", "skip"}
+_CONTENT = {"manual_seed", "seed", "default_rng", "Generator", "RandomState", "Random", "to", "cuda", "device", "print",
+            "item", "format", "join", "str"}  # fmt: skip
+
+
+@dataclass
+class Lengths:
+    """Asks about lengths; `value` tells why a value differs, `changed` why something was added to it on some ranks."""
+
+    program: Program
+    value: Callable[[ast.AST, Function], Taint | None]
+    changed: Callable[[str, Function], Taint | None]
+    agrees: Callable[[str], bool]
+    _steps: int = field(default=0)
+
+    def of(self, value: ast.AST, function: Function) -> list[Taint]:
+        """Returns the reasons why the length of `value` can differ."""
+        self._steps = MOST_STEPS
+        return list(self._of(value, function))
+
+    def _of(self, value: ast.AST, function: Function) -> Iterator[Taint]:
+        self._steps -= 1
+        if self._steps < 0:
+            return
+        match value:
+            case ast.Name():
+                yield from self._name(value.id, function)
+            case ast.Attribute():
+                yield from self._taints(self.changed(value.attr, function))
+                for assigned, where in self.program.attributes.get(value.attr, ())[:4]:
+                    yield from self._of(assigned, where)
+            case ast.Call():
+                yield from self._call(value, function)
+            case ast.Subscript():
+                yield from self._taints(self.value(value.slice, function))
+                yield from self._of(value.value, function)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                for generator in value.generators:
+                    yield from self._of(generator.iter, function)
+                    for test in generator.ifs:
+                        yield from self._taints(self.value(test, function))
+            case ast.IfExp():
+                yield from self._taints(self.value(value.test, function))
+                yield from self._of(value.body, function)
+                yield from self._of(value.orelse, function)
+            case ast.BinOp():
+                for part in (value.left, value.right):
+                    yield from self._taints(self.value(part, function))
+                    yield from self._of(part, function)
+
+    def _taints(self, found: Taint | None) -> Iterator[Taint]:
+        if found is not None:
+            yield found
+
+    def _name(self, name: str, function: Function) -> Iterator[Taint]:
+        scope: Function | None = function
+        while scope is not None:
+            yield from self._taints(self.changed(name, scope))
+            if name in scope.assigned:
+                for assigned in scope.assigned[name][:4]:
+                    yield from self._of(assigned, scope)
+                return
+            if name in scope.parameters:
+                for argument, caller in self.program.arguments(name, scope):
+                    yield from self._of(argument, caller)
+                return
+            scope = scope.outer
+
+    def _call(self, call: ast.Call, function: Function) -> Iterator[Taint]:
+        name = last_name(call.func)
+        if name in _CONTENT or self.agrees(name):
+            return
+        arguments = [*call.args, *(one.value for one in call.keywords)]
+        targets = self.program.targets(call, function)
+        if targets:
+            for target in targets:
+                yield from self._returned(target, arguments, function)
+            return
+        numbers = call.args if name in _MADE_OF_NUMBERS else call.args[1:] if name in _PARTS else ()
+        for argument in numbers:
+            yield from self._taints(self.value(argument, function))
+        if name in _MADE_OF_NUMBERS:
+            return
+        if isinstance(call.func, ast.Attribute):
+            yield from self._of(call.func.value, function)
+        for argument in arguments:
+            yield from self._of(argument, function)
+            if name not in _SAME_LENGTH:
+                found = self.value(argument, function)
+                yield from self._taints(found if found is not None and found.why == RANK else None)
+
+    def _returned(self, target: Function, arguments: list[ast.expr], function: Function) -> Iterator[Taint]:
+        if target.name.endswith("__init__") and target.owner is not None:
+            measures = self.program.method(target.owner, "__len__")
+            if measures is None:
+                for argument in arguments:
+                    yield from self._of(argument, function)
+                return
+            target = measures
+        for node in target.own_nodes:
+            if isinstance(node, ast.Return) and node.value is not None:
+                if target.name.endswith("__len__"):
+                    yield from self._taints(self.value(node.value, target))
+                else:
+                    yield from self._of(node.value, target)
