@@ -10,13 +10,13 @@ group may always come. An attempt that fails is not repeated before something ha
 
 from __future__ import annotations
 
-import os
 import time
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from diagnostics.analysis.case import Case
+from diagnostics.analysis.agent_facts import AgentFile
+from diagnostics.analysis.case import Case, Part
 from diagnostics.analysis.job_facts import Missing, ProvedHang
 from diagnostics.analysis.positions import Position
 from diagnostics.analysis.rank_positions import positions_of
@@ -30,11 +30,12 @@ from diagnostics.run_folder import RunFolder
 from diagnostics.stall_samples import StallSamples
 
 QUIET_S = 1.0  # without any record before the first attempt; how long is no part of the proof
+GROUP_BEGUN = "process-group-begin"
 BETWEEN_S = 0.5  # of the two snapshots
 CPU_LOOK_S = 0.2
 IDLE_CPUS = 0.5  # of one process: a thread that beats or reports takes 0.02, a rank that computes takes 1
 ANSWER_S = 0.4
-SHARE_OF_CPU = 0.01
+SHARE_OF_CPU = 0.02
 FIRST_RETRY_S, LONGEST_RETRY_S = 1.0, 15.0
 _TICK_S = 0.05
 
@@ -79,12 +80,12 @@ class HangProof:
         key = quiet_since_s, frozenset(living)
         self._apart_s = min(self._apart_s * 2, LONGEST_RETRY_S) if key == self._tried else FIRST_RETRY_S
         self._tried = key
-        began = _used_s()
+        began = time.thread_time()
         try:
             return self._proof(living, now, still_quiet)
         finally:
             self._next_s = now() + self._apart_s
-            self._affordable_s = now() + (_used_s() - began) / SHARE_OF_CPU if still_quiet() else 0.0
+            self._affordable_s = now() + (time.thread_time() - began) / SHARE_OF_CPU
 
     def _proof(
         self, living: Mapping[int, int], now: Callable[[], float], still_quiet: Callable[[], bool]
@@ -117,7 +118,7 @@ class HangProof:
         self._place.copy_agents()
         record = RunRecord.load(self._place.record)
         case = case_of(record, ended=False)
-        deadlock = prove(positions_of(case, at_s))
+        deadlock = prove(positions_of(case, at_s)) if _is_one_job(case) else None
         if deadlock is None:
             return None
         return _Look(deadlock=deadlock, case=case, files=self._sums(), cpu_s=cpu_s, at_s=at_s)
@@ -134,6 +135,23 @@ class HangProof:
             except OSError:  # removed by the job
                 continue
         return sums
+
+
+def _is_one_job(case: Case) -> bool:
+    """Whether all ranks are of one job: a script may run two at once, and then a rank's number says nothing."""
+    alive = [story.rank for story in case.processes if story.part is Part.RANK and story.end.at_s is None]
+    meet_at = {_rendezvous(story.agent) for story in case.ranks if story.agent is not None} - {""}
+    return len(alive) == len(set(alive)) and len(meet_at) <= 1
+
+
+def _rendezvous(agent: AgentFile) -> str:
+    """Returns where a process went to make its group and of how many ranks; "" where it never did."""
+    event = agent.last_event(GROUP_BEGUN)
+    if event is None:
+        return ""
+    words, _, method = event.text.partition(" | ")
+    told = [word for word in words.split() if word.startswith(("address=", "port=", "world_size="))]
+    return " ".join([*told, method])
 
 
 def _equal(first: _Look, second: _Look) -> bool:
@@ -173,9 +191,3 @@ def _wait(seconds: float, while_true: Callable[[], bool]) -> bool:
             return False
         time.sleep(_TICK_S)  # a look at a running job from outside: nothing tells when it goes on
     return while_true()
-
-
-def _used_s() -> float:
-    """CPU time of this thread and of the programs that looks start."""
-    times = os.times()
-    return time.thread_time() + times.children_user + times.children_system
