@@ -25,6 +25,7 @@ _COMMANDS = 0x7F
 _WAITS = (0, 9)  # FUTEX_WAIT, FUTEX_WAIT_BITSET
 _TAKES = re.compile(r"\bwith\s+([\w.\[\]'\"]+)\s*(?:,|:|as\b)|([\w.\[\]'\"]+)\.acquire\(")
 _WAITS_IN_PYTHON = re.compile(r"/(?:threading|queue|_weakrefset)\.py$|/concurrent/futures/")
+_CALLS_PYTHON = re.compile(r"\.(?:get|put|wait|join|result|recv|exception)\(")  # C of Python's own: no frame of it
 _LOGGING = re.compile(r"/logging/__init__\.py$")
 _FEEDS = re.compile(r"/multiprocessing/|/torch/utils/data/|/concurrent/futures/process\.py$")
 
@@ -97,6 +98,7 @@ def _left_lock(case: Case, story: ProcessStory) -> LeftLock | None:
     library = main[: main.index(stands[0])] if stands else main
     lock = "" if library else _lock_at(case, stands[0])
     in_python = bool(lock) or any(_WAITS_IN_PYTHON.search(frame.file) for frame in library)
+    in_python |= not library and bool(stands) and bool(_CALLS_PYTHON.search(text_at(case, stands[0])))
     lock = lock or ("a handler's lock of logging" if any(_LOGGING.search(frame.file) for frame in inner) else "")
     if lock and any((_lock_around(case, frame, lock) or frame.line) < frame.line for frame in stands):
         return None  # it took the lock itself, further out

@@ -19,6 +19,8 @@ from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.fork_lock import LeftLock, left_locks, others_taking, thread_made
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.process_tree import words
+from diagnostics.analysis.stall_follow import reason_of
+from diagnostics.analysis.stall_reason import Kind
 from diagnostics.analysis.story_paths import events_of, own_lines
 from diagnostics.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
@@ -34,7 +36,7 @@ def match(case: Case) -> Match | None:
     """Returns the ranks whose forked children can never go on, None where there are none."""
     if not stood_still(case):
         return None
-    found = [one for one in left_locks(case) if one.child.rank is not None or _rank_of(case, one) is not None]
+    found = [one for one in left_locks(case) if _rank_of(case, one) is not None and _is_awaited(case, one)]
     if not found:
         return None
     first = max(found, key=lambda one: (one.sure, bool(one.holder), bool(one.stands)))
@@ -111,6 +113,15 @@ def _rank_of(case: Case, one: LeftLock) -> int | None:
             break
         story = case.of_pid(story.parent_pid) if story.parent_pid != story.pid else None
     return story.rank if story is not None else None
+
+
+def _is_awaited(case: Case, one: LeftLock) -> bool:
+    """Whether its rank waits for it: a helper that sleeps until it is told to end is nobody's hang."""
+    rank = case.of_rank(_rank_of(case, one) or 0)
+    if rank is None or rank.pid == one.child.pid:
+        return True
+    reason = reason_of(case, rank)
+    return one.child.pid in reason.pids or (_is_worker(one) and reason.kind is Kind.DATA_WORKER)
 
 
 def _started(case: Case, one: LeftLock) -> list[str]:

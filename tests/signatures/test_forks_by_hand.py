@@ -32,10 +32,19 @@ def item(i):
 FETCH = f"{TORCH}/utils/data/_utils/fetch.py:54:fetch"
 
 
-def forked(tmp_path: Path, *calls: str, child: tuple[Any, ...], parent: tuple[Any, ...], text: str = DATA) -> Case:
+IN_LOADER = (
+    f"{STDLIB}/multiprocessing/queues.py:113:Queue.get",
+    f"{TORCH}/utils/data/dataloader.py:1291:_MultiProcessingDataLoaderIter._try_get_data",
+)
+
+
+def forked(
+    tmp_path: Path, *calls: str, child: tuple[Any, ...], parent: tuple[Any, ...], text: str = DATA,
+    waits: tuple[str, ...] = IN_LOADER,
+) -> Case:  # fmt: skip
     """Returns the case of a rank and its data worker; `calls` are the system calls of the worker's threads."""
     rank = living(
-        100, 0, stack(f"{STDLIB}/multiprocessing/queues.py:113:Queue.get", "train.py:5:<module>"), *parent,
+        100, 0, stack(*waits, "train.py:5:<module>"), *parent,
         events=(
             made.event("dataloader", "DataLoader", "train.py:4"),
             made.event("child", "pid=200 how=process | Process-1 a.worker._worker_loop", "train.py:5"),
@@ -99,3 +108,8 @@ def test_a_process_that_was_not_forked_has_its_locks_from_nobody(tmp_path: Path)
     assert worker.agent is not None
     spawned = living(200, 0, IN_ITEM, part=Part.DATA_WORKER, parent_pid=100)
     assert fork_leaves_lock.match(hung(rank, spawned, tmp_path=tmp_path, extra=dict(case.extra))) is None
+
+
+def test_a_child_that_nobody_waits_for_may_sleep_for_ever(tmp_path: Path) -> None:
+    case = forked(tmp_path, FOR_EVER, child=(IN_ITEM,), parent=(HOLDS,), waits=("prepare.py:3:load",))
+    assert fork_leaves_lock.match(case) is None
