@@ -6,10 +6,9 @@ same and that used no CPU stands, though it may poll.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.user_code import user_frames
@@ -125,14 +124,3 @@ def _motion(seen: Sequence[tuple[Frame, ...]], *, busy: bool, idle: bool, ran: i
 
 def _functions(frames: Sequence[Frame]) -> tuple[tuple[str, str], ...]:
     return tuple((frame.file, frame.function) for frame in user_frames(frames))
-
-
-def moved_from_json(value: Any) -> Moved:
-    """Returns what was written with `asdict`; what has another form is unknown."""
-    if not isinstance(value, Mapping):
-        return Moved(motion=Motion.UNKNOWN)
-    known = {name: value[name] for name in Moved.__annotations__ if name in value}
-    try:
-        return Moved(**{**known, "motion": Motion(str(value.get("motion")))})
-    except (TypeError, ValueError):
-        return Moved(motion=Motion.UNKNOWN)
