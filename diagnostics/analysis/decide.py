@@ -23,6 +23,7 @@ from diagnostics.analysis.taint_sources import EXCEPTION
 MOST_DECISIONS = 12
 CERTAIN_LEAD = 25  # points between the first and what else might have decided
 SURE = 15  # least score of a decision that may be called certain
+_MOST_SCORE = 150
 _FOLLOWS = {Decides.LEAVES_LOOP, Decides.SKIPS, Decides.RETURNS, Decides.EXITS, Decides.RAISES, Decides.CALLS}
 
 
@@ -39,13 +40,13 @@ def decisions(sources: Sources, parting: Parting, agent_folders: Collection[str]
     start = stack_of(parting.agreed.path, program) if parting.agreed is not None else None
     op = parting.agreed.op if parting.agreed is not None else ""
     caught = frozenset((program.file_of(frame.file), frame.line) for path in parting.caught for frame in path)
-    for blocked in (True, False):
-        walk = Walk(program, start, op, (here, there), caught, blocked)
+    for begin, blocked in ((start, True), (start, False), (None, False)):
+        walk = Walk(program, begin, op, (here, there), caught, blocked)
         if all(walk.reached):
             found = _direct(walk, taints)
             if found:
                 found += [*indirect(here, there, taints), *_raising(found, parting, program)]
-                found = found if blocked else [replace(one, score=min(one.score, SURE - 1)) for one in found]
+                found = found if blocked else [replace(one, score=_unsure(one.score)) for one in found]
                 return _best_first(found, here)
     return _best_first(list(indirect(here, there, taints)), here)
 
@@ -59,6 +60,11 @@ def is_certain(found: tuple[Decision, ...]) -> bool:
     if not others:
         return True
     return bool(first.tainted_by) and first.score - others[0].score >= CERTAIN_LEAD
+
+
+def _unsure(score: int) -> int:
+    """Returns a score of the same order that is never enough to be certain."""
+    return min(score, _MOST_SCORE) * (SURE - 1) // _MOST_SCORE
 
 
 def _belongs(first: Decision, other: Decision) -> bool:

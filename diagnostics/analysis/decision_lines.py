@@ -91,7 +91,7 @@ def _own(candidate: Candidate, walk: Walk, taints: Taints) -> list[Decision]:
     first = replace(
         first, here_line=_next_line(candidate.way_here, node), there_line=_next_line(candidate.way_there, node)
     )
-    return [first, *_follow(first, candidate, taint, walk)]
+    return [first, *_follow(first, candidate, taint, walk), *_read_by(first, candidate, taints)]
 
 
 def _test(candidate: Candidate, taints: Taints) -> tuple[Decides, Taint | None, int]:
@@ -161,6 +161,19 @@ def origin(first: Decision, taint: Taint, walk: Walk) -> Iterator[Decision]:
         kind=kind, frame=frame, text=text, tainted_by=taint.why, score=score,
         here_line=first.here_line, there_line=first.there_line,
     )  # fmt: skip
+
+
+def _read_by(first: Decision, candidate: Candidate, taints: Taints) -> Iterator[Decision]:
+    """Yields the loop that reads the generator in which a decision stands; first where that only passes items on."""
+    context = candidate.state[0]
+    if context.how != "items" or context.parent is None:
+        return
+    outer = context.parent.function
+    loop = outer.graph.nodes[context.at]
+    taint = taints.of_loop(loop.syntax.iter, outer) if isinstance(loop.syntax, (ast.For, ast.AsyncFor)) else None
+    score = first.score + 1 if first.kind is Decides.LOOP else first.score - 1
+    one = decision(outer, loop.line, Decides.LOOP, taint, score)
+    yield replace(one, here_line=first.here_line, there_line=first.there_line)
 
 
 def _jump(way: tuple[State, ...], candidate: Candidate) -> Node | None:
