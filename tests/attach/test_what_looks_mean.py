@@ -1,0 +1,167 @@
+"""Sixty-four ranks on a narrow screen, which processes are one job, and what looks mean: all from made-up values."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.attached_job import job_of, jobs_below
+from diagnostics.analysis.attached_verdict import judge
+from diagnostics.analysis.case import Part
+from diagnostics.analysis.looks import Look, Motion, Moved, moved
+from diagnostics.analysis.merged_stacks import Standing, ranges
+from diagnostics.analysis.stack_place import Doing, place_of
+from diagnostics.machine.activity import Activity
+from diagnostics.machine.process_table import TableRow
+from diagnostics.stack_tree import Screen, lines_of
+
+SITE = "/env/lib/python3.11/site-packages"
+MAIN = Frame(file="/job/train.py", line=90, function="main")
+LOOP = Frame(file="/job/train.py", line=40, function="loop")
+SAVE = Frame(file="/job/a_rather_long_folder_name/checkpointing/save_everything.py", line=55, function="save_shards")
+REDUCE = Frame(file=f"{SITE}/torch/distributed/distributed_c10d.py", line=3252, function="all_reduce")
+BACKWARD = Frame(file=f"{SITE}/torch/autograd/graph.py", line=979, function="_engine_run_backward")
+WAITS, SAVES = (REDUCE, LOOP, MAIN), (SAVE, LOOP, MAIN)
+
+
+def standing(rank: int, frames: tuple[Frame, ...], motion: Motion = Motion.FROZEN, **told: object) -> Standing:
+    facts: dict[str, object] = {"looks": 5, "stacks": 5, "cpus": 0.0, "switches_per_s": 0.0, **told}
+    return Standing(
+        pid=1000 + rank,
+        parent_pid=999,
+        part=Part.RANK,
+        rank=rank,
+        owner=None,
+        argv=("python", "train.py"),
+        frames=frames,
+        place=place_of(frames),
+        moved=Moved(motion=motion, **facts),  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize("colour", [False, True])
+def test_sixty_four_ranks_fit_on_a_narrow_screen(colour: bool) -> None:
+    ranks = [standing(rank, SAVES if rank in (3, 17) else WAITS) for rank in range(64) if rank != 60]
+    screen = Screen(cwd="/job", width=80, colour=colour)
+    lines = lines_of(ranks, screen, seconds=1.0, looks=2, world_size=64)
+    plain = [re.sub("\033\\[[0-9]*m", "", line) for line in lines]
+    assert max(map(len, plain)) <= 80
+    assert plain == [
+        "ups-doctor: 63 ranks of 64; 2 looks in 1.0 s",
+        "  ranks 0-2,4-16,18-59,61-63",
+        "              train.py:40 loop: waits in all_reduce",
+        "              same stack, did not run",
+        "  ranks 3,17  a_rather_long_folder_name/checkpointing/save_everything.py:55",
+        "              save_shards",
+        "              same stack, did not run",
+        "  rank 60: not on this machine",
+        "",
+        "stacks, outermost first:",
+        "  ranks 0-59,61-63",
+        "    train.py:90 main",
+        "    train.py:40 loop",
+        "    ranks 0-2,4-16,18-59,61-63",
+        "      torch/distributed/distributed_c10d.py:3252 all_reduce",
+        "    ranks 3,17",
+        "      a_rather_long_folder_name/checkpointing/save_everything.py:55 save_shards",
+    ]
+
+
+def test_what_the_looks_mean() -> None:
+    def words(*ranks: Standing) -> tuple[bool, bool, str]:
+        found = judge(ranks, seconds=5.0, cwd="/job", world_size=len(ranks))
+        return found.still, found.goes_on, found.words
+
+    asleep = (Frame(file="/job/train.py", line=7, function="wait"), MAIN)
+    over = "for the 5 s of looking"
+    assert words(standing(0, WAITS), standing(1, SAVES)) == (True, False, f"no rank came any further {over}")
+    assert words(standing(0, WAITS), standing(1, WAITS)) == (
+        True, False, f"ranks 0-1 waited in all_reduce at train.py:40 {over}",
+    )  # fmt: skip
+    # A slow step: who waits was woken, so something does arrive.
+    assert words(standing(0, WAITS, Motion.POLLS), standing(1, asleep, Motion.POLLS))[:2] == (False, False)
+    evaluates = standing(1, SAVES, Motion.MOVES, cpus=1.0, same_function=False)
+    assert words(standing(0, WAITS), evaluates)[:2] == (False, True)
+    spins = standing(1, asleep, Motion.MOVES, cpus=1.0, same_function=True)
+    assert words(standing(0, WAITS), spins)[:2] == (False, False)
+    assert words(standing(0, WAITS), standing(1, SAVES, Motion.STOPPED))[:2] == (True, False)
+    assert words(standing(0, asleep, Motion.POLLS, switches_per_s=2.0))[:2] == (False, False)
+    assert words(standing(0, ()))[:2] == (False, False)
+
+
+def test_a_thread_that_did_not_run_is_told_from_one_that_polls_and_one_that_works() -> None:
+    def look(at_s: float, frames: tuple[Frame, ...], switches: int, cpu_s: float = 0.0) -> Look:
+        activity = Activity(
+            state="S", waits_in="futex_do_wait", system_call="", main_cpu_s=cpu_s, switches=switches, cpu_s=cpu_s,
+            bytes_moved=0,
+        )  # fmt: skip
+        return Look(at_s=at_s, frames=frames, activity=activity)
+
+    inner = Frame(file="/usr/lib/python3.11/selectors.py", line=415, function="select")
+    assert moved([look(0, WAITS, 7), look(1, WAITS, 7)]).motion is Motion.FROZEN
+    assert moved([look(0, WAITS, 7), look(1, WAITS, 9)]).motion is Motion.POLLS
+    assert moved([look(0, SAVES, 7), look(1, (inner, *SAVES), 9)]).motion is Motion.POLLS
+    assert moved([look(0, SAVES, 7), look(1, SAVES, 9, cpu_s=0.9)]).motion is Motion.BUSY
+    assert moved([look(0, SAVES, 7), look(1, WAITS, 9)]).motion is Motion.MOVES
+    assert moved([look(0, SAVES, 7)]).motion is Motion.UNKNOWN
+
+
+def test_stacks_tell_in_which_call_a_rank_waits() -> None:
+    wrapper = Frame(file=f"{SITE}/torch/distributed/c10d_logger.py", line=83, function="wrapper")
+    objects = Frame(file=f"{SITE}/torch/distributed/distributed_c10d.py", line=9, function="all_gather_object")
+    elastic = Frame(file=f"{SITE}/torch/distributed/elastic/agent/server/api.py", line=9, function="_invoke_run")
+    assert [
+        (place.doing, place.op)
+        for place in map(
+            place_of, ((REDUCE, wrapper, objects, wrapper, LOOP), (BACKWARD, LOOP), (elastic, LOOP), SAVES, ())
+        )
+    ] == [
+        (Doing.WAITS, "all_gather_object"),
+        (Doing.BACKWARD, "backward"),
+        (Doing.OUTSIDE, ""),
+        (Doing.OUTSIDE, ""),
+        (Doing.UNKNOWN, ""),
+    ]
+
+
+def row(pid: int, ppid: int, *argv: str, **variables: str) -> TableRow:
+    return TableRow(pid=pid, ppid=ppid, start_ticks=pid, state="S", argv=argv, variables=variables)
+
+
+def test_a_job_reaches_up_to_its_launcher_and_sideways_to_ranks_started_by_hand_and_no_further() -> None:
+    def rank(number: int, port: str) -> dict[str, str]:
+        return {"RANK": str(number), "WORLD_SIZE": "2", "MASTER_ADDR": "h", "MASTER_PORT": port}
+
+    table = {
+        one.pid: one
+        for one in (
+            row(10, 1, "bash"),
+            row(20, 10, "python", "sweep.py"),
+            row(30, 20, "python", "/env/bin/torchrun", "train.py"),
+            row(31, 30, "python", "train.py", **rank(0, "1")),
+            row(32, 30, "bash", "wrap.sh"),
+            row(33, 32, "python", "train.py", **rank(1, "1")),
+            row(34, 31, "ffmpeg"),
+            row(40, 20, "python", "/env/bin/torchrun", "other.py"),
+            row(41, 40, "python", "other.py", **rank(0, "2")),
+            row(50, 10, "python", "hand.py", **rank(0, "3")),
+            row(51, 10, "python", "hand.py", **rank(1, "3")),
+            row(60, 10, "python", "doctor.py"),
+        )
+    }
+    own = frozenset({60})
+
+    def pids(pid: int) -> list[int]:
+        return sorted(one.pid for one in job_of(pid, table, own).members)
+
+    assert [pids(pid) for pid in (30, 33, 34, 32)] == [[30, 31, 32, 33, 34]] * 4
+    assert (pids(50), pids(51), pids(41)) == ([50, 51], [50, 51], [40, 41])
+    assert pids(10) == sorted(set(table) - own)
+    assert [one.pid for one in jobs_below(job_of(10, table, own))] == [50, 30, 40]
+    assert jobs_below(job_of(31, table, own)) == ()
+
+
+def test_ranges_of_ranks_are_short() -> None:
+    assert ranges([5, 0, 1, 2]) == "0-2,5"
