@@ -58,10 +58,16 @@ def match(case: Case) -> Match | None:
     late = tuple(one for one in case.ranks if one.rank is not None and not _told_by(one, tellers))
     set_at = setting(case, SIZES, str(world)) if world is not None and never else ()
     came = tuple(one.story for one in tellers if one.story.part is Part.RANK)
-    reason = known_reason(case, state_of(case, came)) if came and (not never or not set_at) else None
-    who = (
-        never or tuple(one.rank for one in late if one.rank is not None) or (reason.ranks if reason is not None else ())
-    )
+    reason = known_reason(case, state_of(case, came)) if came else None
+    # Ranks that were told different things are why some never came.
+    differ = reason is not None and bool(never) and set(reason.ranks) != set(never)
+    if not differ and never and set_at:
+        reason = None
+    found = reason.ranks if reason is not None else ()
+    who = found if differ else never or tuple(one.rank for one in late if one.rank is not None) or found
+    title = _title(case, first, world, never, late)
+    if reason is not None and (differ or not (never or late)):
+        title = reason.title
     late_at = [case.line(frame) for one in late for frame in _stands(one)[:1]]
     literal = [line for line in first.locations(case)[:1] if line in set_at]
     match = blamed(
@@ -70,7 +76,7 @@ def match(case: Case) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=reason.title if reason is not None and not (never or late) else _title(case, first, world, never, late),
+        title=title,
         evidence=(
             *first.evidence(case),
             Evidence(

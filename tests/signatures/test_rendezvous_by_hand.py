@@ -11,7 +11,7 @@ from hung_jobs import TORCH, hung, living, say, stack
 from diagnostics.analysis.agent_facts import Event
 from diagnostics.analysis.case import Part, ProcessStory
 from diagnostics.findings import Confidence
-from diagnostics.signatures import rendezvous_waits
+from diagnostics.signatures import rank_ended_before_its_peers, rendezvous_incomplete, rendezvous_waits
 
 IN_INIT = (
     f"{TORCH}/distributed/distributed_c10d.py:2169:_new_process_group_helper",
@@ -138,3 +138,44 @@ def test_a_slow_rendezvous_that_came_to_be_is_no_hang(tmp_path: Path) -> None:
     through = made.agent(begun("rank=0 world_size=1"), made.event("process-group", "rank=0 world_size=1"))
     case = made.case(made.story(100, agent=through), code=0, cwd=tmp_path)
     assert rendezvous_waits.match(case) is None
+
+
+# Its own timeout fired
+
+
+def gave_up(pid: int, rank: int, text: str, error: str) -> ProcessStory:
+    """Returns a rank that left init_process_group with an error."""
+    return made.story(
+        pid, rank=rank, code=1, raised=(made.raised(error, "train.py:3"),),
+        agent=made.agent(begun(f"rank={rank} {text}"), pid=pid),
+    )  # fmt: skip
+
+
+def test_of_ranks_that_gave_up_the_one_that_was_told_another_number_is_at_fault(tmp_path: Path) -> None:
+    error = "RuntimeError: Gloo connectFullMesh failed with [pair.h:311] Connect timeout [none]"
+    case = made.case(
+        gave_up(100, 0, "world_size=2 port=1", error), gave_up(101, 1, "world_size=3 port=1", error), cwd=tmp_path,
+        files={"run.sh": "RANK=0 WORLD_SIZE=2 python train.py &\nRANK=1 WORLD_SIZE=3 python train.py\n"},
+        job={"command": ("bash", "run.sh")},
+    )  # fmt: skip
+    found = rendezvous_incomplete.match(case)
+    assert say(found)[:2] == ("rendezvous-timeout", (1,))
+    assert say(found)[2][0] == "run.sh:2"
+
+
+def test_of_ranks_that_gave_up_at_two_files_the_second_is_at_fault(tmp_path: Path) -> None:
+    case = made.case(
+        gave_up(100, 0, "world_size=2 | file:///tmp/s0", "RuntimeError: Wait timeout"),
+        gave_up(101, 1, "world_size=2 | file:///tmp/s1", "RuntimeError: Wait timeout"),
+        cwd=tmp_path, files={"train.py": "STORE = 'file:///tmp/s' + rank\n\ndist.init_process_group()\n"},
+    )  # fmt: skip
+    assert say(rendezvous_incomplete.match(case)) == ("rendezvous-timeout", (1,), ("train.py:1", "train.py:3"))
+
+
+def test_a_rank_that_left_before_its_peer_gave_up_is_the_line_of_its_exit(tmp_path: Path) -> None:
+    error = "torch.distributed.DistStoreError: wait timeout after 9000ms, keys: /default_pg/0//cpu//0/1"
+    zero = gave_up(100, 0, "world_size=2 port=1", error)
+    left = made.story(101, rank=1, agent=made.agent(made.event("sys.exit", "", "check.py:11"), pid=101))
+    case = made.case(zero, left, cwd=tmp_path, culprits=(left,), victims=(zero,))
+    assert say(rendezvous_incomplete.match(case)) == ("rendezvous-timeout", (1,), ("check.py:11", "train.py:3"))
+    assert rank_ended_before_its_peers.match(case) is None
