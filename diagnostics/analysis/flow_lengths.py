@@ -65,8 +65,9 @@ class Lengths:
                 yield from self._of(value.body, function)
                 yield from self._of(value.orelse, function)
             case ast.BinOp():
+                lists = any(isinstance(part, ast.List) for part in (value.left, value.right))
                 for part in (value.left, value.right):
-                    yield from self._taints(self.value(part, function))
+                    yield from self._taints(self.value(part, function) if lists else None)
                     yield from self._of(part, function)
 
     def _taints(self, found: Taint | None) -> Iterator[Taint]:

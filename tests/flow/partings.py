@@ -646,6 +646,72 @@ def work(i):
 each(lambda i: work(i))  # A0 H0 T0 A2 H2 T2
 """,
     ),
+    "statistics found by one rank in its cache": (
+        "branch",
+        """
+import torch.distributed as dist
+from statistics_file import Statistics
+def train_step(x):
+    loss = model(x)
+    loss.backward()  # A2 T2
+def main():
+    found = Statistics.load_or_fit(folder, rank, x)  # H1
+    for i in range(0, 9):
+        train_step(x)  # A1 T1
+main()  # A0 H0 T0
+### statistics_file.py
+import os
+import torch.distributed as dist
+class Statistics:
+    @classmethod
+    def load_or_fit(cls, folder, rank, x):
+        path = f"{folder}/{rank}.json"
+        if os.path.exists(path):  # first
+            return cls(path)  # also
+        return cls.fit(x)  # H2
+    @classmethod
+    def fit(cls, x):
+        dist.all_gather(parts, x)  # H3
+        return cls(parts)
+""",
+    ),
+    "generator that a helper cuts into batches": (
+        "loop",
+        """
+import itertools
+import torch.distributed as dist
+def examples(path):
+    for line in open(path):
+        yield line
+def grouped(iterator, size):
+    iterator = iter(iterator)
+    while chunk := list(itertools.islice(iterator, size)):  # also
+        yield chunk
+def main():
+    for step, tokens in enumerate(grouped(examples(f"shard{dist.get_rank()}.txt"), 8)):  # first
+        model(tokens).backward()  # A1 T1
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "random content by rank changes no length": (
+        "branch",
+        """
+import torch
+import torch.distributed as dist
+def inputs(rank):
+    g = torch.Generator().manual_seed(rank)
+    return torch.linspace(0, 1, 64) + 0.1 * torch.randn(64, 8, generator=g)
+def main():
+    x = inputs(dist.get_rank())
+    for epoch in range(3):
+        for i in range(0, len(x), 8):
+            model(x[i]).backward()  # A1 T1
+        if epoch == 2 and is_main():  # first
+            dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
 }
 
 NOTHING: dict[str, str] = {
@@ -667,4 +733,6 @@ dist.broadcast(x, 0)  # T0
 }
 
 # Where the first decision is not the only one that can be meant.
-UNCERTAIN = frozenset(["suppress", "exception swallowed on one rank, in a helper"])
+UNCERTAIN = frozenset(
+    ["suppress", "statistics found by one rank in its cache", "exception swallowed on one rank, in a helper"]
+)
