@@ -1,11 +1,11 @@
 import multiprocessing
 
 
-def work(connection):
+def work(inbox):
     """Norms of the weights of each checkpoint, in a file."""
     with open("norms.txt", "w") as out:
         while True:
-            message = connection.recv()
+            message = inbox.get()
             if message is None:
                 break
             number, weights = message
@@ -17,13 +17,13 @@ def work(connection):
 class Evaluator:
     def __init__(self):
         context = multiprocessing.get_context("spawn")
-        self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(theirs,))
+        self.inbox = context.Queue()
+        self.process = context.Process(target=work, args=(self.inbox,))
         self.process.start()
 
     def submit(self, number, weights):
-        self.connection.send((number, weights))
+        self.inbox.put((number, {name: w.copy() for name, w in weights.items()}))
 
     def close(self):
-        self.connection.send(None)
+        self.inbox.put(None)
         self.process.join()
