@@ -51,6 +51,9 @@ class Collectives:
                 root = _default_root(operation, args, kwargs, group) if operation.rooted else layout.NO_ROOT
             if tensor is None:
                 key = (operation.name, root, more)
+            elif operation.reduces:
+                more = operations.reduction_of(operation, args, kwargs)
+                key = (operation.name, root, tensor.shape, tensor.dtype, more)
             else:
                 key = (operation.name, root, tensor.shape, tensor.dtype)
             words, kind = self._kinds.get(key) or self._new_kind(key, operation, tensor, root, more)
@@ -131,6 +134,7 @@ class Collectives:
         shape = "x".join(map(str, tensor.shape)) or "scalar" if tensor is not None else ""
         shape = shape or ("ranks %s" % more if more else "")
         dtype = str(tensor.dtype).replace("torch.", "") if tensor is not None else ""
+        dtype = "%s %s" % (dtype, more) if operation.reduces and more else dtype
         size = tensor.numel() if tensor is not None else ""
         words = tuple(self._area.strings.intern(text.encode()) for text in (operation.name, shape, dtype))
         if len(self._kinds) >= MAX_KINDS:

@@ -59,6 +59,8 @@ class Operation:
         self.root = _first(names, ROOTS)
         self.group_root = _first(names, GROUP_ROOTS)
         self.asynchronous = _first(names, ("async_op",))
+        self.reduction = _first(names, ("op",)) if name not in POINT_TO_POINT else ABSENT
+        self.reduces = self.reduction is not ABSENT
         self.always_async = name in ALWAYS_ASYNC
         self.collective = name not in POINT_TO_POINT
         self.uneven = name in UNEVEN
@@ -85,6 +87,23 @@ def argument(place, args, kwargs):
     """Returns the argument at `place`, None where it was not given."""
     index, name = place
     return args[index] if index < len(args) else kwargs.get(name)
+
+
+def reduction_of(operation, args, kwargs):
+    """Returns "max" for a call that does not just add up, "" for one that does, or that reduces nothing."""
+    value = argument(operation.reduction, args, kwargs)
+    if value is None or type(value) is str:
+        return ""
+    known = _reductions.get(value)
+    if known is None:
+        kind, _, words = str(value).partition(".")
+        # Any other object shows its address, which is another one on each rank.
+        known = words.lower() if kind == "RedOpType" and words.isidentifier() and words != "SUM" else ""
+        _reductions[value] = known
+    return known
+
+
+_reductions = {}  # values of ReduceOp -> their names
 
 
 def _batch(args, kwargs):

@@ -46,7 +46,7 @@ def disagreement(one: tuple[str, str, str, int | None], other: tuple[str, str, s
         return "ranks"
     sized, typed = operations.SAME_SIZE, operations.SAME_SIZE + operations.SAME_DTYPE
     if op in typed and op_2 in typed and dtype and dtype_2 and dtype != dtype_2:
-        return "dtype"
+        return "dtype" if dtype.split(" ")[0] != dtype_2.split(" ")[0] else "reduction"
     if op == op_2 and op in sized and shape and shape_2 and elements(shape) != elements(shape_2):
         return "size"
     if op == op_2 and root is not None and root_2 is not None and root != root_2:

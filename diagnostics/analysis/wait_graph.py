@@ -49,6 +49,7 @@ class Deadlock:
 
 
 _NEVER_ACTS = (Stand.ENDED, Stand.LEAVING)
+_DEFAULT_GROUP = ("", "0", "default_pg")
 # The others hand over what they have and go on; only these ranks wait, and only for that one.
 _FOR_THE_ROOT = frozenset({"broadcast", "scatter", "broadcast_object_list", "scatter_object_list"})
 _FOR_OTHERS = frozenset({"reduce", "gather"})  # the other way round: the root waits for all of them
@@ -89,8 +90,9 @@ def prove(positions: Sequence[Position]) -> Deadlock | None:
 
 def _never_acts(one: Position) -> bool:
     """Whether its main thread makes no call any more that another rank could wait for."""
-    ending = one.wait is not None and one.wait.kind is Waiting.DESTROY and len(one.waits) == 1
-    return one.stand in _NEVER_ACTS or ending
+    wait = one.wait if len(one.waits) == 1 else None
+    ends_all = wait is not None and wait.kind is Waiting.DESTROY and wait.group in _DEFAULT_GROUP
+    return one.stand in _NEVER_ACTS or ends_all
 
 
 def _fixpoint(positions: Sequence[Position], nodes: Sequence[_Node]) -> set[int]:
