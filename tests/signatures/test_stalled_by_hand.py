@@ -15,7 +15,8 @@ from diagnostics.analysis.positions import Stand
 from diagnostics.analysis.samples import Sample
 from diagnostics.analysis.stalled_rank import standings
 from diagnostics.findings import Confidence
-from diagnostics.matches import Match
+from diagnostics.matches import JobOutcome, Match
+from diagnostics.report_standing import standing_rows
 from diagnostics.signatures import rank_outside_collectives
 
 SOURCE = """\
@@ -267,3 +268,20 @@ def test_a_job_that_went_on_has_no_stalled_rank(tmp_path: Path) -> None:
     ranks = rank(0, *BARRIER), rank(1, at(tmp_path, "train.py:4"))
     over = (Stall(began_s=5.0, seen_s=20.0, over_s=30.0),)
     assert rank_outside_collectives.match(hung(tmp_path, *ranks, stalls=over, ended_by="itself")) is None
+
+
+def test_the_report_says_what_each_process_did(tmp_path: Path) -> None:
+    ranks = rank(0, *BARRIER, at(tmp_path, "train.py:30")), rank(1, *NEXT, at(tmp_path, "train.py:34"))
+    workers = (
+        child(201, *IDLE, part=Part.DATA_WORKER, samples=looks(syscall="poll")),
+        child(202, at(tmp_path, "train.py:20"), *WORKER, part=Part.DATA_WORKER, samples=looks("R", 1.0)),
+    )
+    job = hung(tmp_path, *ranks, *workers, files={"train.py": SOURCE})
+    loop = 'loops while "error > 0.1" holds, and uses 100 % of a CPU'
+    assert [(row.who, row.place, row.does, row.looks) for row in standing_rows(job, JobOutcome.HANG)] == [
+        ("rank 0", "train.py:30", "waits for its peers in barrier", ""),
+        ("rank 1", "train.py:34", f"waits for a worker of its DataLoader: worker 202 {loop}, at train.py:18", ""),
+        ("its data worker 201", "", "waits for work", "sleeps in poll, 0 % of a CPU, 4 looks over 6.0 s"),
+        ("its data worker 202", "train.py:20", loop, "runs, 100 % of a CPU, 4 looks over 6.0 s"),
+    ]
+    assert standing_rows(job, JobOutcome.CRASH) == ()
