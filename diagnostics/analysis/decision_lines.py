@@ -18,7 +18,7 @@ from diagnostics.analysis.taint_sources import DATA, EXCEPTION, RANK, WEIGHTS
 STRENGTH = 6  # points for each goal that only one of the two ways reaches
 _NEAR = 6
 HIGHEST = WEIGHTS[RANK] + 2 * STRENGTH + _NEAR
-_HANDLES, _SEEN, _INSIDE = 56, 70, 16  # a handler; one that is known to have caught; the wait stands in it
+_HANDLES, _SEEN, _INSIDE = 56, 86, 16  # a handler; one that is known to have caught; the wait stands in it
 _RAISES_UNSEEN, _PLAIN_TEST, _PLAIN_LOOP, _COUNTED_LOOP, _CALLS = 6, 14, 30, 4, 8
 _DATA_LOOP = 36  # how many batches a rank has: always possible, seldom the reason
 _JUMPS = {

@@ -9,7 +9,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from diagnostics.analysis.flow_calls import Function, Program, last_name
@@ -28,6 +28,8 @@ _AGREEING = re.compile(
 _FILLED = {"all_reduce", "broadcast", "broadcast_object_list", "all_gather", "all_gather_object",
            "all_gather_into_tensor", "all_reduce_coalesced"}  # fmt: skip
 _EVEN = re.compile(r"DistributedSampler$|DistributedBatchSampler$")
+# What is made with a seed has other content on other ranks.
+_SEEDS = {"manual_seed", "seed", "default_rng", "RandomState", "Random", "Generator", "seed_everything", "set_seed"}
 _CHANGES = re.compile(r"^(?:append|extend|add|update|insert|setdefault|remove|pop|register\w*|add_\w+|put|discard)$")
 
 
@@ -134,6 +136,9 @@ class Taints:
         name = last_name(call.func)
         if _agrees(name):
             return
+        if name in _SEEDS:
+            yield from (_as_data(one) for one in self._of_parts(call, function, depth))
+            return
         if name == "len" and call.args:
             yield from self._lengths.of(call.args[0], function)
             return
@@ -217,6 +222,8 @@ class Taints:
                     | (ast.comprehension(target=target, iter=over))
                 ):
                     found = self.of(over, function) or self._items(over, function)
+                    if found is not None and not (isinstance(over, ast.Call) and last_name(over.func) == "range"):
+                        found = _as_data(found)
                     numbered = isinstance(over, ast.Call) and last_name(over.func) == "enumerate"
                     items = target.elts[1:] if numbered and isinstance(target, ast.Tuple) else [target]
                     for item in items:
@@ -252,7 +259,9 @@ class Taints:
         for node in _statements(block):
             if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    self._set(target, control, function, node)
+                    # Part of a tensor is other content, no other length.
+                    changes = isinstance(target, ast.Subscript) or isinstance(node, ast.AugAssign)
+                    self._set(target, _content(control) if changes else control, function, node)
             elif isinstance(node, ast.Return) and not (node.value is None or _is_none(node.value)):
                 self._return(function, control, node.value)
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -304,6 +313,16 @@ class Taints:
         if known is None or _importance(found) > _importance(known):
             self._names[id(function), name] = found
             self._changed = True
+
+
+def _as_data(taint: Taint) -> Taint:
+    """Returns a taint by the rank as one by what the rank reads."""
+    return replace(taint, why=DATA) if taint.why == RANK and not taint.control else taint
+
+
+def _content(taint: Taint) -> Taint:
+    """Returns a taint of what was changed on a way that only some ranks take as one of content."""
+    return _as_data(replace(taint, control=False))
 
 
 def _agrees(name: str) -> bool:

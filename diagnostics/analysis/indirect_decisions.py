@@ -25,7 +25,13 @@ def indirect(here: Goal, there: Goal, taints: Taints) -> Iterator[Decision]:
             yield from _decorators(level)
             yield from _registrations(level, taints)
         for level in own.levels[-_LOOKED_AT:]:
-            yield from (one for one in contexts(level, taints) if one.tainted_by not in (DATA, ENVIRONMENT))
+            # Which context is open says nothing by itself, unless it decides whether gradients are reduced.
+            quiet = () if _leaves_out_sync(level) else (DATA, ENVIRONMENT)
+            yield from (one for one in contexts(level, taints) if one.tainted_by not in quiet)
+
+
+def _leaves_out_sync(level: Level) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == "no_sync" for node in level.function.own_nodes)
 
 
 def _alone(own: Stack, other: Stack) -> tuple[Level, ...]:
