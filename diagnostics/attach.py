@@ -6,6 +6,7 @@ have written is copied.
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -60,6 +61,7 @@ def attach(pid: int, *, seconds: float, report_dir: Path | None, show: Callable[
     samples = _Samples(place.record, {row.pid: row.start_ticks for row in job.members}, began_ns)
     looked = look_at(job, LookOptions(seconds=seconds, looks=LEAST_LOOKS, pause_s=PAUSE_S), show, samples.take)
     if len(looked.ended) == len(looked.standings):
+        shutil.rmtree(place.folder, ignore_errors=True)  # ours, and there is nothing to tell
         raise DoctorError(f"the job of pid {pid} ended while it was looked at", exit_code=UNDECIDED)
     show("capturing")
     alive = [one for one in looked.standings if one.pid not in looked.ended]

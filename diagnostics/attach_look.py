@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,7 @@ from diagnostics.machine.stacks import (
 ONE_S = 3.0  # for one process's stacks; 10 ms as a rule
 NATIVE_S = 30.0  # with C++ frames; 1 s as a rule
 _MOST_VALUES, _MOST_TEXT = 12, 80
+_AGENT = re.compile(r"/diagnostics/agent/[a-z_]+\.py$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,7 +230,8 @@ class _Eyes:
 
 def _main(pid: int, threads: Sequence[PythonThread]) -> tuple[Frame, ...]:
     main = next((one for one in threads if one.native_id == pid), threads[0] if threads else None)
-    frames = main.frames if main is not None else ()
+    # Where the job runs under an agent, its wrappers are no places of the job's.
+    frames = [frame for frame in main.frames if not _AGENT.search(frame.file)] if main is not None else []
     return tuple(Frame(file=frame.file, line=frame.line, function=frame.function) for frame in frames)
 
 
@@ -243,6 +246,8 @@ def _values(threads: Sequence[PythonThread], pid: int) -> tuple[str, ...]:
     main = next((one for one in threads if one.native_id == pid), None)
     texts = []
     for frame in main.frames if main is not None else ():
+        if _AGENT.search(frame.file):
+            continue
         own = isinstance(frame, FrameWithValues) and not is_library(Frame(file=frame.file, line=0, function=""))
         pairs = frame.values[:_MOST_VALUES] if isinstance(frame, FrameWithValues) and own else ()
         shown = (f"{name}={redact.variable(name, text)[:_MOST_TEXT]}" for name, text in pairs)

@@ -145,10 +145,10 @@ def test_ranks_that_a_script_spawned_and_that_wait_in_different_calls_are_told_a
     assert looked.returncode == 1, looked.stdout + looked.stderr
     found = report(tmp_path)
     assert (found["outcome"], found["failure_class"], found["confidence"]) == ("hang", "collective-mismatch", "likely")
-    assert found["locations"] == ["train.py:10", "train.py:4", "train.py:12"]
+    assert found["locations"] == ["train.py:11", "train.py:4", "train.py:13"]
     assert found["root_cause"] == (
-        "Rank 0 waits in barrier at train.py:4, rank 1 waits in all_reduce at train.py:12: they wait for each other. "
-        "Their ways part at train.py:10: if rank == 0:"
+        "Rank 0 waits in barrier at train.py:4, rank 1 waits in all_reduce at train.py:13: they wait for each other. "
+        "Their ways part at train.py:11: if rank == 0:"
     )
 
 
