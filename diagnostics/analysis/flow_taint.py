@@ -94,10 +94,11 @@ class Taints:
 
     def _changed_by(self, name: str, function: Function) -> Found:
         """Returns why something was added to what has this name on some ranks only."""
-        for found in (self._names.get((id(function), name)), self._attributes.get(name)):
-            if found is not None and found.control:
-                return found
-        return None
+        found = self._names.get((id(function), name))
+        if found is not None and found.control and (found.file, found.function) == (function.file, function.name):
+            return found
+        found = self._attributes.get(name)
+        return found if found is not None and found.control else None
 
     # Reasons
 
@@ -261,6 +262,7 @@ class Taints:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     # Part of a tensor is other content, no other length.
                     changes = isinstance(target, ast.Subscript) or isinstance(node, ast.AugAssign)
+                    changes = changes or isinstance(node.value, (ast.BinOp, ast.UnaryOp))
                     self._set(target, _content(control) if changes else control, function, node)
             elif isinstance(node, ast.Return) and not (node.value is None or _is_none(node.value)):
                 self._return(function, control, node.value)
