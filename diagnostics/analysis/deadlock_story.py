@@ -9,7 +9,7 @@ from diagnostics.analysis.agreement import Split, site, splits
 from diagnostics.analysis.blame import distinct
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.decide import decisions, is_certain
-from diagnostics.analysis.decisions import Decision, Way
+from diagnostics.analysis.decisions import Decides, Decision, Way
 from diagnostics.analysis.hang_moment import hang_moment
 from diagnostics.analysis.positions import Position, Stand, Waiting
 from diagnostics.analysis.rank_positions import positions_of
@@ -56,10 +56,10 @@ def _story(case: Case) -> DeadlockStory | None:
     return DeadlockStory(
         deadlock=deadlock,
         failure_class=_class(deadlock, found),
-        culprits=_culprits(deadlock, found),
+        culprits=_culprits(case, deadlock, found, lines),
         decisions=lines,
         certain=bool(said) and is_certain(said[0]) and len(found) == 1,
-        locations=distinct([*(case.line(one.frame) for one in lines), *odd, *stands])[:MOST_LINES],
+        locations=_ordered(deadlock, [case.line(one.frame) for one in lines], [*odd, *stands]),
         splits=found,
     )
 
@@ -81,10 +81,37 @@ def _is_peer(one: Position) -> bool:
     return one.wait is not None and one.wait.kind in (Waiting.SEND, Waiting.RECV)
 
 
-def _culprits(deadlock: Deadlock, found: Sequence[Split]) -> tuple[int, ...]:
+def _ordered(deadlock: Deadlock, decided: Sequence[str], stands: Sequence[str]) -> tuple[str, ...]:
+    """Returns the lines, best first. In a circle of sends and receives their order is the fault, not a decision."""
+    waits = [one.waits[0] for one in deadlock.positions]
+    circle = deadlock.knot is Knot.PEERS and not any(wait.asynchronous for wait in waits)
+    return distinct([*stands, *decided] if circle else [*decided, *stands])[:MOST_LINES]
+
+
+def _culprits(case: Case, deadlock: Deadlock, found: Sequence[Split], lines: Sequence[Decision]) -> tuple[int, ...]:
     """Returns the ranks that went another way where that can be told, else all of the deadlock."""
-    if deadlock.knot is Knot.PEERS:
+    if deadlock.knot is Knot.PEERS and not any(wait.asynchronous for one in deadlock.positions for wait in one.waits):
         return deadlock.ranks
     sure = {rank for split in found if split.sure for rank in split.parting.here}
+    if not sure and len(found) == 1 and lines and found[0].relation is Relation.APART:
+        sure = set(_odd_by(case, found[0], lines[0]))
     left = {one.rank for one in deadlock.gone if one.stand is not Stand.WAITING}
     return tuple(sorted(sure or left or deadlock.ranks))
+
+
+def _odd_by(case: Case, split: Split, decision: Decision) -> tuple[int, ...]:
+    """Returns the ranks that left a loop in which the others still are, or went into a branch; () where unknown."""
+    source = case.sources.file(decision.frame.file)
+    jumps = decision.kind in (Decides.RETURNS, Decides.EXITS, Decides.RAISES)
+    around = source.function_at(decision.frame.line) if jumps else source.statement_at(decision.frame.line)
+    if around is None:
+        return ()
+    first, last = around.lineno, around.end_lineno or around.lineno
+    inside = [
+        any(frame.file == decision.frame.file and first <= frame.line <= last for frame in site(case, camp[0]))
+        for camp in (split.here, split.there)
+    ]
+    if inside[0] == inside[1]:
+        return ()
+    entered = decision.kind in (Decides.BRANCH, Decides.HANDLES, Decides.CALLS)
+    return split.parting.here if inside[0] == entered else split.parting.there
