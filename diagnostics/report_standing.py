@@ -7,7 +7,8 @@ from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.positions import Stand
 from diagnostics.analysis.process_looks import looks_of
 from diagnostics.analysis.stall_evidence import looks_words
-from diagnostics.analysis.stall_follow import below, is_idle, reason_of, stack_of
+from diagnostics.analysis.stall_follow import reason_of, stack_of
+from diagnostics.analysis.stall_kin import below, is_idle
 from diagnostics.analysis.stalled_rank import Standing, standings
 from diagnostics.analysis.user_code import user_frames
 from diagnostics.matches import JobOutcome

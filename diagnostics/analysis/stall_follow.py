@@ -10,13 +10,12 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import how_it_ended, program
 from diagnostics.analysis.case import Case, How, Part, ProcessStory
 from diagnostics.analysis.process_looks import looks_of, open_files
+from diagnostics.analysis.stall_kin import below, is_gone, is_idle, is_pool_idle, living_children
 from diagnostics.analysis.stall_reason import Kind, Reason, own_reason
 from diagnostics.analysis.user_code import user_frames
 from diagnostics.analysis.waiting_lines import lock_at, taken_at
 
 _MOST_STEPS = 5  # a shell that waits for a script that waits for a tool
-_WORKER_LOOP = re.compile(r"/torch/utils/data/_utils/worker\.py$")
-_MULTIPROCESSING = re.compile(r"/multiprocessing/")
 _NO_LOCK = re.compile(r"\.(?:py|pyc|so)(?:\.|$)|/agents/|/dev/|\(deleted\)$|/output/")
 _SENDERS = (Kind.QUEUE, Kind.PIPE, Kind.LOCK, Kind.EVENT)  # what other processes or threads could end
 
@@ -48,14 +47,9 @@ def stack_of(case: Case, story: ProcessStory) -> tuple[Frame, ...]:
     return ()
 
 
-def living_children(case: Case, story: ProcessStory) -> tuple[ProcessStory, ...]:
-    """Returns the children that were there when the job was looked at last, by start."""
-    return tuple(one for one in case.children_of(story) if one.stacks or looks_of(case, one).samples)
-
-
 def _through_workers(case: Case, story: ProcessStory, reason: Reason, steps: int) -> Reason:
     workers = [one for one in below(case, story) if one.part is Part.DATA_WORKER]
-    dead = [one for one in workers if _is_gone(case, one)]
+    dead = [one for one in workers if is_gone(case, one)]
     there = [one for one in workers if one not in dead]
     at_work = [one for one in there if not is_idle(stack_of(case, one))]
     if at_work:
@@ -71,12 +65,12 @@ def _through_workers(case: Case, story: ProcessStory, reason: Reason, steps: int
 def _through_child(case: Case, story: ProcessStory, reason: Reason, steps: int) -> Reason:
     children = [one for one in living_children(case, story) if one.part is not Part.DATA_WORKER]
     named = [one for one in children if one.pid == looks_of(case, story).argument]
-    busy = [one for one in children if not _is_pool_idle(stack_of(case, one))]
+    busy = [one for one in children if not is_pool_idle(stack_of(case, one))]
     chosen = named or busy[-1:] or children[-1:]
     if not chosen:
         return reason
     child = chosen[0]
-    if _is_gone(case, child):
+    if is_gone(case, child):
         text = f"{reason.text}: process {child.pid} ({program(child)}) has ended already, which it did not notice"
         return replace(reason, text=text, pids=(child.pid,), proof=True)
     forked = child.agent is not None and (child.agent.forked_from != 0 or "multiprocessing" in " ".join(child.argv))
@@ -149,7 +143,7 @@ def _with_threads(case: Case, story: ProcessStory, reason: Reason, steps: int) -
         return replace(reason, text=text, frames=(*reason.frames[:1], threads[0][0], *reason.frames[1:]))
     shared = reason.kind in (Kind.QUEUE, Kind.PIPE) or "between processes" in reason.text
     children = [one for one in living_children(case, story) if one.agent is not None] if shared else []
-    at_work = [one for one in children if not _is_pool_idle(stack_of(case, one))]
+    at_work = [one for one in children if not is_pool_idle(stack_of(case, one))]
     return _joined(case, reason, at_work[-1], "process", steps, theirs_first=True) if at_work else reason
 
 
@@ -181,34 +175,3 @@ def _own_frames(stack: Sequence[Frame], agent_folder: str) -> tuple[Frame, ...]:
     """Returns the frames of the job's own files; () of a thread that only runs library code."""
     found = user_frames(stack, agent_folder=agent_folder)
     return found if found and "/site-packages/" not in found[0].file else ()
-
-
-def below(case: Case, story: ProcessStory) -> list[ProcessStory]:
-    """Returns the descendants of a process: workers of a fork server are its grandchildren."""
-    found: list[ProcessStory] = []
-    waiting = list(case.children_of(story))
-    while waiting and len(found) < len(case.processes):
-        found.append(waiting.pop(0))
-        waiting += [one for one in case.children_of(found[-1]) if one is not found[-1]]
-    return found
-
-
-def _is_gone(case: Case, story: ProcessStory) -> bool:
-    """Whether a process had ended before the job was ended for it."""
-    last = looks_of(case, story).last
-    return (last is not None and last.state == "Z" and not story.ended_by) or (
-        story.end.at_s is not None and story.ended_by == "" and not story.stacks and last is None
-    )
-
-
-def is_idle(stack: Sequence[Frame]) -> bool:
-    """Whether a data worker waits for its next order."""
-    inner = next((at for at, frame in enumerate(stack) if _WORKER_LOOP.search(frame.file)), None)
-    if inner is None or stack[inner].function.rpartition(".")[2] != "_worker_loop":
-        return False
-    return all(_MULTIPROCESSING.search(frame.file) or frame.file.endswith("/selectors.py") for frame in stack[:inner])
-
-
-def _is_pool_idle(stack: Sequence[Frame]) -> bool:
-    """Whether a worker of a pool waits for its next task, or a helper of multiprocessing for orders."""
-    return (bool(stack) and not user_frames(stack)) or any("_tracker.py" in frame.file for frame in stack)
