@@ -17,9 +17,10 @@ from diagnostics.analysis.looks import Look, moved
 from diagnostics.analysis.merged_stacks import Standing
 from diagnostics.analysis.process_parts import Parts
 from diagnostics.analysis.process_tree import Process
-from diagnostics.analysis.stack_place import is_data_worker, is_library, place_of
+from diagnostics.analysis.stack_place import is_data_worker, is_library, place_of, worker_frames
 from diagnostics.capture import MOST_PROCESSES, NO_PY_SPY
 from diagnostics.machine.activity import read_activity
+from diagnostics.machine.facts import MachineError
 from diagnostics.machine.in_parallel import in_parallel
 from diagnostics.machine.ptrace_access import what_would_help
 from diagnostics.machine.stacks import (
@@ -134,7 +135,7 @@ class _Eyes:
         options = (*options, "--locals") if self._options.local_values else options
         wanted = [pid for pid in pids if pid in self._python]
         found = in_parallel(
-            {pid: lambda pid=pid: one_look(pid, program=program, deadline_s=each_s, options=options) for pid in wanted},  # type: ignore[misc]
+            {pid: lambda pid=pid: _look_twice(pid, program, each_s, options) for pid in wanted},  # type: ignore[misc]
             deadline_s=each_s * (1 + len(wanted) // 16),
         )
         for pid in found.late:
@@ -195,7 +196,7 @@ class _Eyes:
             owner=above.pid if above is not None and owner is not None else None,
             argv=redact.argv(process.argv),
             frames=self._native.get(pid, frames),
-            place=place_of(frames),
+            place=place_of(worker_frames(frames)),
             moved=moved(self._looks[pid]),
             problem=self._problem(pid),
             values=_values(self._threads.get(pid, ()), pid) if self._options.local_values else (),
@@ -226,6 +227,16 @@ class _Eyes:
             missing.append(Missing(what="processes", why=f"of {total} the first {len(self.pids)} were looked at"))
         missing += [Missing(what=f"pid {pid}", why="it ended while it was looked at") for pid in sorted(ended)]
         return missing
+
+
+def _look_twice(pid: int, program: str, deadline_s: float, options: tuple[str, ...]) -> tuple[PythonThread, ...] | None:
+    """Returns the threads of a process that goes on while it is read: the first look may find a frame that is gone."""
+    try:
+        return one_look(pid, program=program, deadline_s=deadline_s, options=options)
+    except StacksRefusedError:
+        raise
+    except MachineError:
+        return one_look(pid, program=program, deadline_s=deadline_s, options=options)
 
 
 def _main(pid: int, threads: Sequence[PythonThread]) -> tuple[Frame, ...]:

@@ -75,6 +75,8 @@ def place_in_words(one: Standing, cwd: str, texts: Mapping[Frame, str]) -> str:
     if place.doing is Doing.UNKNOWN:
         waits = f"waits in {one.moved.waits_in} (kernel)" if one.moved.waits_in else "no stack"
         return f"{waits}: {' '.join(one.argv)}" if one.argv else waits
+    if one.part is Part.DATA_WORKER and (not place.user or is_library(place.user[0])):
+        return "waits for orders"
     where = f"{location(place.user[0], cwd)} {place.user[0].function}" if place.user else ""
     text = texts.get(place.user[0], "") if place.user else ""
     doing = {

@@ -66,6 +66,14 @@ def is_data_worker(frames: Sequence[Frame]) -> bool:
     return any(_WORKER.search(frame.file) and frame.function == "_worker_loop" for frame in frames)
 
 
+def worker_frames(frames: Sequence[Frame]) -> tuple[Frame, ...]:
+    """Returns what of a stack is a data worker's own: a forked one still has the program above it; else all."""
+    for place, frame in enumerate(frames):
+        if _WORKER.search(frame.file) and frame.function == "_worker_loop":
+            return tuple(frames[: place + 1])
+    return tuple(frames)
+
+
 def is_spawned(frames: Sequence[Frame]) -> bool:
     """Whether torch.multiprocessing.spawn started this process."""
     return any(_SPAWNED.search(frame.file) and frame.function == "_wrap" for frame in frames)
