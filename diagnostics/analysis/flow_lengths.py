@@ -5,13 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from diagnostics.analysis.flow_calls import Function, Program, last_name
-from diagnostics.analysis.taint_sources import RANK
-
-if TYPE_CHECKING:
-    from diagnostics.analysis.flow_taint import Taint
+from diagnostics.analysis.taint_sources import RANK, Taint
 
 MOST_STEPS = 60
 _MADE_OF_NUMBERS = {"range", "arange", "randn", "rand", "zeros", "ones", "empty", "full", "randint", "randperm", "eye",

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from diagnostics.analysis.flow_calls import Function, Program, last_name
 from diagnostics.analysis.flow_lengths import Lengths
-from diagnostics.analysis.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, WEIGHTS, source_of
+from diagnostics.analysis.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, Taint, source_of
 
 _ROUNDS = 5
 MOST_FUNCTIONS = 3000
@@ -31,23 +31,6 @@ _EVEN = re.compile(r"DistributedSampler$|DistributedBatchSampler$")
 # What is made with a seed has other content on other ranks.
 _SEEDS = {"manual_seed", "seed", "default_rng", "RandomState", "Random", "Generator", "seed_everything", "set_seed"}
 _CHANGES = re.compile(r"^(?:append|extend|add|update|insert|setdefault|remove|pop|register\w*|add_\w+|put|discard)$")
-
-
-@dataclass(frozen=True, slots=True)
-class Taint:
-    """Why a value can differ, and where that comes in. `control`: it was set on a way that only some ranks take."""
-
-    why: str
-    file: str
-    line: int
-    function: str
-    control: bool = False
-    syntax: ast.AST | None = field(default=None, compare=False)
-
-    @property
-    def weight(self) -> int:
-        """How much it says: the rank most."""
-        return WEIGHTS.get(self.why, 0)
 
 
 Found = Taint | None

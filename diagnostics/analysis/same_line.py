@@ -9,9 +9,9 @@ from diagnostics.analysis.decision_lines import decision
 from diagnostics.analysis.decisions import Decides, Decision
 from diagnostics.analysis.flow_calls import Function
 from diagnostics.analysis.flow_stacks import Level, nodes_at
-from diagnostics.analysis.flow_taint import Taint, Taints
+from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import Goal
-from diagnostics.analysis.taint_sources import DATA, LOSS
+from diagnostics.analysis.taint_sources import DATA, LOSS, Taint
 
 MOST_LEVELS = 6
 _ORDER_POINTS, _CONTEXT_POINTS, _ARGUMENT_POINTS = 6, 4, 0

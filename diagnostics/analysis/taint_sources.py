@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import dataclass, field
 
 from diagnostics.analysis.flow_building import dotted
 from diagnostics.analysis.flow_calls import last_name
@@ -34,6 +35,23 @@ _RANDOM_HOMES = {"random", "np.random", "numpy.random", "torch", "uuid", "os", "
 _HOST_CALLS = {"gethostname", "uname", "getfqdn", "getnode"}
 LOADER_NAMES = re.compile(r"loader|dataset|shard|batches|samples|iterator", re.IGNORECASE)
 _BATCH = re.compile(r"^(?:batch|sample|inputs?|images?|tokens|shard)(?:es|s)?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """Why a value can differ, and where that comes in. `control`: it was set on a way that only some ranks take."""
+
+    why: str
+    file: str
+    line: int
+    function: str
+    control: bool = False
+    syntax: ast.AST | None = field(default=None, compare=False)
+
+    @property
+    def weight(self) -> int:
+        """How much it says: the rank most."""
+        return WEIGHTS.get(self.why, 0)
 
 
 def source_of(value: ast.AST) -> str | None:
