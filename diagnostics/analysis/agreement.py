@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diagnostics.analysis.agent_facts import CollectiveCall, Frame
-from diagnostics.analysis.call_kinds import disagreement, is_collective
+from diagnostics.analysis.call_kinds import NEW_GROUP, disagreement, is_collective
 from diagnostics.analysis.case import Case, How
 from diagnostics.analysis.decisions import Parting, Place, Way
 from diagnostics.analysis.group_counts import GroupCounts
@@ -33,6 +33,9 @@ class Split:
 
 def splits(case: Case, deadlock: Deadlock) -> tuple[Split, ...]:
     """Returns each odd camp of a deadlock against the largest other one; () where all stand in one place alike."""
+    made = _made_apart(case, deadlock)
+    if made is not None:
+        return (made,)
     camps = _camps(case, deadlock)
     if len(camps) < 2:
         return ()
@@ -44,6 +47,36 @@ def splits(case: Case, deadlock: Deadlock) -> tuple[Split, ...]:
         for camp, mark in zip(scored[:-1], marks[:-1], strict=True)
         if mark > marks[-1] or len(camps) == 2 or mark == marks[0]
     )
+
+
+def _made_apart(case: Case, deadlock: Deadlock) -> Split | None:
+    """Returns who makes one group where others make another: ranks that left one out are behind from there on."""
+    slots = [one.waits[0].slot for one in deadlock.positions if one.waits[0].group == NEW_GROUP]
+    first = min((slot for slot in slots if slot is not None), default=None)
+    if first is None:
+        return None
+    calls = [(one, _call_at(one, first)) for one in deadlock.positions]
+    making = [(one, call) for one, call in calls if call is not None and call.op == NEW_GROUP]
+    behind = next((call for one, call in making if one.waits[0] is call), None)
+    here = tuple(one for one, call in making if behind is not None and call.shape == behind.shape)
+    ahead = [(one, call) for one, call in making if behind is not None and call.shape != behind.shape]
+    if behind is None or not ahead:
+        return None
+    there = tuple(one for one, _ in ahead)
+    agreed, _ = _agreed(case, here[0], there[0]) if first else (_same_event(case, here[0], there[0]), 0.0)
+    parting = Parting(
+        agreed=agreed,
+        here=tuple(one.rank for one in here),
+        here_at=Place(way=Way.CALL, op=NEW_GROUP, path=behind.path),
+        there=tuple(one.rank for one in there),
+        there_at=Place(way=Way.CALL, op=NEW_GROUP, path=ahead[0][1].path),
+    )
+    return Split(parting=parting, relation=Relation.APART, here=here, there=there, sure=True)
+
+
+def _call_at(one: Position, slot: int) -> Wait | None:
+    wait = one.waits[0]
+    return wait if (wait.group, wait.slot) == (NEW_GROUP, slot) else one.passed.get((NEW_GROUP, slot))
 
 
 def site(case: Case, one: Position) -> tuple[Frame, ...]:
@@ -88,7 +121,7 @@ def _oddness(case: Case, camp: Sequence[Position], camps: Sequence[Sequence[Posi
     if first.stand in (Stand.LEAVING, Stand.ENDED) or (first.wait is not None and first.wait.kind is Waiting.DESTROY):
         mark += 6
     if deadlock.knot is Knot.NEW_GROUP:
-        mark += 4 * all(first.reached.get("new_group", 0) < o[0].reached.get("new_group", 0) for o in rest)
+        mark += 4 * all(first.reached.get(NEW_GROUP, 0) < o[0].reached.get(NEW_GROUP, 0) for o in rest)
     for other in rest:
         found = relation(case.sources, site(case, first), site(case, other[0]))
         mark += {Relation.ONE_INSIDE: 3, Relation.ONE_LEFT_LOOP: 2}.get(found, 0) / len(rest)
@@ -171,7 +204,7 @@ def _after(pair: CollectiveCall | None, wait: Wait) -> bool:
 def _last_alike(mine: GroupCounts, theirs: GroupCounts, one: Position, other: Position) -> CollectiveCall | None:
     in_it = {(wait.group, wait.slot) for each in (one, other) for wait in each.waits}
     for call in reversed(mine.calls):
-        if call.number < 0 or not is_collective(call.op) or call.op == "new_group":
+        if call.number < 0 or not is_collective(call.op) or call.op == NEW_GROUP:
             continue
         partner = theirs.call(call.group, call.number)
         if partner is None or (call.group, call.number) in in_it or call.left_s is None or partner.left_s is None:
