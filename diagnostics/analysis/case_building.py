@@ -23,6 +23,7 @@ from diagnostics.analysis.rank_slots import script_of
 from diagnostics.analysis.samples import FILE_NAME as SAMPLES
 from diagnostics.analysis.samples import Sample, samples_of
 from diagnostics.analysis.source_files import Sources
+from diagnostics.analysis.stack_place import is_data_worker
 from diagnostics.analysis.thread_frames import ProcessFrames
 
 SOURCE_SUFFIXES = frozenset(
@@ -108,14 +109,19 @@ def _story(
     fault = material.faults.get(process.agent.name) if process.agent is not None else None
     failed = end.signal is not None or end.exit_code not in (0, None)
     raised = raised_of(process, job, stderr or stdout, end.at_s, failed=failed)
+    stacks = _stacks(material.captures.get(f"stacks-from-outside-{process.pid}.json", ""))
+    part, rank = parts.part(process), parts.rank(process)
+    owner = parts.parent(process)
+    if part is Part.HELPER and owner is not None and stacks and is_data_worker(stacks[0]):  # no agent told
+        part, rank = Part.DATA_WORKER, parts.rank(owner)
     return ProcessStory(
         pid=process.pid,
         start_ticks=process.start_ticks,
         parent_pid=process.parent_pid,
         argv=process.argv,
         cwd=process.cwd,
-        part=parts.part(process),
-        rank=parts.rank(process),
+        part=part,
+        rank=rank,
         restart=restart,
         began_s=process.began_s,
         end=end,
@@ -127,7 +133,7 @@ def _story(
         loads=loads_of(process, job),
         stdout=stdout,
         stderr=stderr,
-        stacks=_stacks(material.captures.get(f"stacks-from-outside-{process.pid}.json", "")),
+        stacks=stacks,
         samples=samples.get((process.pid, process.start_ticks), ()),
         native=_native(material.captures.get(f"core-{process.pid}.txt", "")),
         threads=material.frames.get(stem),
