@@ -23,6 +23,20 @@ def guard_of(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def leavings_before(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
+    """Returns the conditions, and the returns in them, by which a function is left before the call, nearest first."""
+    found = []
+    for frame in path:
+        root = case.sources.file(frame.file).function_at(frame.line)
+        ifs = [node for node in ast.walk(root) if isinstance(node, ast.If)] if root is not None else []
+        before = sorted((node for node in ifs if (node.end_lineno or 0) < frame.line), key=lambda node: -node.lineno)
+        for node in before:
+            returns = [one.lineno for one in node.body if isinstance(one, ast.Return)]
+            lines = [node.lineno, *returns] if returns else []
+            found += [case.line(Frame(file=frame.file, line=line, function="")) for line in lines]
+    return tuple(found)
+
+
 def _inside(node: ast.If | ast.IfExp, line: int) -> bool:
     branches = [*node.body, *node.orelse] if isinstance(node, ast.If) else [node.body, node.orelse]
     return any(spans(one, line) for one in branches)

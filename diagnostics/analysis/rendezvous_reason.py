@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.init_guard import guard_of
+from diagnostics.analysis.init_guard import guard_of, leavings_before
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.launch_line import option
 from diagnostics.analysis.launch_scripts import launch_lines, lines_with, setting
@@ -130,12 +130,13 @@ def _ended_without(case: Case, state: Rendezvous) -> Incomplete | None:
         for event in events_of(one, "sys.exit", "os._exit")[-1:]
         for line in own_lines(case, one, event.path)[:1]
     ]
+    left = [line for one in state.came for line in leavings_before(case, _path(one))]
     guards = [line for one in state.came for line in guard_of(case, _path(one))]
     return Incomplete(
         stories=state.ended,
         ranks=_ranks(state.ended),
         title=f"{sentence(named(state.ended))} ended without init_process_group, in which {named(state.came)} waited",
-        locations=distinct([*guards, *exits]),
+        locations=distinct([*exits, *guards, *left]),
         fix="let every rank come to init_process_group, or start only those that do",
     )
 
