@@ -29,6 +29,8 @@ def main() -> int:
     """Runs the zoo, prints the score; returns the exit code."""
     options = _options()
     truths = [zoo_truth.load(name) for name in _chosen(options.only)]
+    if options.faulty:
+        truths = [truth for truth in truths if not truth.healthy]
     if options.healthy:
         truths = [truth for truth in truths if truth.healthy]
     skipped = {truth.name: lacking for truth in truths if (lacking := zoo_truth.lacking(truth, options.python))}
@@ -76,6 +78,7 @@ def _missed(verdicts: list[Judgement]) -> list[str]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these programs; 'calm_*' fits several")
+    parser.add_argument("--faulty", action="store_true", help="the faulty ones alone")
     parser.add_argument("--healthy", action="store_true", help="the healthy ones alone")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each program so often (1)")
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time (1)")

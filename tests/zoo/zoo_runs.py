@@ -49,6 +49,11 @@ class Watched:
     trouble: tuple[str, ...] = field(default=())
 
 
+def _pipes(folder: str, names: list[str]) -> set[str]:
+    """Returns those of `names` that are named pipes: agents of processes that were killed left them."""
+    return {name for name in names if Path(folder, name).is_fifo()}
+
+
 @contextlib.contextmanager
 def copied(truth: Truth, python: str = sys.executable) -> Iterator[Path]:
     """Yields a fresh copy of the program, set up; removed afterwards. Raises RuntimeError where the setup fails."""
@@ -117,7 +122,7 @@ def run_watched(truth: Truth, keep: Path | None = None, python: str = sys.execut
             kept.mkdir(parents=True)
             (kept / "output.txt").write_text(output)
             if reports.is_dir():
-                shutil.copytree(reports, kept / "report", ignore_dangling_symlinks=True)
+                shutil.copytree(reports, kept / "report", ignore_dangling_symlinks=True, ignore=_pipes)
     return Watched(
         exit_code=code, report=report, seconds=seconds, to_report_s=took_s, output=output,
         proved=job.get("ended_by") == "deadlock", kept=kept, trouble=trouble,
