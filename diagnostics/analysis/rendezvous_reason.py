@@ -20,7 +20,8 @@ _SIZES = ("WORLD_SIZE", "world_size", "nnodes", "num_machines", "nproc_per_node"
 _NODES = ("nnodes", "num_machines", "NNODES", "NODES", "num_nodes")
 _SPAWNS = re.compile(r"\bspawn\(|\bstart_processes\(|\bProcess\(")
 _FILES = re.compile(r"file://")
-_PLACES = ("MASTER_PORT", "MASTER_ADDR", "master_port", "master_addr", "init_method", "rdzv_endpoint")
+_PORTS = ("MASTER_PORT", "master_port", "init_method", "rdzv_endpoint")
+_HOSTS = ("MASTER_ADDR", "master_addr", "init_method", "rdzv_endpoint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,11 @@ def _other_place(case: Case, state: Rendezvous) -> Incomplete | None:
     wanted = asked(rest[0]) if rest else there
     value = there.port if there.port != wanted.port else there.address if there.address != wanted.address else ""
     files = [line.location for line in lines_with(case, _FILES)] if there.method.startswith("file:") else []
-    literal = setting(case, _PLACES, value) if value else (*files, *setting(case, ("init_method",)))
+    literal = (
+        setting(case, _PORTS if there.port != wanted.port else _HOSTS, value)
+        if value
+        else (*files, *setting(case, ("init_method",)))
+    )
     return Incomplete(
         stories=away,
         ranks=_ranks(away),
