@@ -14,6 +14,7 @@ from diagnostics.analysis.hang_moment import hang_moment
 from diagnostics.analysis.positions import Position, Stand, Waiting
 from diagnostics.analysis.rank_positions import positions_of
 from diagnostics.analysis.site_relation import Relation
+from diagnostics.analysis.taint_sources import RANK
 from diagnostics.analysis.wait_graph import Deadlock, Knot, prove
 
 MISMATCH, MISSING, PEERS = "collective-mismatch", "collective-missing", "p2p-deadlock"
@@ -99,6 +100,15 @@ def _culprits(case: Case, deadlock: Deadlock, found: Sequence[Split], lines: Seq
     return tuple(sorted(sure or left or deadlock.ranks))
 
 
+def _entered(split: Split, decision: Decision, first: int, last: int) -> tuple[int, ...]:
+    """Returns the ranks that went into a guard that jumps away; where the rank decides, those that went on alone."""
+    ways = (decision.here_line, decision.there_line)
+    inside = [way is not None and way.file == decision.frame.file and first < way.line <= last for way in ways]
+    if decision.kind is not Decides.BRANCH or inside[0] == inside[1]:
+        return ()
+    return split.parting.here if inside[0] != (decision.tainted_by == RANK) else split.parting.there
+
+
 def _odd_by(case: Case, split: Split, decision: Decision) -> tuple[int, ...]:
     """Returns the ranks that left a loop in which the others still are, or went into a branch; () where unknown."""
     source = case.sources.file(decision.frame.file)
@@ -112,6 +122,6 @@ def _odd_by(case: Case, split: Split, decision: Decision) -> tuple[int, ...]:
         for camp in (split.here, split.there)
     ]
     if inside[0] == inside[1]:
-        return ()
+        return _entered(split, decision, first, last)
     entered = decision.kind in (Decides.BRANCH, Decides.HANDLES, Decides.CALLS)
     return split.parting.here if inside[0] == entered else split.parting.there

@@ -138,6 +138,15 @@ class Walk:
             return
         for index in sorted(nodes_at(levels[-1], None, self.start_op)):
             yield from ((more, to) for _, more, to in self._plain(context, index))
+            if self.start.hidden is not None:
+                yield from self._within_library(context, index)
+
+    def _within_library(self, context: Context, index: int) -> Iterator[tuple[int, State]]:
+        """Yields where library code, that stands in this call, goes on: into what it calls back, and in itself."""
+        for called, boxed in self._known.get((id(context.function), index), ()):
+            if boxed:
+                yield from ((more, to) for _, more, to in self._into(context, index, called, True))
+        yield 1, (context, index)
 
     def _context(self, function: Function, parent: Context | None, at: int, how: str) -> Context:
         key = (id(function), id(parent), at)
@@ -169,10 +178,18 @@ class Walk:
                 found = context.agrees.get(number) == len(goal.stack.levels) - 1 and index in self._nodes[number][-1]
             if found:
                 self.reached[number].add(state)
-                ends = True
+                ends = ends or not self._calls_back(goal)
         return ends or (
             self.blocked and node.kind is NodeKind.CALL and self.program.communicates(node.syntax, context.function)
         )
+
+    def _calls_back(self, goal: Goal) -> bool:
+        """Whether a goal is library code that called back where the walk begins, and may do so again."""
+        at = len(goal.stack.levels)
+        if goal.stack.hidden is None or self.start is None or len(self.start.levels) <= at:
+            return False
+        alike = zip(self.start.levels, goal.stack.levels, strict=False)
+        return self.start.levels[at].boxed and all(one.function is other.function for one, other in alike)
 
     # Ways on
 
