@@ -35,6 +35,7 @@ BETWEEN_S = 0.5  # of the two snapshots
 CPU_LOOK_S = 0.2
 IDLE_CPUS = 0.5  # of one process: a thread that beats or reports takes 0.02, a rank that computes takes 1
 ANSWER_S = 0.4
+LAUNCHER_S = 30.0  # after which the launcher of a failed rank will do nothing about the others
 SHARE_OF_CPU = 0.02
 FIRST_RETRY_S, LONGEST_RETRY_S = 1.0, 15.0
 _TICK_S = 0.05
@@ -119,7 +120,7 @@ class HangProof:
         record = RunRecord.load(self._place.record)
         case = case_of(record, ended=False)
         deadlock = prove(positions_of(case, at_s)) if _is_one_job(case) else None
-        if deadlock is None:
+        if deadlock is None or _launcher_acts(case, deadlock, at_s):
             return None
         return _Look(deadlock=deadlock, case=case, files=self._sums(), cpu_s=cpu_s, at_s=at_s)
 
@@ -135,6 +136,13 @@ class HangProof:
             except OSError:  # removed by the job
                 continue
         return sums
+
+
+def _launcher_acts(case: Case, deadlock: Deadlock, at_s: float) -> bool:
+    """Whether a launcher may be about to end the ranks, or to start them anew: one that they need has failed."""
+    launched = any(story.part is Part.LAUNCHER and story.end.at_s is None for story in case.processes)
+    ended = (story for one in deadlock.gone if (story := case.of_rank(one.rank)) is not None and story.failed)
+    return launched and any(story.end.at_s is not None and at_s - story.end.at_s < LAUNCHER_S for story in ended)
 
 
 def _is_one_job(case: Case) -> bool:

@@ -84,6 +84,10 @@ class Position:
     reached: Mapping[str, int] = field(default_factory=dict)
     # Groups in which a thread other than those of `waits` has made calls, and so could make the missing one.
     open_groups: frozenset[str] = frozenset()
+    # Whether a thread that is not blocked may come to such a call, by its stack and the sources; and whether one may
+    # set a key of the store: any that runs the project's code, or a process beside the ranks.
+    threads_may_call: bool = False
+    threads_may_set: bool = False
     # What it did in slots (group, slot) in which another rank waits now, as far as it is known.
     passed: Mapping[tuple[str, int], Wait] = field(default_factory=dict)
     # Point to point: how many it has begun, by (group, send or recv, peer); None where that is not known for sure.

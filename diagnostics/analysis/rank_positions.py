@@ -12,14 +12,16 @@ from dataclasses import dataclass, replace
 
 from diagnostics.analysis.agent_facts import AgentFile, CollectiveCall, Frame
 from diagnostics.analysis.call_kinds import NEW_GROUP
-from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.flight_record import FlightEntry
 from diagnostics.analysis.group_counts import GroupCounts
 from diagnostics.analysis.job_facts import End
 from diagnostics.analysis.native_waits import native_wait
 from diagnostics.analysis.positions import Position, Stand, Wait, Waiting
+from diagnostics.analysis.process_kinds import TRACKERS
 from diagnostics.analysis.process_tree import at_s as job_time
 from diagnostics.analysis.thread_frames import ProcessFrames
+from diagnostics.analysis.thread_reach import ThreadReach
 from diagnostics.analysis.threads_waiting import leaves_from, thread_waits
 
 __all__ = ["RankView", "positions", "positions_of", "views_of"]
@@ -39,6 +41,8 @@ class RankView:
     flight: tuple[FlightEntry, ...] = ()
     stack: tuple[Frame, ...] = ()  # of its main thread, taken from outside
     idle: bool | None = None  # whether it used no CPU at that moment; None unknown
+    calling: frozenset[int] = frozenset()  # threads that may come to an operation of a group
+    project: frozenset[int] = frozenset()  # threads that run code of the project
 
 
 def positions(views: Sequence[RankView], at_s: float) -> tuple[Position, ...]:
@@ -65,15 +69,29 @@ def _absent(views: Sequence[RankView], counts: Mapping[int, GroupCounts]) -> lis
 
 def views_of(case: Case, at_s: float) -> tuple[RankView, ...]:
     """Returns what a case knows of its ranks."""
-    return tuple(_view(case, story, at_s) for story in case.ranks if story.rank is not None)
+    stories = [story for story in case.ranks if story.rank is not None]
+    main = [frame for story in stories if story.threads is not None for frame in story.threads.main]
+    reach = ThreadReach(case.sources, case.agent_folders, main)
+    return tuple(_view(case, story, at_s, reach) for story in stories)
 
 
 def positions_of(case: Case, at_s: float) -> tuple[Position, ...]:
     """Returns where each rank of a case stood at `at_s`."""
-    return positions(views_of(case, at_s), at_s)
+    found = positions(views_of(case, at_s), at_s)
+    waits_for_key = any(wait.kind is Waiting.STORE for one in found for wait in one.waits)
+    if waits_for_key and any(_may_set_keys(story, at_s) for story in case.processes):
+        return tuple(replace(one, threads_may_set=True) for one in found)
+    return found
 
 
-def _view(case: Case, story: ProcessStory, at_s: float) -> RankView:
+def _may_set_keys(story: ProcessStory, at_s: float) -> bool:
+    """Whether a process that is no rank might know the store: all but launchers, data workers and shells."""
+    lives = story.began_s <= at_s and (story.end.at_s is None or story.end.at_s > at_s)
+    return lives and story.part is Part.HELPER and TRACKERS.search(" ".join(story.argv)) is None
+
+
+def _view(case: Case, story: ProcessStory, at_s: float, reach: ThreadReach) -> RankView:
+    others = [one for one in (story.threads.threads if story.threads is not None else ()) if not one.main]
     return RankView(
         rank=story.rank if story.rank is not None else -1,
         pid=story.pid,
@@ -85,6 +103,8 @@ def _view(case: Case, story: ProcessStory, at_s: float) -> RankView:
         flight=story.flight,
         stack=story.stacks[0] if story.stacks else (),
         idle=_idle(story, at_s),
+        calling=frozenset(one.native for one in others if reach.may_call(one)),
+        project=frozenset(one.native for one in others if reach.runs_project_code(one)),
     )
 
 
@@ -113,6 +133,8 @@ def _position(view: RankView, counts: GroupCounts, at_s: float) -> Position:
             stack=_stack(view),
             reached=counts.reached,
             open_groups=frozenset() if stand is Stand.ENDED else counts.groups_of_others(away, _alive(view)),
+            threads_may_call=stand is not Stand.ENDED and bool(view.calling - blocked),
+            threads_may_set=stand is not Stand.ENDED and bool(view.project - blocked),
             exit_code=view.end.exit_code if stand is Stand.ENDED and view.end is not None else None,
             signal=view.end.signal if stand is Stand.ENDED and view.end is not None else None,
         )
@@ -149,7 +171,7 @@ def _alive(view: RankView) -> frozenset[int] | None:
 
 def _with_flight(wait: Wait, counts: GroupCounts) -> Wait:
     entry = counts.entry(wait.group, wait.slot)
-    return replace(wait, recorded=entry.shown) if entry is not None else wait
+    return replace(wait, recorded=entry.shown, timeout_s=entry.timeout_s) if entry is not None else wait
 
 
 def _with_new_groups(one: Position, counts: GroupCounts) -> Position:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from diagnostics.analysis.agent_facts import GROUP_MADE
+from diagnostics.analysis.agent_facts import GROUP_MADE, Frame
 from diagnostics.analysis.case import Case
+from diagnostics.analysis.flow_calls import Function, Program
 from diagnostics.analysis.positions import Wait, Waiting
 from diagnostics.analysis.try_blocks import goes_on_raising, spans
-from diagnostics.analysis.wait_graph import Deadlock
+from diagnostics.analysis.wait_graph import DEFAULT_GROUP, Deadlock
 
 LONG_S = 300.0  # who waits longer than that hangs, whatever comes after
 # Calls with a timeout of their own that no record tells; "monitored_barrier" is made to find out who is late.
@@ -36,7 +37,9 @@ def may_recover(case: Case, deadlock: Deadlock) -> bool:
 def _is_short(case: Case, rank: int, wait: Wait) -> bool:
     if wait.op in _OWN_TIMEOUT or wait.kind is Waiting.STORE:
         return True
-    seconds = wait.timeout_s if wait.timeout_s is not None else _timeout_of_group(case, rank)
+    seconds = wait.timeout_s
+    if seconds is None and wait.group in DEFAULT_GROUP:
+        seconds = _timeout_of_group(case, rank)
     return seconds is None or seconds <= LONG_S
 
 
@@ -56,17 +59,31 @@ def _is_caught(case: Case, wait: Wait) -> bool:
     if not wait.path:
         return not wait.native
     trees = ((case.sources.file(frame.file).tree, frame.line) for frame in wait.path)
-    return any(_goes_on(node, line) for tree, line in trees if tree is not None for node in ast.walk(tree))
+    if any(_goes_on(node, line) for tree, line in trees if tree is not None for node in ast.walk(tree)):
+        return True
+    program = Program(case.sources, tuple(dict.fromkeys(frame.file for frame in wait.path)))
+    return any(_is_swallowed(program, frame) for frame in wait.path)
 
 
 def _goes_on(node: ast.AST, line: int) -> bool:
-    if isinstance(node, ast.Try):
-        inside = any(spans(statement, line) for statement in node.body)
-        return inside and any(_takes(handler.type) for handler in node.handlers) and not goes_on_raising(node)
-    if isinstance(node, ast.With) and spans(node, line):
-        calls = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
-        return any(_name(call.func) == "suppress" and any(map(_takes, call.args)) for call in calls)
-    return False
+    if not isinstance(node, ast.Try):
+        return False
+    inside = any(spans(statement, line) for statement in node.body)
+    return inside and any(_takes(handler.type) for handler in node.handlers) and not goes_on_raising(node)
+
+
+def _is_swallowed(program: Program, frame: Frame) -> bool:
+    """Whether a `with` around the line takes exceptions: suppress(RuntimeError), or a manager of the project's own."""
+    function = program.function_of(frame)
+    around = [node for node in (function.own_nodes if function is not None else ()) if spans(node, frame.line)]
+    items = [item for node in around if isinstance(node, (ast.With, ast.AsyncWith)) for item in node.items]
+    return function is not None and any(_swallows(program, item.context_expr, function) for item in items)
+
+
+def _swallows(program: Program, context: ast.expr, function: Function) -> bool:
+    if isinstance(context, ast.Call) and _name(context.func) == "suppress":
+        return any(map(_takes, context.args))
+    return program.suppresses(context, function)
 
 
 def _takes(kind: ast.expr | None) -> bool:

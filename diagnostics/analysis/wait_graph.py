@@ -49,7 +49,7 @@ class Deadlock:
 
 
 _NEVER_ACTS = (Stand.ENDED, Stand.LEAVING)
-_DEFAULT_GROUP = ("", "0", "default_pg")
+DEFAULT_GROUP = ("", "0", "default_pg")
 # The others hand over what they have and go on; only these ranks wait, and only for that one.
 _FOR_THE_ROOT = frozenset({"broadcast", "scatter", "broadcast_object_list", "scatter_object_list"})
 _FOR_OTHERS = frozenset({"reduce", "gather"})  # the other way round: the root waits for all of them
@@ -64,6 +64,7 @@ class _Node:
     needs: set[int]
     any_of: bool = False
     group: str = ""
+    store: bool = False  # a key, which any process that knows the store may set
     released: bool = False
 
 
@@ -91,7 +92,7 @@ def prove(positions: Sequence[Position]) -> Deadlock | None:
 def _never_acts(one: Position) -> bool:
     """Whether its main thread makes no call any more that another rank could wait for."""
     wait = one.wait if len(one.waits) == 1 else None
-    ends_all = wait is not None and wait.kind is Waiting.DESTROY and wait.group in _DEFAULT_GROUP
+    ends_all = wait is not None and wait.kind is Waiting.DESTROY and wait.group in DEFAULT_GROUP
     return one.stand in _NEVER_ACTS or ends_all
 
 
@@ -100,6 +101,8 @@ def _fixpoint(positions: Sequence[Position], nodes: Sequence[_Node]) -> set[int]
     blocked = {rank for node in nodes for rank in node.waiters}
     free = deque(one.rank for one in positions if one.rank not in blocked and not _never_acts(one))
     open_groups = {one.rank: one.open_groups for one in positions if one.open_groups}
+    may_call = {one.rank for one in positions if one.threads_may_call}
+    may_set = {one.rank for one in positions if one.threads_may_set} | may_call
     wanted_by: dict[int, list[_Node]] = defaultdict(list)
     left: dict[int, int] = {}
     unknown = {rank for node in nodes for rank in node.needs} - {one.rank for one in positions}
@@ -114,9 +117,17 @@ def _fixpoint(positions: Sequence[Position], nodes: Sequence[_Node]) -> set[int]
                     free.append(rank)
 
     for node in nodes:
-        needs = {rank for rank in node.needs if rank not in unknown and node.group not in open_groups.get(rank, ())}
+        others = may_set if node.store else may_call
+        needs = {
+            rank
+            for rank in node.needs
+            if rank not in unknown and rank not in others and node.group not in open_groups.get(rank, ())
+        }
         left[id(node)] = len(needs)
         if (node.any_of and len(needs) < len(node.needs)) or not needs:
+            release(node)
+            continue
+        if node.store and others & set(node.waiters):  # another thread of its own may set it
             release(node)
             continue
         for rank in needs:
@@ -150,7 +161,7 @@ def _lonely(one: Position, wait: Wait, by_rank: dict[int, Position]) -> _Node:
         on_its_way = _on_its_way(one, wait, by_rank.get(wait.root))
         return _Node(waiters=[one.rank], needs=set() if on_its_way else {wait.root}, group=wait.group)
     if wait.kind is Waiting.STORE:
-        return _Node(waiters=[one.rank], needs=set(by_rank) - {one.rank}, any_of=True)
+        return _Node(waiters=[one.rank], needs=set(by_rank) - {one.rank}, any_of=True, store=True)
     if wait.kind in (Waiting.SEND, Waiting.RECV):
         loose = any(_may_send_anything(by_rank.get(rank), wait.group) for rank in others)
         return _Node(waiters=[one.rank], needs=set() if loose else others, any_of=True, group=wait.group)
