@@ -15,7 +15,7 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.flow_building import dotted
 from diagnostics.analysis.flow_calls import Function, Program
 from diagnostics.analysis.group_calls import RECORDED, is_recorded, names_of_distributed
-from diagnostics.analysis.source_files import Sources
+from diagnostics.analysis.source_files import SourceFile, Sources
 from diagnostics.analysis.thread_frames import ThreadFrames
 from diagnostics.analysis.user_code import user_frames
 
@@ -61,7 +61,7 @@ class ThreadReach:
             return True
         packaged = {frame.file for frame in frames if _IN_PACKAGES.search(frame.file)}
         own = [frame for frame in user_frames(frames) if self._is_own(frame)]
-        if any("/torch/" not in file and _NAMED.search(self._sources.file(file).text) for file in packaged):
+        if any("/torch/" not in file and _names_distributed(self._sources.file(file)) for file in packaged):
             return True
         if not own and not self._runs_later(frames):
             return False
@@ -106,6 +106,14 @@ class ThreadReach:
             if len(seen) > MOST_FUNCTIONS:
                 return True
         return False
+
+
+def _names_distributed(file: SourceFile) -> bool:
+    """Whether the code of a file, not its comments and docstrings, names torch.distributed."""
+    if file.tree is None or _NAMED.search(file.text) is None:
+        return _NAMED.search(file.text) is not None
+    named = (dotted(node) for node in ast.walk(file.tree) if isinstance(node, ast.Attribute))
+    return bool(names_of_distributed(file.tree)) or any(f"{one}.".startswith("torch.distributed.") for one in named)
 
 
 def _is_operation(call: ast.Call, names: frozenset[str]) -> bool:
