@@ -202,7 +202,7 @@ class JobCaptures:
         if self._kill and not proof.recovers:
             self._snapshot(living, "deadlock")
             self._wants_end = "deadlock"
-        else:
+        elif not proof.recovers:  # who catches the timeout that is coming may go on: nothing to be told yet
             self._provisional(living, streams)
 
     def _provisional(self, living: Mapping[int, int], streams: JobStreams | None) -> None:

@@ -23,7 +23,12 @@ _LEAST_WAIT_S = 0.5  # shorter than any timeout that somebody would set for a co
 
 
 def hang_moment(case: Case) -> float | None:
-    """Returns seconds since the job's start, None where the job did not hang as far as it is known."""
+    """Returns seconds since the job's start, None where the job did not hang as far as it is known.
+
+    A job that came to a good end by itself did not: it caught the timeout of a call that could not succeed.
+    """
+    if case.job.ended_by == "itself" and case.job.exit_code == 0:
+        return None
     if case.job.proved:
         return case.job.proved[-1].proved_s
     if stood_still(case):
@@ -38,7 +43,12 @@ def hang_moment(case: Case) -> float | None:
 
 def ended_by_own_timeout(case: Case) -> bool:
     """Whether no one ended the job for hanging, and a collective of a rank gave up by its own timeout."""
-    return not case.job.proved and not stood_still(case) and any(True for _ in _timeouts(case))
+    return ended_by_itself(case) and any(True for _ in _timeouts(case))
+
+
+def ended_by_itself(case: Case) -> bool:
+    """Whether neither the doctor nor the job's user ended a job that stood still: it failed, whatever held it up."""
+    return case.job.ended_s is not None and case.job.ended_by == "itself" and not stood_still(case)
 
 
 def _timeouts(case: Case) -> Iterator[float]:

@@ -8,7 +8,7 @@ from diagnostics.analysis.agreement import Split, site
 from diagnostics.analysis.blame import named, path_evidence, sentence, source_evidence
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.deadlock_story import DeadlockStory, deadlock_story
-from diagnostics.analysis.hang_moment import ended_by_own_timeout
+from diagnostics.analysis.hang_moment import ended_by_itself, ended_by_own_timeout
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.positions import Position, Stand
 from diagnostics.analysis.wait_graph import Disagreement
@@ -40,7 +40,7 @@ def proved_hang(case: Case, *, code: str, name: str, failure_class: str, fix: Fi
             confidence=Confidence.CONFIRMED if sure else Confidence.LIKELY,
         ),
         failure_class=failure_class,
-        outcome=JobOutcome.HANG,
+        outcome=JobOutcome.CRASH if ended_by_itself(case) else JobOutcome.HANG,
         culprit_ranks=story.culprits,
         victim_ranks=waiting,
         locations=story.locations,
