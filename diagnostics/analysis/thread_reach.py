@@ -112,8 +112,15 @@ def _names_distributed(file: SourceFile) -> bool:
     """Whether the code of a file, not its comments and docstrings, names torch.distributed."""
     if file.tree is None or _NAMED.search(file.text) is None:
         return _NAMED.search(file.text) is not None
-    named = (dotted(node) for node in ast.walk(file.tree) if isinstance(node, ast.Attribute))
-    return bool(names_of_distributed(file.tree)) or any(f"{one}.".startswith("torch.distributed.") for one in named)
+    named: list[str] = []
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Attribute):
+            named.append(dotted(node))
+        elif isinstance(node, ast.Import):
+            named += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            named += [f"{node.module}.{alias.name}" for alias in node.names]
+    return any(f"{one}.".startswith("torch.distributed.") for one in named)
 
 
 def _is_operation(call: ast.Call, names: frozenset[str]) -> bool:
