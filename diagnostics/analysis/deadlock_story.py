@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from diagnostics.analysis.wait_graph import Deadlock, Knot, prove
 
 MISMATCH, MISSING, PEERS = "collective-mismatch", "collective-missing", "p2p-deadlock"
 MOST_LINES = 8
+_LIBRARY = re.compile(r"/(?:site|dist)-packages/(?!torch/)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,7 @@ class DeadlockStory:
     failure_class: str
     culprits: tuple[int, ...]
     decisions: tuple[Decision, ...]
+    decided: tuple[str, ...]  # their lines
     certain: bool  # the first of `decisions` is the only one that counts
     locations: tuple[str, ...]
     splits: tuple[Split, ...]
@@ -59,6 +62,7 @@ def _story(case: Case) -> DeadlockStory | None:
         failure_class=_class(deadlock, found),
         culprits=_culprits(case, deadlock, found, lines),
         decisions=lines,
+        decided=tuple(case.line(one.frame) for one in lines),
         certain=bool(said) and is_certain(said[0]) and len(found) == 1,
         locations=_ordered(deadlock, [case.line(one.frame) for one in lines], [*odd, *stands]),
         splits=found,
@@ -75,7 +79,14 @@ def _class(deadlock: Deadlock, found: Sequence[Split]) -> str:
     if any(split.parting.here_at.way is Way.ENDED for split in found):
         return MISSING
     alike = (Relation.SAME, Relation.ARMS)
-    return MISMATCH if all(split.relation in alike for split in found) else MISSING
+    return MISMATCH if all(split.relation in alike and not _in_library(split) for split in found) else MISSING
+
+
+def _in_library(split: Split) -> bool:
+    """Whether one line of the project led to two places of a library: a call there was made by some ranks only."""
+    ways = (split.parting.here_at.path, split.parting.there_at.path)
+    lines = [[(f.file, f.line) for f in way if _LIBRARY.search(f.file)] for way in ways]
+    return split.relation is Relation.SAME and bool(lines[0] and lines[1]) and lines[0] != lines[1]
 
 
 def _is_peer(one: Position) -> bool:

@@ -16,6 +16,7 @@ from diagnostics.analysis.flow_stacks import Stack, own_files, stack_of
 from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import FAR, Goal, State, Walk
 from diagnostics.analysis.indirect_decisions import hidden_call, indirect
+from diagnostics.analysis.library_decisions import library_decisions
 from diagnostics.analysis.same_line import same_line
 from diagnostics.analysis.source_files import Sources
 from diagnostics.analysis.taint_sources import EXCEPTION, Taint
@@ -35,8 +36,10 @@ def decisions(sources: Sources, parting: Parting, agent_folders: Collection[str]
     if here is None or there is None or (here.is_end and there.is_end):
         return ()
     taints = Taints(program)
+    by_library = [replace(one, score=_unsure(one.score)) for one in library_decisions(here, there, taints)]
     if here.stack.lines == there.stack.lines:
-        return same_line(here, taints)[:MOST_DECISIONS]
+        alike = [one for one in same_line(here, taints) if not by_library]
+        return _best_first([*by_library, *alike], here) if by_library else tuple(alike)[:MOST_DECISIONS]
     start = stack_of(parting.agreed.path, program) if parting.agreed is not None else None
     op = parting.agreed.op if parting.agreed is not None else ""
     caught = frozenset((program.file_of(frame.file), frame.line) for path in parting.caught for frame in path)
@@ -44,11 +47,13 @@ def decisions(sources: Sources, parting: Parting, agent_folders: Collection[str]
         walk = Walk(program, begin, op, (here, there), caught, blocked)
         if all(walk.reached):
             found = _direct(walk, taints)
+            if by_library and all(one.kind is Decides.CALLS for one in found):
+                found = []  # only that one rank came out of the library and the other did not
             if found:
                 found += [*indirect(here, there, taints), *_raising(found, parting, program)]
                 found = found if blocked else [replace(one, score=_unsure(one.score)) for one in found]
                 return _best_first(found, here)
-    return _best_first(list(indirect(here, there, taints)), here)
+    return _best_first([*by_library, *indirect(here, there, taints)], here)
 
 
 def is_certain(found: tuple[Decision, ...]) -> bool:

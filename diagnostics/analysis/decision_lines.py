@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.decisions import Decides, Decision
-from diagnostics.analysis.flow_calls import Function, last_name
+from diagnostics.analysis.flow_calls import Function, Program, last_name
 from diagnostics.analysis.flow_graph import EdgeKind, Node, NodeKind
 from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import State, Walk, frame_of
@@ -138,14 +138,14 @@ def _follow(first: Decision, candidate: Candidate, taint: Taint | None, walk: Wa
             one = decision(candidate.function, jump.line, _JUMPS[jump.kind], taint, first.score - 1)
             yield replace(one, here_line=first.here_line, there_line=first.there_line)
     if taint is not None:
-        yield from origin(first, taint, walk)
+        yield from origin(first, taint, walk.program)
 
 
-def origin(first: Decision, taint: Taint, walk: Walk) -> Iterator[Decision]:
+def origin(first: Decision, taint: Taint, program: Program) -> Iterator[Decision]:
     """Yields the line in which the difference comes in, where that is another one."""
     if (taint.file, taint.line) == (first.frame.file, first.frame.line):
         return
-    file = walk.program.files.get(taint.file)
+    file = program.files.get(taint.file)
     if file is None or not 0 < taint.line <= len(file.lines):
         return
     registers = first.kind is Decides.LOOP and taint.control and isinstance(taint.syntax, ast.If)
