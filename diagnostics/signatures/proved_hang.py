@@ -11,11 +11,13 @@ from diagnostics.analysis.deadlock_story import DeadlockStory, deadlock_story
 from diagnostics.analysis.hang_moment import ended_by_itself, ended_by_own_timeout
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.positions import Position, Stand
+from diagnostics.analysis.taint_sources import EXCEPTION, RANK
 from diagnostics.analysis.wait_graph import Disagreement
 from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.matches import JobOutcome, Match
 
 MOST_SHOWN = 4
+_ON_ONE_SIDE = (RANK, EXCEPTION)  # such a statement itself tells who went another way
 _LEFT = {Stand.LEAVING: "is through with its program and only waits for its threads", Stand.ENDED: "has ended"}
 
 
@@ -27,7 +29,6 @@ def proved_hang(case: Case, *, code: str, name: str, failure_class: str, fix: Fi
     ranks = [one for rank in story.deadlock.ranks if (one := case.of_rank(rank)) is not None]
     waiting = tuple(rank for rank in story.deadlock.ranks if rank not in story.culprits)
     where = (shown_ranks(story.culprits), *story.locations[:1])
-    sure = story.certain or (not story.decisions and len(story.locations) <= 1 + len(story.splits))
     return Match(
         finding=Finding(
             code=code,
@@ -37,7 +38,7 @@ def proved_hang(case: Case, *, code: str, name: str, failure_class: str, fix: Fi
             where=", ".join(where),
             evidence=tuple(_evidence(case, story)),
             fix=fix,
-            confidence=Confidence.CONFIRMED if sure else Confidence.LIKELY,
+            confidence=Confidence.CONFIRMED if _is_sure(story) else Confidence.LIKELY,
         ),
         failure_class=failure_class,
         outcome=JobOutcome.CRASH if ended_by_itself(case) else JobOutcome.HANG,
@@ -47,6 +48,14 @@ def proved_hang(case: Case, *, code: str, name: str, failure_class: str, fix: Fi
         explains=tuple(one.pid for one in (*ranks, *case.victims)),
         began_s=min(one.waits[0].since_s for one in story.deadlock.positions),
     )
+
+
+def _is_sure(story: DeadlockStory) -> bool:
+    """Whether the line is the only one, and which rank went another way is no choice. The deadlock itself is proved."""
+    if not story.decisions or story.locations[0] not in story.decided:
+        return len(story.locations) == 1
+    alone = len(story.splits) == 1 and len(story.splits[0].here) < len(story.splits[0].there)
+    return story.certain and (alone or story.decisions[0].tainted_by in _ON_ONE_SIDE)
 
 
 def _title(case: Case, story: DeadlockStory) -> str:
