@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diagnostics.analysis.agent_facts import CollectiveCall, Frame
+from diagnostics.analysis.call_habits import Break, broken, in_another_group
 from diagnostics.analysis.call_kinds import NEW_GROUP, disagreement, is_collective
 from diagnostics.analysis.case import Case, How
 from diagnostics.analysis.decisions import Parting, Place, Way
@@ -33,7 +34,7 @@ class Split:
 
 def splits(case: Case, deadlock: Deadlock) -> tuple[Split, ...]:
     """Returns each odd camp of a deadlock against the largest other one; () where all stand in one place alike."""
-    made = _made_apart(case, deadlock)
+    made = _made_apart(case, deadlock) or _unlike_before(case, deadlock) or _other_group(case, deadlock)
     if made is not None:
         return (made,)
     camps = _camps(case, deadlock)
@@ -72,6 +73,63 @@ def _made_apart(case: Case, deadlock: Deadlock) -> Split | None:
         there_at=Place(way=Way.CALL, op=NEW_GROUP, path=ahead[0][1].path),
     )
     return Split(parting=parting, relation=Relation.APART, here=here, there=there, sure=True)
+
+
+def _unlike_before(case: Case, deadlock: Deadlock) -> Split | None:
+    """Returns which ranks, of those that send and receive, left out what they did in every round before."""
+    if deadlock.knot is not Knot.PEERS:
+        return None
+    breaks = {one.rank: _break(case, one) for one in deadlock.positions}
+    here = tuple(one for one in deadlock.positions if breaks[one.rank] is not None)
+    there = tuple(one for one in deadlock.positions if breaks[one.rank] is None)
+    first = breaks[here[0].rank] if here else None
+    if first is None or not there:
+        return None
+    parting = Parting(
+        agreed=Place(way=Way.CALL, op=first.before.op, path=first.before.path),
+        here=tuple(one.rank for one in here),
+        here_at=Place(way=Way.CALL, op=first.now.op, path=first.now.path),
+        there=tuple(one.rank for one in there),
+        there_at=Place(way=Way.CALL, op=first.usual.op, path=first.usual.path),
+        caught=_caught(case, here[0], here[0].at_s),
+    )
+    return Split(parting=parting, relation=Relation.APART, here=here, there=there, sure=True)
+
+
+def _break(case: Case, one: Position) -> Break | None:
+    counts = _counts(case, one)
+    found = broken(counts.calls) if counts is not None and len(one.waits) == 1 else None
+    return found if found is not None and one.wait is not None and found.now.path == one.wait.path else None
+
+
+def _other_group(case: Case, deadlock: Deadlock) -> Split | None:
+    """Returns which ranks called in another group than ever before at a place where others kept to theirs."""
+    for first in deadlock.positions:
+        wait = first.wait
+        if wait is None or wait.kind is not Waiting.COLLECTIVE or wait.native or wait.op == NEW_GROUP:
+            continue
+        last = {one.rank: _calls_at(case, one, wait) for one in deadlock.positions if one is not first}
+        here = tuple(one for one in deadlock.positions if one is not first and in_another_group(last[one.rank]))
+        odd = tuple(one for one in here if last[one.rank][-1].group != wait.group)
+        if odd and not in_another_group(_calls_at(case, first, wait)):
+            others = {rank: calls[-1].group for rank, calls in last.items() if calls}
+            there = (first, *(one for one in deadlock.positions if others.get(one.rank) == wait.group))
+            place = Place(way=Way.CALL, op=wait.op, path=wait.path)
+            parting = Parting(
+                agreed=None,
+                here=tuple(one.rank for one in odd),
+                here_at=place,
+                there=tuple(one.rank for one in there),
+                there_at=place,
+            )
+            return Split(parting=parting, relation=Relation.SAME, here=odd, there=there, sure=True)
+    return None
+
+
+def _calls_at(case: Case, one: Position, wait: Wait) -> tuple[CollectiveCall, ...]:
+    """Returns a rank's calls from the place of a wait, oldest first."""
+    counts = _counts(case, one)
+    return tuple(call for call in counts.calls if (call.path, call.op) == (wait.path, wait.op)) if counts else ()
 
 
 def _call_at(one: Position, slot: int) -> Wait | None:
@@ -125,9 +183,10 @@ def _oddness(case: Case, camp: Sequence[Position], camps: Sequence[Sequence[Posi
     for other in rest:
         found = relation(case.sources, site(case, first), site(case, other[0]))
         mark += {Relation.ONE_INSIDE: 3, Relation.ONE_LEFT_LOOP: 2}.get(found, 0) / len(rest)
-    mark += 1.5 * (not _is_usual(case, first) and any(_is_usual(case, other[0]) for other in rest))
+    mark += 1.5 * (not is_usual(case, first) and any(is_usual(case, other[0]) for other in rest))
     mark += 2 * any(_caught(case, one, first.at_s) for one in camp)
     mark += max(0.0, 1 - len(camp) * len(camps) / ranks)  # fewer than others, which two ranks never are
+    mark += 5 * (2 * len(camp) < ranks and any(2 * len(other) > ranks for other in rest))  # what most did is usual
     steps = [_steps(case, other[0]) for other in rest]
     mark += 0.5 * (_steps(case, first) < min(steps, default=0))
     return mark
@@ -138,7 +197,7 @@ def _steps(case: Case, one: Position) -> int:
     return story.steps if story is not None else 0
 
 
-def _is_usual(case: Case, one: Position) -> bool:
+def is_usual(case: Case, one: Position) -> bool:
     """Whether the rank has been where it waits before: in a loop that all ranks went through."""
     wait, story = one.wait, case.of_rank(one.rank)
     if wait is None or story is None or story.agent is None:

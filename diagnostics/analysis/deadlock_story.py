@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.agreement import Split, site, splits
+from diagnostics.analysis.agreement import Split, is_usual, site, splits
 from diagnostics.analysis.blame import distinct
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.decide import decisions, is_certain
@@ -64,7 +64,7 @@ def _story(case: Case) -> DeadlockStory | None:
         decisions=lines,
         decided=tuple(case.line(one.frame) for one in lines),
         certain=bool(said) and is_certain(said[0]) and len(found) == 1,
-        locations=_ordered(deadlock, [case.line(one.frame) for one in lines], [*odd, *stands]),
+        locations=_ordered(case, deadlock, [case.line(one.frame) for one in lines], [*odd, *stands]),
         splits=found,
     )
 
@@ -93,16 +93,23 @@ def _is_peer(one: Position) -> bool:
     return one.wait is not None and one.wait.kind in (Waiting.SEND, Waiting.RECV)
 
 
-def _ordered(deadlock: Deadlock, decided: Sequence[str], stands: Sequence[str]) -> tuple[str, ...]:
+def _ordered(case: Case, deadlock: Deadlock, decided: Sequence[str], stands: Sequence[str]) -> tuple[str, ...]:
     """Returns the lines, best first. In a circle of sends and receives their order is the fault, not a decision."""
-    waits = [one.waits[0] for one in deadlock.positions]
-    circle = deadlock.knot is Knot.PEERS and not any(wait.asynchronous for wait in waits)
-    return distinct([*stands, *decided] if circle else [*decided, *stands])[:MOST_LINES]
+    first = [*stands, *decided] if _is_circle(case, deadlock) else [*decided, *stands]
+    return distinct(first)[:MOST_LINES]
+
+
+def _is_circle(case: Case, deadlock: Deadlock) -> bool:
+    """Whether sends and receives stand in an order that can never work; where it did before, it is not the order."""
+    waits = [wait for one in deadlock.positions for wait in one.waits]
+    if deadlock.knot is not Knot.PEERS or any(wait.asynchronous for wait in waits):
+        return False
+    return not all(is_usual(case, one) for one in deadlock.positions)
 
 
 def _culprits(case: Case, deadlock: Deadlock, found: Sequence[Split], lines: Sequence[Decision]) -> tuple[int, ...]:
     """Returns the ranks that went another way where that can be told, else all of the deadlock."""
-    if deadlock.knot is Knot.PEERS and not any(wait.asynchronous for one in deadlock.positions for wait in one.waits):
+    if _is_circle(case, deadlock):
         return deadlock.ranks
     sure = {rank for split in found if split.sure for rank in split.parting.here}
     if not sure and len(found) == 1 and lines and found[0].relation is Relation.APART:
