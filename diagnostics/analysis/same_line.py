@@ -7,13 +7,19 @@ from collections.abc import Iterator
 
 from diagnostics.analysis.decision_lines import decision
 from diagnostics.analysis.decisions import Decides, Decision
-from diagnostics.analysis.flow_calls import Function
+from diagnostics.analysis.flow_calls import Function, last_name
 from diagnostics.analysis.flow_stacks import Level, nodes_at
 from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import Goal
 from diagnostics.analysis.taint_sources import DATA, LOSS, Taint
 
 MOST_LEVELS = 6
+# Given by the root alone, as its second argument: that ranks differ in it is meant.
+_ONLY_AT_THE_ROOT = {
+    "gather": ("gather_list",),
+    "scatter": ("scatter_list",),
+    "gather_object": ("object_gather_list",),
+}
 _ORDER_POINTS, _CONTEXT_POINTS, _ARGUMENT_POINTS = 6, 4, 0
 
 
@@ -54,7 +60,9 @@ def _arguments(level: Level, taints: Taints, op: str) -> Iterator[Decision]:
         call = level.function.graph.nodes[index].syntax
         if not isinstance(call, ast.Call):
             continue
-        for argument in (*call.args, *(one.value for one in call.keywords)):
+        lists = _ONLY_AT_THE_ROOT.get(last_name(call.func), ())
+        keywords = [one.value for one in call.keywords if one.arg not in lists]
+        for argument in (*(call.args[:1] if lists else call.args), *(call.args[2:] if lists else ()), *keywords):
             taint = taints.of(argument, level.function)
             if taint is not None:
                 yield from _lines(level.function, call.lineno, Decides.CALLS, taint, _ARGUMENT_POINTS, taints)

@@ -19,7 +19,7 @@ _RANK_NAMES = re.compile(
     r"|^(?:main|master)_process$",
     re.IGNORECASE,
 )
-_RANK_CALLS = {"get_rank", "get_node_local_rank", "get_local_rank", "getpid", "get_group_rank"}
+_RANK_CALLS = {"get_rank", "get_node_local_rank", "get_local_rank", "getpid", "get_group_rank", "get_coordinate"}
 _RANK_VARIABLES = re.compile(
     r"^(?:LOCAL_|GROUP_|NODE_|ROLE_|SLURM_(?:PROC|LOCAL|NODE)|OMPI_\w+_|PMI_)?(?:RANK|ID)$|^SLURM_PROCID$"
 )
