@@ -32,7 +32,8 @@ TORCH_TESTS = (
 PROGRAMS = {
     "lightning ddp": ("lightning_loop.py",),
     "accelerate launch": (
-        *("-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2", "--num_machines", "1"),
+        # --cpu would start one process whatever --num_processes says; the loop itself asks for the CPU.
+        *("-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--num_machines", "1"),
         *("--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0", "accelerate_loop.py"),
     ),
     "accelerate, torchrun": (*TORCHRUN, "accelerate_loop.py"),

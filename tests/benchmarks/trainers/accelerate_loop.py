@@ -9,6 +9,8 @@ from torch.utils.data import DataLoader, TensorDataset
 def main() -> None:
     set_seed(0)
     accelerator = Accelerator(cpu=True, gradient_accumulation_steps=2)
+    if accelerator.num_processes != 2:
+        raise SystemExit(f"{accelerator.num_processes} processes, not 2")
     inputs = torch.randn(256, 8)
     data = TensorDataset(inputs, inputs.sum(dim=1, keepdim=True))
     model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.GELU(), torch.nn.Linear(32, 1))
