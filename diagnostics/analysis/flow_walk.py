@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import heapq
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ MOST_STATES = 20_000
 MOST_DEPTH = 12  # calls entered below those that the stacks show
 FAR = 1 << 30
 _COST = {EdgeKind.RAISES: 30}
+_LIBRARY = re.compile(r"/(?:site|dist)-packages/(?!torch/)")
 _BYPASS = 8  # a call that may run something else than what a stack shows
 
 
@@ -107,10 +109,8 @@ class Walk:
             if len(done) > MOST_STATES:
                 self.truncated = True
                 break
-            if self._arrives(state):
-                self.edges[state] = []
-                continue
-            self.edges[state] = ways = list(self._ways(state))
+            ended = self._arrives(state)
+            self.edges[state] = ways = list(self._raised_inside(state) if ended else self._ways(state))
             for _, more, to in ways:
                 if cost + more < seen.get(to, FAR):
                     seen[to] = cost + more
@@ -182,6 +182,16 @@ class Walk:
         return ends or (
             self.blocked and node.kind is NodeKind.CALL and self.program.communicates(node.syntax, context.function)
         )
+
+    def _raised_inside(self, state: State) -> Iterator[tuple[EdgeKind, int, State]]:
+        """Yields the ways out of a call of a library in which one rank waits: on another it may have raised."""
+        context, index = state
+        held = (goal.stack.hidden for number, goal in enumerate(self.goals) if state in self.reached[number])
+        if any(frame is not None and _LIBRARY.search(frame.file) for frame in held):
+            ways = [way for way in self._plain(context, index) if way[0] is EdgeKind.RAISES]
+            yield from ways
+            if ways:
+                yield EdgeKind.NEXT, 1, state
 
     def _calls_back(self, goal: Goal) -> bool:
         """Whether a goal is library code that called back where the walk begins, and may do so again."""

@@ -134,12 +134,14 @@ def _branch(node: ast.If, function: Function, taints: Taints, *, left: bool) -> 
 
 def _flag(node: ast.Assign, function: Function, taints: Taints, *, left: bool) -> Iterator[Decision]:
     """Yields an attribute of the library's that is set to a value of this rank's own."""
-    taint = taints.of(node.value, function)
-    if taint is None or not _sets_flag(node, function):
+    if isinstance(node.value, ast.Constant) or not _sets_flag(node, function):
         return
-    first = decision(function, node.lineno, Decides.BRANCH, taint, taint.weight + _fit(_FLAG, left=left))
+    taint = taints.of(node.value, function)
+    weight = taint.weight if taint is not None else _PLAIN
+    first = decision(function, node.lineno, Decides.BRANCH, taint, weight + _fit(_FLAG, left=left))
     yield first
-    yield from origin(first, taint, taints.program)
+    if taint is not None:
+        yield from origin(first, taint, taints.program)
 
 
 def _fit(effect: int, *, left: bool) -> int:
