@@ -3,10 +3,13 @@
 What it does: names the object (a lambda, a local function, a lock, an open file, a class of __main__) and the line that
 hands it to mp.spawn, Process.start or a DataLoader with spawned workers, or that makes it.
 
+Where a queue could not send it, nothing is raised: a batch of a data worker, or a result, never comes and its reader
+waits for ever.
+
 Why it matters: fork hides it, spawn (the default on other systems, and needed with CUDA) does not; the traceback ends
 in multiprocessing's reduction.py, or in a child that cannot find the name.
 
-Fix: define it at the top of a module, or make it in the child.
+Fix: define it at the top of a module, or make it in the child; send nothing through a queue that cannot be pickled.
 """
 
 from __future__ import annotations
@@ -23,13 +26,15 @@ from diagnostics.analysis.blame import (
     path_evidence,
     sentence,
     source_evidence,
+    stood_still,
     to_blame,
 )
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_origin import Origin, locations_of, origin
 from diagnostics.analysis.file_failures import calls_load
+from diagnostics.analysis.lost_objects import lost_objects
 from diagnostics.analysis.user_files import user_files
-from diagnostics.findings import Fix
+from diagnostics.findings import Confidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 
@@ -58,8 +63,46 @@ def match(case: Case) -> Match | None:
             continue
         through = any(part in frame.file for frame in error.path for part in _THROUGH)
         if through or "pickle" in text.lower() or "Can't get attribute" in text:
-            return _match(case, story, error, next((group for group in found.groups() if group), "an object"))
-    return None
+            return _match(case, story, error, _thing(found))
+    return _lost(case) if stood_still(case) else None
+
+
+def _thing(found: re.Match[str]) -> str:
+    """Returns the name of what could not be sent."""
+    return next((group for group in found.groups() if group), "an object")
+
+
+def _lost(case: Case) -> Match | None:
+    """Returns the first object that a queue lost while its reader waited, and all ranks that lost one like it."""
+    texts = [(one, _TEXT.search(f"{one.raised.type}: {one.raised.message}")) for one in lost_objects(case)]
+    lost = [(one, found) for one, found in texts if found is not None]
+    if not lost:
+        return None
+    first, found = lost[0]
+    thing = _thing(found)
+    made = _definition(case, thing)
+    locations = distinct([case.line(frame) for frame in (*((made,) if made is not None else ()), *first.frames)])
+    at = f" from {locations[0]}" if locations else ""
+    what = "a batch" if first.frames else "an object"
+    text = f"{first.raised.type}: {first.raised.message}"
+    return blamed(
+        case,
+        [one.rank for one, _ in lost],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named([one.story for one, _ in lost]))} lost {what}{at}: {thing} cannot be pickled, and who "
+        "waits for it waits for ever",
+        evidence=[
+            *path_evidence(case, text, first.raised.path),
+            *(source_evidence(case, made) if made is not None else ()),
+        ],
+        fix=Fix(text=f"send no {thing} through the queue: make it where it is used"),
+        locations=locations,
+        explains=[one.story.pid for one, _ in lost],
+        confidence=Confidence.LIKELY,
+        began_s=min(one.raised.at_s for one, _ in lost),
+    )
 
 
 def _children(case: Case) -> list[ProcessStory]:
@@ -103,7 +146,7 @@ def _match(case: Case, story: ProcessStory, error: Origin, thing: str) -> Match:
 def _definition(case: Case, thing: str) -> Frame | None:
     """Returns where `main.<locals>.collate` or `main.<locals>.<lambda>` is defined, None where that is not clear."""
     name = thing.rpartition(".")[2]
-    owner = thing.partition(".<locals>")[0].rpartition(".")[2] if "<locals>" in thing else ""
+    owner = thing.rpartition(".<locals>")[0].rpartition(".")[2] if "<locals>" in thing else ""
     found = []
     for file, source in user_files(case):
         for node in ast.walk(source.tree) if source.tree is not None else ():

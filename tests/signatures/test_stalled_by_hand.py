@@ -17,7 +17,7 @@ from diagnostics.analysis.stalled_rank import standings
 from diagnostics.findings import Confidence
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.report_standing import standing_rows
-from diagnostics.signatures import rank_outside_collectives
+from diagnostics.signatures import object_cannot_be_pickled, rank_outside_collectives
 
 SOURCE = """\
 import fcntl, os, queue, subprocess, sys, time
@@ -174,6 +174,22 @@ def test_workers_that_all_wait_for_work_are_said_to(tmp_path: Path) -> None:
     ranks = rank(0, *BACKWARD), rank(1, *NEXT, at(tmp_path, "train.py:34"))
     job = hung(tmp_path, *ranks, child(201, *IDLE, part=Part.DATA_WORKER), files={"train.py": SOURCE})
     assert reason(job).endswith("all 1 of them wait for work: a batch was lost on its way")
+    assert object_cannot_be_pickled.match(job) is None
+
+
+def test_a_batch_that_could_not_be_pickled_is_why_it_never_came(tmp_path: Path) -> None:
+    files = {
+        "train.py": SOURCE + "import rows\n",
+        "rows.py": "def make():\n    def collate(rows):\n        return lambda: rows\n",
+    }
+    printed = raised("AttributeError: Can't pickle local object 'make.<locals>.collate.<locals>.<lambda>'",
+                     how=How.PRINTED)  # fmt: skip
+    ranks = rank(0, *BACKWARD), rank(1, *NEXT, at(tmp_path, "train.py:34"))
+    worker = child(201, *IDLE, part=Part.DATA_WORKER, raised=(printed,))
+    lost = object_cannot_be_pickled.match(hung(tmp_path, *ranks, worker, files=files))
+    assert lost is not None
+    assert (lost.failure_class, lost.outcome) == ("pickling-failure", JobOutcome.HANG)
+    assert (lost.culprit_ranks, lost.locations[0]) == ((1,), "rows.py:3")
 
 
 def test_a_child_is_followed_through_a_shell_to_what_it_reads(tmp_path: Path) -> None:
