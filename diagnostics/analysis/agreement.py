@@ -77,7 +77,7 @@ def _made_apart(case: Case, deadlock: Deadlock) -> Split | None:
 
 def _unlike_before(case: Case, deadlock: Deadlock) -> Split | None:
     """Returns which ranks, of those that send and receive, left out what they did in every round before."""
-    if deadlock.knot is not Knot.PEERS:
+    if not any(one.wait is not None and one.wait.kind in (Waiting.SEND, Waiting.RECV) for one in deadlock.positions):
         return None
     breaks = {one.rank: _break(case, one) for one in deadlock.positions}
     here = tuple(one for one in deadlock.positions if breaks[one.rank] is not None)

@@ -20,6 +20,7 @@ from diagnostics.analysis.wait_graph import Deadlock, Knot, prove
 
 MISMATCH, MISSING, PEERS = "collective-mismatch", "collective-missing", "p2p-deadlock"
 MOST_LINES = 8
+_JUMPS = (Decides.RETURNS, Decides.SKIPS, Decides.LEAVES_LOOP, Decides.RAISES)
 _LIBRARY = re.compile(r"/(?:site|dist)-packages/(?!torch/)")
 
 
@@ -112,6 +113,8 @@ def _culprits(case: Case, deadlock: Deadlock, found: Sequence[Split], lines: Seq
     if _is_circle(case, deadlock):
         return deadlock.ranks
     sure = {rank for split in found if split.sure for rank in split.parting.here}
+    if len(found) == 1 and len(found[0].here) == len(found[0].there) and lines:
+        sure = set(_turned_away(case, found[0], lines)) or sure
     if not sure and len(found) == 1 and lines and found[0].relation is Relation.APART:
         sure = set(_odd_by(case, found[0], lines[0]))
     left = {one.rank for one in deadlock.gone if one.stand is not Stand.WAITING}
@@ -125,6 +128,22 @@ def _entered(split: Split, decision: Decision, first: int, last: int) -> tuple[i
     if decision.kind is not Decides.BRANCH or inside[0] == inside[1]:
         return ()
     return split.parting.here if inside[0] != (decision.tainted_by == RANK) else split.parting.there
+
+
+def _turned_away(case: Case, split: Split, lines: Sequence[Decision]) -> tuple[int, ...]:
+    """Returns the ranks for which a guard jumped away because of what they have; () where the first line is no guard.
+
+    Where they stand later says less: the others are then within a branch, as all were meant to be.
+    """
+    first = lines[0]
+    guard = case.sources.file(first.frame.file).statement_at(first.frame.line)
+    if guard is None or first.kind is not Decides.BRANCH or first.tainted_by in ("", RANK):
+        return ()
+    last = guard.end_lineno or guard.lineno
+    inside = [one for one in lines if one.frame.file == first.frame.file and guard.lineno < one.frame.line <= last]
+    if not any(one.kind in _JUMPS for one in inside):
+        return ()
+    return _entered(split, first, guard.lineno, last)
 
 
 def _odd_by(case: Case, split: Split, decision: Decision) -> tuple[int, ...]:

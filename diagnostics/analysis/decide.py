@@ -50,10 +50,10 @@ def decisions(sources: Sources, parting: Parting, agent_folders: Collection[str]
             if by_library and all(one.kind is Decides.CALLS for one in found):
                 found = []  # only that one rank came out of the library and the other did not
             if found:
-                found += [*indirect(here, there, taints), *_raising(found, parting, program)]
+                found += [*indirect(here, there, taints, start), *_raising(found, parting, program)]
                 found = found if blocked else [replace(one, score=_unsure(one.score)) for one in found]
                 return _best_first(found, here)
-    return _best_first([*by_library, *indirect(here, there, taints)], here)
+    return _best_first([*by_library, *indirect(here, there, taints, start)], here)
 
 
 def is_certain(found: tuple[Decision, ...]) -> bool:

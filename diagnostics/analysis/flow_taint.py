@@ -113,8 +113,10 @@ class Taints:
             left = value.left
             if isinstance(left, ast.Name) and left.id in _SETTINGS:
                 return
+        share = _is_share(value)
         for child in ast.iter_child_nodes(value):
-            yield from self._reasons(child, function, depth - 1)
+            for one in self._reasons(child, function, depth - 1):
+                yield _as_data(one) if share else one
 
     def _of_call(self, call: ast.Call, function: Function, depth: int) -> Iterator[Taint]:
         name = last_name(call.func)
@@ -308,6 +310,13 @@ def _as_data(taint: Taint) -> Taint:
 def _content(taint: Taint) -> Taint:
     """Returns a taint of what was changed on a way that only some ranks take as one of content."""
     return _as_data(replace(taint, control=False))
+
+
+def _is_share(value: ast.AST) -> bool:
+    """Whether it is the part of some data that a rank takes: other content and length, no choice by the rank."""
+    if isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return any(generator.ifs for generator in value.generators)
+    return isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice)
 
 
 def _agrees(name: str) -> bool:

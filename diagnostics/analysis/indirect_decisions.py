@@ -18,10 +18,14 @@ _REGISTERED = 8
 _LOOKED_AT = 2  # innermost levels whose contexts are looked at
 
 
-def indirect(here: Goal, there: Goal, taints: Taints) -> Iterator[Decision]:
-    """Yields decisions seen beside the ways of two ranks, with their scores."""
+def indirect(here: Goal, there: Goal, taints: Taints, start: Stack | None = None) -> Iterator[Decision]:
+    """Yields decisions seen beside the ways of two ranks, with their scores.
+
+    What both were in already when they last agreed, at `start`, has not parted them since.
+    """
+    before = {level.function for level in start.levels} if start is not None else set()
     for own, other in ((here.stack, there.stack), (there.stack, here.stack)):
-        for level in _alone(own, other):
+        for level in (one for one in _alone(own, other) if one.function not in before):
             yield from _decorators(level)
             yield from _registrations(level, taints)
         for level in own.levels[-_LOOKED_AT:]:
