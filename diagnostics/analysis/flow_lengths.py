@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from diagnostics.analysis.flow_calls import Function, Program, last_name
 from diagnostics.analysis.taint_sources import RANK, Taint
 
-MOST_STEPS = 60
+MOST_STEPS = 240
 _MADE_OF_NUMBERS = {"range", "arange", "randn", "rand", "zeros", "ones", "empty", "full", "randint", "randperm", "eye",
                     "linspace", "trange"}  # fmt: skip
 _SAME_LENGTH = {"list", "tuple", "sorted", "enumerate", "zip", "iter", "reversed", "DataLoader", "tqdm", "map", "set",
@@ -29,16 +29,24 @@ class Lengths:
     changed: Callable[[str, Function], Taint | None]
     agrees: Callable[[str], bool]
     _steps: int = field(default=0)
+    _asked: set[tuple[int, int]] = field(default_factory=set)  # `rows = [row for row in rows if ...]` asks for itself
 
     def of(self, value: ast.AST, function: Function) -> list[Taint]:
         """Returns the reasons why the length of `value` can differ."""
-        self._steps = MOST_STEPS
+        if not self._asked:  # else the question came up on the way to the answer of another
+            self._steps = MOST_STEPS
         return list(self._of(value, function))
 
     def _of(self, value: ast.AST, function: Function) -> Iterator[Taint]:
         self._steps -= 1
-        if self._steps < 0:
+        asked = (id(value), id(function))
+        if self._steps < 0 or asked in self._asked:
             return
+        self._asked.add(asked)
+        yield from list(self._of_kind(value, function))
+        self._asked.discard(asked)
+
+    def _of_kind(self, value: ast.AST, function: Function) -> Iterator[Taint]:
         match value:
             case ast.Name():
                 yield from self._name(value.id, function)
