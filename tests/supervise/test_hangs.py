@@ -34,13 +34,18 @@ for rank in range({ranks}):
         dist.destroy_process_group()
         os._exit(0)
     pids.append(pid)
+if "until-reported" in sys.argv:
+    while not os.path.exists("report/report.md"):
+        time.sleep(0.1)
+    for pid in pids:
+        os.kill(pid, 9)
 sys.exit(max(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) & 127 for pid in pids))
 """
 
 
-def _run(tmp_path: Path, body: str, *options: str, ranks: int = 2):
+def _run(tmp_path: Path, body: str, *options: str, ranks: int = 2, arguments: tuple[str, ...] = ()):
     (tmp_path / "train.py").write_text(RANKS.format(body=textwrap.indent(textwrap.dedent(body), "    "), ranks=ranks))
-    return run(tmp_path, sys.executable, "train.py", options=options)
+    return run(tmp_path, sys.executable, "train.py", *arguments, options=options)
 
 
 DIFFERENT_CALLS = """
@@ -58,13 +63,12 @@ def test_a_deadlock_is_proved_and_ended_in_seconds(tmp_path: Path) -> None:
     assert (done.returncode, job["ended_by"], proved["ranks"]) == (124, "deadlock", [0, 1])
     assert (report(tmp_path)["outcome"], report(tmp_path)["exit_code"]) == ("hang", 124)
     assert job["stalls"] == []  # it was over before patience was
-    assert proved["proved_s"] - proved["began_s"] < 8  # on a machine with much else to do
+    assert proved["proved_s"] - proved["began_s"] < 20  # on a machine with much else to do
     assert {one["why"] for one in job["sent"]} <= {"deadlock", "leftover"}
 
 
 def test_without_leave_to_end_it_a_proved_deadlock_is_reported_while_it_goes_on(tmp_path: Path) -> None:
-    body = DIFFERENT_CALLS.replace("if rank", "threading.Timer(9, os._exit, [3]).start()\n    if rank", 1)
-    done = _run(tmp_path, body, "--no-kill")
+    done = _run(tmp_path, DIFFERENT_CALLS, "--no-kill", arguments=("until-reported",))
     job = facts(tmp_path)
     assert (done.returncode != 124, job["ended_by"], len(job["proved"])) == (True, "itself", 1)
     assert done.stderr.decode().count("report.md") >= 2  # while it went on, and at its end
