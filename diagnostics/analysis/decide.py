@@ -18,6 +18,7 @@ from diagnostics.analysis.flow_walk import FAR, Goal, State, Walk
 from diagnostics.analysis.indirect_decisions import hidden_call, indirect
 from diagnostics.analysis.library_decisions import library_decisions
 from diagnostics.analysis.same_line import same_line
+from diagnostics.analysis.skipped_rounds import skipped_rounds
 from diagnostics.analysis.source_files import Sources
 from diagnostics.analysis.taint_sources import EXCEPTION, Taint
 
@@ -51,7 +52,9 @@ def decisions(sources: Sources, parting: Parting, agent_folders: Collection[str]
                 found = []  # only that one rank came out of the library and the other did not
             if found:
                 found += [*indirect(here, there, taints, start), *_raising(found, parting, program)]
-                found = found if blocked else [replace(one, score=_unsure(one.score)) for one in found]
+                earlier = list(skipped_rounds(start, taints)) if start is not None and not _explains(found) else []
+                if earlier or not blocked:
+                    found = [replace(one, score=_unsure(one.score)) for one in (*found, *earlier)]
                 return _best_first(found, here)
     return _best_first([*by_library, *indirect(here, there, taints, start)], here)
 
@@ -65,6 +68,11 @@ def is_certain(found: tuple[Decision, ...]) -> bool:
     if not others:
         return True
     return bool(first.tainted_by) and first.score - others[0].score >= CERTAIN_LEAD
+
+
+def _explains(found: list[Decision]) -> bool:
+    """Whether any of the statements depends on what can differ between ranks."""
+    return any(one.tainted_by for one in found)
 
 
 def _unsure(score: int) -> int:

@@ -19,6 +19,76 @@ def main():
 main()  # A0 H0 T0
 """,
     ),
+    "a round left out by a handler, noticed rounds later": (
+        "except",
+        """
+import torch.distributed as dist
+def main():
+    for step in range(60):
+        try:
+            x = read(step)
+        except OSError:  # first
+            continue
+        loss = model(x)
+        for p in model.parameters():
+            dist.all_reduce(p.grad)  # A1 T1
+        if step % 10 == 9:
+            dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "a round left out for what a rank reads, noticed at the end": (
+        "branch",
+        """
+import torch.distributed as dist
+def train_step(batch):
+    if batch.numel() == 0:  # first
+        return None  # also
+    dist.all_reduce(batch)  # A2 T2
+def main():
+    for batch in range(60):
+        train_step(batch)  # A1 T1
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "made by one rank alone, but all were in it when they agreed": (
+        "branch",
+        """
+import torch.distributed as dist
+class Learner:
+    def run(self):
+        for step in range(9):
+            if step % 3 == 2:  # first
+                dist.barrier()  # H2
+            dist.all_reduce(self.x)  # A2 T2
+def main():
+    rank = dist.get_rank()
+    if rank == 0:
+        role = Learner()
+    else:
+        role = Learner()
+    role.run()  # A1 H1 T1
+main()  # A0 H0 T0
+""",
+    ),
+    "what a rank's own part of the data lacks": (
+        "branch",
+        """
+import torch.distributed as dist
+def evaluate(rows):
+    if not rows:  # first
+        return None  # also
+    dist.all_reduce(rows)  # H2
+def main():
+    rank, world = dist.get_rank(), dist.get_world_size()
+    rows = [row for number, row in enumerate(read()) if number % world == rank]
+    for step in range(9):
+        dist.all_reduce(loss)  # A1 T1
+        evaluate(rows)  # H1
+main()  # A0 H0 T0
+""",
+    ),
     "broadcast in the except": (
         "except",
         """
@@ -734,5 +804,10 @@ dist.broadcast(x, 0)  # T0
 
 # Where the first decision is not the only one that can be meant.
 UNCERTAIN = frozenset(
-    ["suppress", "statistics found by one rank in its cache", "exception swallowed on one rank, in a helper"]
+    [
+        "suppress",
+        "statistics found by one rank in its cache",
+        "exception swallowed on one rank, in a helper",
+        "a round left out by a handler, noticed rounds later",
+    ]
 )
