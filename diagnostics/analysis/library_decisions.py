@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.decision_lines import decision, origin, rank_only
 from diagnostics.analysis.decisions import Decides, Decision
 from diagnostics.analysis.flow_calls import Function, Program, last_name
@@ -25,6 +26,8 @@ _FLAG, _COMMUNICATES, _RETURNS, _LOADER = 12, 12, 4, 8
 _FITS, _FITS_NOT = 10, -8
 # Bases that only make a class what it is; no loop calls back into them.
 _NO_LOOPS = re.compile(r"^(?:object|Module|ABC|Generic|Protocol|NamedTuple|TypedDict|\w*Enum|\w*Exception|\w*Error)$")
+_LIBRARY = re.compile(r"/(?:site|dist)-packages/(?!torch/)")
+_RUNS = re.compile(r"fit|train|run|eval|valid|predict|test|launch|loop|lr_find", re.IGNORECASE)
 _COMMUNICATING = re.compile(
     r"^(?:save_(?:checkpoint|state|model|pretrained)|load_(?:checkpoint|state)|barrier|wait_for_everyone|all_gather\w*"
     r"|all_reduce|broadcast\w*|gather\w*|reduce\w*|evaluate|validate|predict|test|fit|train|manual_backward|backward"
@@ -38,8 +41,7 @@ _LENGTH_OF = {"dataset", "sampler", "batch_sampler"}
 
 def library_decisions(here: Goal, there: Goal, taints: Taints) -> Iterator[Decision]:
     """Yields what may have made a library part two ranks, with scores; nothing where no library holds one of them."""
-    held = [goal.stack for goal in (here, there) if goal.stack.hidden is not None]
-    if not held:
+    if not any(_runs_loop(goal.stack.hidden) for goal in (here, there)):
         return
     left = here.stack.lines != there.stack.lines  # one is through with what the library does, the other not
     for function in _called_back(taints.program):
@@ -53,6 +55,13 @@ def library_decisions(here: Goal, there: Goal, taints: Taints) -> Iterator[Decis
         for node in function.own_nodes:
             if isinstance(node, ast.Call) and _LOADERS.search(last_name(node.func)):
                 yield from _loader(node, function, taints)
+
+
+def _runs_loop(frame: Frame | None) -> bool:
+    """Whether this is a function of a library that calls back into the project until its work is done."""
+    if frame is None or _LIBRARY.search(frame.file) is None:
+        return False
+    return _RUNS.search(frame.function.rpartition(".")[2]) is not None
 
 
 def _called_back(program: Program) -> list[Function]:

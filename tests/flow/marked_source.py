@@ -1,8 +1,8 @@
 """Programs whose comments say where ranks stood: a Parting and what is expected of it, read out of the markers.
 
 `# A0`, `# H1`, `# T2`: level 0, 1, 2 of the stack at the agreed call, here and there, outermost first; `H1!`: library
-code called level 1; `first` and `also` mark the expected decisions; `caught` a line of the exception that was caught.
-A line `### name.py` begins another file. Without an H marker the rank has ended.
+code called level 1; `H0~`: library code stands below; `first` and `also` mark the expected decisions; `caught` a line
+of the exception that was caught. A line `### name.py` begins another file. Without an H marker the rank has ended.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from diagnostics.analysis.source_files import Sources
 
 FOLDER = "/job"
 LIBRARY = Frame(file="/env/lib/python3.11/site-packages/lightning/trainer.py", line=10, function="Trainer.fit")
-_MARK = re.compile(r"#\s*((?:(?:[AHT]\d!?|first|also|caught)\s*)+)$")
+_MARK = re.compile(r"#\s*((?:(?:[AHT]\d[!~]*|first|also|caught)\s*)+)$")
 _OP = re.compile(r"\bdist\.(\w+)\(")
 
 
@@ -29,13 +29,13 @@ class Marked:
     parting: Parting
     first: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
-    marks: dict[str, list[tuple[int, bool, Frame, str]]] = field(default_factory=dict)
+    marks: dict[str, list[tuple[int, str, Frame, str]]] = field(default_factory=dict)
 
 
 def marked(text: str, *, here: Way | None = None, there: Way | None = None) -> Marked:
     """Returns the parting that a marked program shows."""
     files = _files(text)
-    marks: dict[str, list[tuple[int, bool, Frame, str]]] = {"A": [], "H": [], "T": []}
+    marks: dict[str, list[tuple[int, str, Frame, str]]] = {"A": [], "H": [], "T": []}
     found: dict[str, list[str]] = {"first": [], "also": [], "caught": []}
     caught: list[Frame] = []
     for path, lines in files.items():
@@ -50,7 +50,7 @@ def marked(text: str, *, here: Way | None = None, there: Way | None = None) -> M
                         caught.append(frame)
                 else:
                     op = _OP.search(line)
-                    marks[word[0]].append((int(word[1]), word.endswith("!"), frame, op[1] if op else ""))
+                    marks[word[0]].append((int(word[1]), word[2:], frame, op[1] if op else ""))
     parting = Parting(
         agreed=_place(marks["A"], Way.CALL) if marks["A"] else None,
         here=(0,),
@@ -80,11 +80,12 @@ def _function(tree: ast.Module, line: int) -> str:
     return max(around, key=lambda node: node.lineno).name if around else "<module>"
 
 
-def _place(marks: list[tuple[int, bool, Frame, str]], way: Way | None) -> Place:
+def _place(marks: list[tuple[int, str, Frame, str]], way: Way | None) -> Place:
     path: list[Frame] = []
     op = ""
-    for _, boxed, frame, called in sorted(marks, key=lambda mark: mark[0]):
-        path += [LIBRARY] * boxed
+    for _, library, frame, called in sorted(marks, key=lambda mark: mark[0]):
+        path += [LIBRARY] * ("!" in library)
         path.append(frame)
+        path += [LIBRARY] * ("~" in library)
         op = called
     return Place(way=way or (Way.CALL if path else Way.ENDED), op=op, path=tuple(reversed(path)))
