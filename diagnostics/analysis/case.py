@@ -152,6 +152,11 @@ class Case:
     output_by_rank: Mapping[int, str]
     sources: Sources
     extra: Mapping[str, str] = field(default_factory=dict)  # other texts by name: NCCL's logs, launcher's error files
+    _by_rank: dict[int | None, ProcessStory] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Thousands of ranks are asked for one after the other.
+        object.__setattr__(self, "_by_rank", {story.rank: story for story in reversed(self.ranks)})
 
     @property
     def failed(self) -> bool:
@@ -172,7 +177,7 @@ class Case:
 
     def of_rank(self, rank: int) -> ProcessStory | None:
         """The last process of one rank."""
-        return next((story for story in self.ranks if story.rank == rank), None)
+        return self._by_rank.get(rank)
 
     def of_pid(self, pid: int) -> ProcessStory | None:
         """The last process with this pid."""
