@@ -14,9 +14,10 @@ from enum import StrEnum
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.process_looks import Looks, looks_of
+from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.stall_words import Word, by_call, by_frames, by_source
 from diagnostics.analysis.user_code import user_frames
-from diagnostics.analysis.waiting_lines import Loop, ending_of, loop_at, nap_of
+from diagnostics.analysis.waiting_lines import Ending, Loop, ending_of, loop_at, nap_of
 
 _LONG_NAP_S = 10.0  # no polling any more
 _HOURS_S = 600.0  # nobody sleeps that long to be only late
@@ -170,10 +171,25 @@ def _by_line(case: Case, looks: Looks, own: Sequence[Frame]) -> Reason | None:
         return _by_word(word, looks)
     nap_s = nap_of(source, own[0].line)
     for frame in own[:3] if nap_s is None or nap_s < _LONG_NAP_S else ():
-        loop = loop_at(case.sources.file(frame.file), (frame.line,))
-        if loop is not None:
-            end = ending_of(loop)
-            text = f"sleeps and looks again {end.words}"
-            return Reason(kind=Kind.POLL, text=text, frame=replace(frame, line=end.line), frames=(own[0],))
+        ends = _endings_around(case.sources.file(frame.file), frame.line)
+        if not ends:
+            continue
+        asks = next((end for end in ends if not end.by_itself), None)
+        if asks is None:  # it goes through something and asks for nothing: that is work with naps in it
+            text = f"sleeps {ends[0].words}, one after another"
+            return Reason(kind=Kind.SLEEP, text=text, frame=own[0], frames=(replace(frame, line=ends[0].line),))
+        text = f"sleeps and looks again {asks.words}"
+        return Reason(kind=Kind.POLL, text=text, frame=replace(frame, line=asks.line), frames=(own[0],))
     reason = _by_word(word, looks)
     return replace(reason, endless=(nap_s or 0.0) >= _HOURS_S) if reason is not None else None
+
+
+def _endings_around(source: SourceFile, line: int) -> list[Ending]:
+    """Returns how the loops around a line end, those of its function, innermost first."""
+    ends: list[Ending] = []
+    loop = loop_at(source, (line,))
+    while loop is not None:
+        ends.append(ending_of(loop))
+        outer = loop_at(source, (loop.lineno,))
+        loop = outer if outer is not None and outer.lineno < loop.lineno else None
+    return ends

@@ -17,6 +17,7 @@ from diagnostics.analysis.try_blocks import spans
 Loop = ast.While | ast.For | ast.AsyncFor
 _SLEEPS = re.compile(r"(?:^|\.)sleep$")
 _TRAINS = re.compile(r"(?:^|\.)(?:backward|zero_grad|training_step|train_step)$|optim\w*\.step$|scaler\.step$")
+_UNLIMITED = re.compile(r"(?:^|\.)(?:iter|count|cycle|repeat)$")  # what a `for` can go through for ever
 _GOES_ON = ast.Break | ast.Return
 _GIVES_UP = ast.Raise
 _SHOWN = 80  # characters of a condition
@@ -30,6 +31,7 @@ class Ending:
     line: int
     words: str
     never: bool = False  # nothing in the source ends it
+    by_itself: bool = False  # it goes through a collection, and ends with that
 
 
 def calls_at(source: SourceFile, line: int) -> tuple[str, ...]:
@@ -135,7 +137,8 @@ def ending_of(loop: Loop) -> Ending:
             if isinstance(node, ast.Try) and any(_leaves(one, kinds) for one in (*node.body, *node.orelse)):
                 return Ending(line=node.body[0].lineno, words=f'until "{_short(node.body[0])}" works')
     if isinstance(loop, ast.For | ast.AsyncFor):
-        return Ending(line=loop.lineno, words=f'for each of "{_short(loop.iter)}"')
+        by_itself = not _UNLIMITED.search(dotted(loop.iter))
+        return Ending(line=loop.lineno, words=f'for each of "{_short(loop.iter)}"', by_itself=by_itself)
     return Ending(line=loop.lineno, words="without an end", never=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,12 @@ def work(path, q, lock, done):
     total = sum(range(10**12))
 def pause():
     time.sleep(0.5)
+def walk(shards):
+    for shard in shards:
+        time.sleep(0.4)
+    while not done():
+        for _ in range(4):
+            time.sleep(0.1)
 """
 GET = (lib("threading.py:327", "Condition.wait"), lib("queue.py:171", "Queue.get"))
 WAIT = (lib("subprocess.py:2004", "Popen._try_wait"), lib("subprocess.py:1264", "Popen.wait"))
@@ -96,6 +103,10 @@ def reason(job: Case, number: int = 1) -> str:
         (("train.py:11",), looks(syscall="flock 5", open_file="/data/cache.lock"), "train.py:11",
          "waits for a lock on a file /data/cache.lock"),
         ((*GET, "train.py:12"), looks(syscall="futex"), "train.py:12", "waits for an item of a queue"),
+        (("train.py:39",), looks(syscall="clock_nanosleep"), "train.py:39",
+         'sleeps for each of "shards", one after another'),
+        (("train.py:42",), looks(syscall="clock_nanosleep"), "train.py:40",
+         'sleeps and looks again while "not done()" holds'),
         (("train.py:13",), looks(syscall="futex"), "train.py:13", LOCKED),
         (("train.py:21",), looks(syscall="futex"), "train.py:21", LOCKED),
         (("train.py:17",), looks(syscall="clock_nanosleep"), "train.py:17", "sleeps"),
@@ -213,7 +224,7 @@ def test_who_has_a_locked_file_open_too_is_named(tmp_path: Path) -> None:
     holder = rank(0, *BARRIER, at(tmp_path, "train.py:30"))
     waits = rank(1, at(tmp_path, "train.py:11"), samples=looks(syscall="flock 5", open_file="/data/cache.lock"))
     job = hung(tmp_path, holder, waits, files={"train.py": SOURCE})
-    job = type(job)(**{**{name: getattr(job, name) for name in job.__slots__}, "extra": {"proc-100.json": capture}})
+    job = replace(job, extra={"proc-100.json": capture})
     assert reason(job) == "waits for a lock on a file /data/cache.lock, which rank 0 has open too"
     match = rank_outside_collectives.match(job)
     assert match is not None
