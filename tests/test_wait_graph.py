@@ -155,3 +155,15 @@ def test_the_ranks_that_disagree_are_named_with_what_differs() -> None:
     found = prove((at(0, waits(ranks=three)), at(1, waits(ranks=three)), at(2, waits(ranks=three, shape="9"))))
     assert found is not None
     assert [(one.one, one.other, one.what) for one in found.disagreements] == [(0, 2, "size")]
+
+
+def test_a_thread_that_may_still_make_the_call_is_waited_for() -> None:
+    crossed = at(0, waits(slot=3, group="a")), at(1, waits(slot=5, group="b"), threads_may_call=True)
+    assert knot(*crossed) is None
+    assert knot(at(0, waits()), at(1, stand=Stand.LEAVING, threads_may_call=True)) is None
+
+
+def test_whoever_may_set_the_key_is_waited_for() -> None:
+    first, second = at(0, waits("store.wait", None)), at(1, waits("store.wait", None), threads_may_set=True)
+    assert knot(first, second) is None
+    assert knot(at(0, waits()), at(1, waits("barrier"), threads_may_set=True)) == (Knot.MISMATCH, WORLD)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from diagnostics.analysis.agreement import Split, site
 from diagnostics.analysis.blame import named, path_evidence, sentence, source_evidence
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.deadlock_story import DeadlockStory, deadlock_story
+from diagnostics.analysis.decisions import Decision
 from diagnostics.analysis.hang_moment import ended_by_itself, ended_by_own_timeout
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.positions import Position, Stand
@@ -17,7 +19,7 @@ from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.matches import JobOutcome, Match
 
 MOST_SHOWN = 4
-_ON_ONE_SIDE = (RANK, EXCEPTION)  # such a statement itself tells who went another way
+_NAMES_RANK = re.compile(r"rank|main|master|leader|chief", re.IGNORECASE)
 _LEFT = {Stand.LEAVING: "is through with its program and only waits for its threads", Stand.ENDED: "has ended"}
 
 
@@ -55,7 +57,17 @@ def _is_sure(story: DeadlockStory) -> bool:
     if not story.decisions or story.locations[0] not in story.decided:
         return len(story.locations) == 1
     alone = len(story.splits) == 1 and len(story.splits[0].here) < len(story.splits[0].there)
-    return story.certain and (alone or story.decisions[0].tainted_by in _ON_ONE_SIDE)
+    return story.certain and (alone or _tells_who(story.decisions[0]))
+
+
+def _tells_who(decision: Decision) -> bool:
+    """Whether the statement itself says who went another way: a test of the rank, a handler that one rank was in.
+
+    What only follows from the rank (an empty shard) says that the ranks part there, and not who should not have.
+    """
+    if decision.tainted_by == EXCEPTION:
+        return True
+    return decision.tainted_by == RANK and _NAMES_RANK.search(decision.text) is not None
 
 
 def _title(case: Case, story: DeadlockStory) -> str:
