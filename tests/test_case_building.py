@@ -134,6 +134,20 @@ def test_a_program_beside_a_launcher_that_started_no_rank_is_none() -> None:
     }  # fmt: skip
 
 
+def test_a_program_that_only_starts_the_rank_is_none() -> None:
+    group = [event("process-group", f"rank={number} world_size=2 backend=gloo") for number in (0, 1)]
+    case = built(
+        launcher(),
+        rank(20, 0, argv=("python", "stages.py")),
+        rank(21, 1, argv=("python", "stages.py")),
+        rank(30, 0, group[0], parent=20),
+        rank(31, 1, group[1], parent=21),
+    )
+    assert parts(case) == {
+        10: ("launcher", None), 20: ("launcher", None), 21: ("launcher", None), 30: ("rank", 0), 31: ("rank", 1),
+    }  # fmt: skip
+
+
 def test_a_rank_whose_variables_were_taken_away_is_what_its_launcher_started() -> None:
     seen = (
         SeenProcess(pid=21, start_ticks=21, ppid=10, argv=("python", "train.py"), first_seen_s=1.0),

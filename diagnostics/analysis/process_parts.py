@@ -142,7 +142,10 @@ class Parts:
             found = [
                 one
                 for one in started
-                if id(one) not in self.parts and script_of(one.argv) and (not ranks or script_of(one.argv) in ranks)
+                if id(one) not in self.parts
+                and script_of(one.argv)
+                and (not ranks or script_of(one.argv) in ranks)
+                and not self._starts_ranks(one)  # it only starts the program that is the rank
             ]
             slots = numbered(found, {id(one): script_of(one.argv) for one in found})
             for process in found:
