@@ -51,8 +51,11 @@ def deadlock_story(case: Case) -> DeadlockStory | None:
 def _story(case: Case) -> DeadlockStory | None:
     at_s = hang_moment(case)
     deadlock = prove(positions_of(case, at_s)) if at_s is not None else None
-    if deadlock is None:
-        return None
+    return story_of(case, deadlock) if deadlock is not None else None
+
+
+def story_of(case: Case, deadlock: Deadlock) -> DeadlockStory:
+    """Returns what can be said of these ranks, each in an operation in which it does not get what it needs."""
     found = splits(case, deadlock)
     said = [decisions(case.sources, split.parting, case.agent_folders) for split in found]
     lines = tuple(one for each in said[:2] for one in each)

@@ -2,6 +2,7 @@
 
 What it does: knows gloo's "op.preamble.length <= op.nbytes. 72 vs 8", which comes without a Python stack, and compares
 what each rank recorded under the same number of the same group: operation, shape, type; names the lines of both.
+Where no such pair is known (one was DDP's own, say), names the line at which the ways of the ranks parted.
 
 Why it matters: the rank that aborts is the one with the smaller tensor, which need not be wrong; its peer only says
 "Connection reset by peer". DDP compares the shapes of parameters, not their types: float64 on one rank ends here too.
@@ -16,8 +17,19 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from diagnostics.analysis.agent_facts import CollectiveCall
-from diagnostics.analysis.blame import distinct, end_evidence, rank_numbers, sentence, written_by
+from diagnostics.analysis.agreement import site
+from diagnostics.analysis.blame import (
+    distinct,
+    end_evidence,
+    path_evidence,
+    rank_numbers,
+    sentence,
+    source_evidence,
+    written_by,
+)
 from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.analysis.deadlock_story import DeadlockStory
+from diagnostics.analysis.fallen_ranks import parted_before
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.model_difference import casts_by_rank, model_difference
 from diagnostics.analysis.user_code import user_frames
@@ -31,6 +43,7 @@ NAME = "gloo-sizes-differ"
 CLASS = "collective-mismatch"
 EXAMINES = Examines.FAILED
 
+MOST_SHOWN = 4
 IN_BACKWARD = re.compile(r"/torch/autograd/(?:graph|__init__)\.py$")
 _SIZES = re.compile(r"op\.preamble\.length <= op\.nbytes\. (\d+) vs (\d+)|distributed collective mismatch")
 
@@ -43,6 +56,9 @@ def match(case: Case) -> Match | None:
     story, found = told[0]
     pair = next(_disagreeing(case), None)
     sizes = f"{found[1]} against {found[2]} bytes" if found[1] else "different sizes"
+    parted = parted_before(case, story) if pair is None else None
+    if parted is not None:
+        return _ways_part(case, story, parted, sizes, found[0])
     if pair is None and _in_ddps_backward(case, story):
         return _gradients_differ(case, story, sizes, found[0])
     if pair is None:
@@ -81,6 +97,41 @@ def match(case: Case) -> Match | None:
         locations=lines,
         explains=[rank.pid for rank in case.ranks],
         began_s=min(first.entered_s, second.entered_s),
+    )
+
+
+def _ways_part(case: Case, aborted: ProcessStory, parted: DeadlockStory, sizes: str, said: str) -> Match:
+    """The ranks came to different operations, which met in gloo: the statement that led them there is the fault."""
+    places: dict[str, list[int]] = {}
+    for one in parted.deadlock.positions:
+        places.setdefault(next((case.line(frame) for frame in site(case, one)), "an unknown place"), []).append(
+            one.rank
+        )
+    told = ", ".join(f"{shown_ranks(tuple(ranks))} at {place}" for place, ranks in places.items())
+    decided = parted.decisions[0] if parted.decisions else None
+    why = f". Their ways part at {case.line(decided.frame)}: {decided.text}" if decided is not None else ""
+    return blamed(
+        case,
+        [one for one in case.ranks if one.rank in parted.culprits],
+        code=CODE,
+        name=NAME,
+        failure_class=parted.failure_class,
+        title=f"{sentence(told)} met in one collective with {sizes}; gloo aborted rank {aborted.rank}{why}",
+        evidence=[
+            end_evidence(aborted),
+            Evidence(source=f"output of rank {aborted.rank}", observed=said),
+            *(each for one in parted.decisions[:2] for each in source_evidence(case, one.frame)),
+            *(
+                each
+                for one in parted.deadlock.positions[:MOST_SHOWN]
+                for each in path_evidence(case, f"call path of rank {one.rank}", site(case, one))
+            ),
+        ],
+        fix=Fix(text="let all ranks make the same operations: give each as many batches, or let them decide together"),
+        locations=parted.locations,
+        confidence=Confidence.LIKELY,
+        explains=[one.pid for one in case.ranks],
+        began_s=parted.deadlock.began_s,
     )
 
 
