@@ -145,8 +145,6 @@ def _late(case: Case, story: ProcessStory, fired_s: float) -> Late | None:
     outside = bool(stack) and seen_first and stand_of(case, story, stack, own) is Stand.OUTSIDE
     if stack and came_s is None and not outside:
         return None
-    if stack and came_s is None and not outside:
-        return None
     came_to = raised.user_path if raised is not None else user_frames(after.path, agent_folder=folder) if after else ()
     left = [at_s(case.job, story.agent, before.left_s or before.entered_s)] if before and story.agent else []
     if story.agent is not None and story.agent.steps.last_s is not None:
