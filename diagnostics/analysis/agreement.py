@@ -104,15 +104,21 @@ def _break(case: Case, one: Position) -> Break | None:
 
 def _other_group(case: Case, deadlock: Deadlock) -> Split | None:
     """Returns which ranks called in another group than ever before at a place where others kept to theirs."""
+    if not any(_uses_groups(case, one) for one in deadlock.positions):
+        return None
+    asked = set()
     for first in deadlock.positions:
         wait = first.wait
         if wait is None or wait.kind is not Waiting.COLLECTIVE or wait.native or wait.op == NEW_GROUP:
             continue
-        last = {one.rank: _calls_at(case, one, wait) for one in deadlock.positions if one is not first}
-        here = tuple(one for one in deadlock.positions if one is not first and in_another_group(last[one.rank]))
-        odd = tuple(one for one in here if last[one.rank][-1].group != wait.group)
-        if odd and not in_another_group(_calls_at(case, first, wait)):
-            others = {rank: calls[-1].group for rank, calls in last.items() if calls}
+        if (wait.path, wait.op, wait.group) in asked or in_another_group(_calls_at(case, first, wait)):
+            continue
+        asked.add((wait.path, wait.op, wait.group))  # of thousands of ranks, few wait in different places
+        calls = {one.rank: _calls_at(case, one, wait) for one in deadlock.positions if one is not first}
+        here = tuple(one for one in deadlock.positions if one is not first and in_another_group(calls[one.rank]))
+        odd = tuple(one for one in here if calls[one.rank][-1].group != wait.group)
+        if odd:
+            others = {rank: made[-1].group for rank, made in calls.items() if made}
             there = (first, *(one for one in deadlock.positions if others.get(one.rank) == wait.group))
             place = Place(way=Way.CALL, op=wait.op, path=wait.path)
             parting = Parting(
@@ -126,10 +132,16 @@ def _other_group(case: Case, deadlock: Deadlock) -> Split | None:
     return None
 
 
+def _uses_groups(case: Case, one: Position) -> bool:
+    """Whether the rank has made calls in more than one group."""
+    story = case.of_rank(one.rank)
+    return story is not None and story.agent is not None and len(story.agent.groups) > 1
+
+
 def _calls_at(case: Case, one: Position, wait: Wait) -> tuple[CollectiveCall, ...]:
     """Returns a rank's calls from the place of a wait, oldest first."""
     counts = _counts(case, one)
-    return tuple(call for call in counts.calls if (call.path, call.op) == (wait.path, wait.op)) if counts else ()
+    return tuple(call for call in counts.calls if call.op == wait.op and call.path == wait.path) if counts else ()
 
 
 def _call_at(one: Position, slot: int) -> Wait | None:

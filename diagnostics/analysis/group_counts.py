@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 from diagnostics.agent import layout, operations
@@ -108,6 +108,22 @@ class GroupCounts:
         if group == NEW_GROUP:
             return self._ordinals.get(slot)
         return self._by_slot.get((group, slot))
+
+    def calls_in(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], CollectiveCall]:
+        """Returns the calls from Python that took these slots of groups, as far as they are in the ring.
+
+        For a few slots that were taken lately: the ring is read from its end, and no further than needed.
+        """
+        found = {place: call for place in places if place[0] == NEW_GROUP and (call := self.call(*place)) is not None}
+        left = {place for place in places if place[0] != NEW_GROUP}
+        for call in reversed(self.calls) if left else ():
+            place = call.group, call.number
+            if place in left and is_collective(call.op) and call.op != NEW_GROUP:
+                found[place] = call
+                left.discard(place)
+                if not left:
+                    break
+        return found
 
     @cached_property
     def _by_slot(self) -> dict[tuple[str, int], CollectiveCall]:

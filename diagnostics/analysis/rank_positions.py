@@ -180,8 +180,8 @@ def _with_new_groups(one: Position, counts: GroupCounts) -> Position:
 
 def _with_passed(one: Position, counts: GroupCounts, wanted: set[tuple[str, int]]) -> Position:
     own = {(wait.group, wait.slot) for wait in one.waits}
-    begun = ((group, slot) for group, slot in wanted - own if one.reached.get(group, 0) > slot)
-    passed = {place: _passed(call, counts) for place in begun if (call := counts.call(*place)) is not None}
+    begun = {(group, slot) for group, slot in wanted - own if one.reached.get(group, 0) > slot}
+    passed = {place: _passed(call, counts) for place, call in counts.calls_in(begun).items()}
     return replace(one, passed=passed) if passed else one
 
 
