@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.agreement import Split, is_usual, site, splits
+from diagnostics.analysis.agreement import is_usual, site, splits
 from diagnostics.analysis.blame import distinct
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.decide import decisions, is_certain
@@ -16,6 +16,7 @@ from diagnostics.analysis.positions import Position, Stand, Waiting
 from diagnostics.analysis.rank_positions import positions_of
 from diagnostics.analysis.site_relation import Relation
 from diagnostics.analysis.taint_sources import RANK
+from diagnostics.analysis.told_apart import Split
 from diagnostics.analysis.wait_graph import Deadlock, Knot, prove
 
 MISMATCH, MISSING, PEERS = "collective-mismatch", "collective-missing", "p2p-deadlock"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from diagnostics.analysis.agreement import Split, site
+from diagnostics.analysis.agreement import site
 from diagnostics.analysis.blame import named, path_evidence, sentence, source_evidence
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.deadlock_story import DeadlockStory, deadlock_story
@@ -14,6 +14,7 @@ from diagnostics.analysis.hang_moment import ended_by_itself, ended_by_own_timeo
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.positions import Position, Stand
 from diagnostics.analysis.taint_sources import EXCEPTION, RANK
+from diagnostics.analysis.told_apart import Split
 from diagnostics.analysis.wait_graph import Disagreement
 from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.matches import JobOutcome, Match
