@@ -34,14 +34,16 @@ def watch(agent):
 
 
 def _watch_groups(agent):
+    # Some took them by name before: init_device_mesh makes the default group where the script does not.
+    holders = [held for name, held in list(sys.modules.items()) if name.startswith("torch.distributed")]
     for name, kind in (("init_process_group", GROUP_MADE), ("destroy_process_group", "process-group-end")):
         original = getattr(sys.modules[GROUPS], name, None)
         if original is None:
             continue
         wrapped = _timed(agent, original, kind, _group_text)
-        for module in (GROUPS, "torch.distributed"):
-            if getattr(sys.modules.get(module), name, None) is original:
-                setattr(sys.modules[module], name, wrapped)
+        for holder in holders:
+            if vars(holder).get(name) is original:
+                setattr(holder, name, wrapped)
 
 
 def _watch_class(agent, module, name, kind):

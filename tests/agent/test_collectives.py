@@ -331,3 +331,21 @@ def test_waits_for_keys_of_a_store_and_the_end_of_the_group_are_recorded_and_pus
     begin, made = (event.text for event in agent.events if event.kind in ("process-group-begin", "process-group"))
     assert begin == "rank=0 world_size=1 backend=gloo port=0 address=127.0.0.1 | tcp://127.0.0.1:0?token=[redacted]"
     assert made == "rank=0 world_size=1 backend=gloo timeout_s=1800"
+
+
+MESH = """
+    import os
+    import torch.distributed as dist
+    from torch.distributed.device_mesh import init_device_mesh
+    os.environ.update(RANK="0", WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", MASTER_PORT="0", UPS_DOCTOR_FLIGHT="1")
+    init_device_mesh("cpu", (1, 1), mesh_dim_names=("rows", "columns"))
+    print([name.split("-")[0] for name in os.listdir(os.environ["UPS_DOCTOR_DIR"]) if name.endswith(".fifo")])
+    dist.destroy_process_group()
+"""
+
+
+def test_a_default_group_that_a_device_mesh_makes_is_recorded_and_can_be_asked(watch):
+    done = watch(MESH)
+    assert (done.returncode, done.stdout) == (0, "['flight']\n"), done.stderr
+    (made,) = (event for agent in done.record.agents if (event := agent.last_event("process-group")) is not None)
+    assert made.text.startswith("rank=0 world_size=1 backend=")
