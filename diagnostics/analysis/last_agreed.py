@@ -30,6 +30,28 @@ def agreed_last(case: Case, one: Position, other: Position) -> tuple[Place | Non
     return Place(way=Way.CALL, op=pair.op, path=pair.path), offset + (pair.left_s or pair.entered_s)
 
 
+def agreed_before(
+    case: Case, one: Position, mine: CollectiveCall, other: Position, theirs: CollectiveCall
+) -> Place | None:
+    """Returns the last call that two ranks made alike before `mine` and `theirs`, None where they made none."""
+    counts = [counts_of(case, each) for each in (one, other)]
+    earlier = [
+        {(call.group, call.number): call for call in each.calls if call.sequence < first.sequence and call.number >= 0}
+        for each, first in zip(counts, (mine, theirs), strict=True)
+        if each is not None
+    ]
+    if len(earlier) < 2:
+        return None
+    for place, call in reversed(earlier[0].items()):
+        partner = earlier[1].get(place)
+        if partner is None or call.op == NEW_GROUP or not is_collective(call.op):
+            continue
+        told = [(each.op, each.shape, each.dtype, each.root) for each in (call, partner)]
+        if not disagreement(*told):
+            return Place(way=Way.CALL, op=call.op, path=call.path)
+    return same_event(case, one, other)
+
+
 def _after(pair: CollectiveCall | None, wait: Wait) -> bool:
     """Whether C++ made collectives between that call and the one it waits in."""
     return pair is None or pair.group != wait.group or wait.slot is None or pair.number + 1 < wait.slot

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from diagnostics.agent.layout import CALL_SLOTS
 from diagnostics.analysis.agent_facts import CollectiveCall
 from diagnostics.analysis.call_habits import Break, broken, in_another_group
 from diagnostics.analysis.call_kinds import NEW_GROUP
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.decisions import Parting, Place, Way
-from diagnostics.analysis.last_agreed import agreed_last, caught_by, counts_of, same_event
+from diagnostics.analysis.last_agreed import agreed_before, caught_by, counts_of
 from diagnostics.analysis.positions import Position, Wait, Waiting
 from diagnostics.analysis.site_relation import Relation
 from diagnostics.analysis.wait_graph import Deadlock
@@ -32,28 +33,42 @@ def told_apart(case: Case, deadlock: Deadlock) -> Split | None:
 
 
 def _made_apart(case: Case, deadlock: Deadlock) -> Split | None:
-    """Returns who makes one group where others make another: ranks that left one out are behind from there on."""
-    slots = [one.waits[0].slot for one in deadlock.positions if one.waits[0].group == NEW_GROUP]
-    first = min((slot for slot in slots if slot is not None), default=None)
-    if first is None:
-        return None
-    calls = [(one, _call_at(one, first)) for one in deadlock.positions]
-    making = [(one, call) for one, call in calls if call is not None and call.op == NEW_GROUP]
-    behind = next((call for one, call in making if one.waits[0] is call), None)
-    here = tuple(one for one, call in making if behind is not None and call.shape == behind.shape)
-    ahead = [(one, call) for one, call in making if behind is not None and call.shape != behind.shape]
-    if behind is None or not ahead:
-        return None
-    there = tuple(one for one, _ in ahead)
-    agreed, _ = agreed_last(case, here[0], there[0]) if first else (same_event(case, here[0], there[0]), 0.0)
-    parting = Parting(
-        agreed=agreed,
-        here=tuple(one.rank for one in here),
-        here_at=Place(way=Way.CALL, op=NEW_GROUP, path=behind.path),
-        there=tuple(one.rank for one in there),
-        there_at=Place(way=Way.CALL, op=NEW_GROUP, path=ahead[0][1].path),
-    )
-    return Split(parting=parting, relation=Relation.APART, here=here, there=there, sure=True)
+    """Returns who left out a group that others made: from there on it makes, or made, the wrong ones."""
+    made = {one.rank: _groups_made(case, one) for one in deadlock.positions}
+    for slot in range(max((len(calls) for calls in made.values()), default=0)):
+        calls = [(one, made[one.rank][slot]) for one in deadlock.positions if slot < len(made[one.rank])]
+        shapes = {call.shape for _, call in calls}
+        if len(shapes) < 2:
+            continue
+        later = {call.shape for each in made.values() for call in each[slot + 1 :]}
+        left_out = shapes & later if shapes - later else {call.shape for one, call in calls if _is_in(one, call)}
+        here = [(one, call) for one, call in calls if call.shape in left_out]
+        there = [(one, call) for one, call in calls if call.shape not in left_out]
+        if not here or not there:
+            return None
+        parting = Parting(
+            agreed=agreed_before(case, *here[0], *there[0]),
+            here=tuple(one.rank for one, _ in here),
+            here_at=Place(way=Way.CALL, op=NEW_GROUP, path=here[0][1].path),
+            there=tuple(one.rank for one, _ in there),
+            there_at=Place(way=Way.CALL, op=NEW_GROUP, path=there[0][1].path),
+        )
+        camps = [tuple(one for one, _ in camp) for camp in (here, there)]
+        return Split(parting=parting, relation=Relation.APART, here=camps[0], there=camps[1], sure=True)
+    return None
+
+
+def _groups_made(case: Case, one: Position) -> tuple[CollectiveCall, ...]:
+    """Returns the groups that a rank made together with all others; () where the earliest are forgotten."""
+    counts = counts_of(case, one)
+    calls = counts.calls if counts is not None else ()
+    if len(calls) >= CALL_SLOTS:
+        return ()
+    return tuple(call for call in calls if call.op == NEW_GROUP and call.shape)
+
+
+def _is_in(one: Position, call: CollectiveCall) -> bool:
+    return any(wait.op == NEW_GROUP and wait.path == call.path for wait in one.waits)
 
 
 def _unlike_before(case: Case, deadlock: Deadlock) -> Split | None:
@@ -123,8 +138,3 @@ def _calls_at(case: Case, one: Position, wait: Wait) -> tuple[CollectiveCall, ..
     """Returns a rank's calls from the place of a wait, oldest first."""
     counts = counts_of(case, one)
     return tuple(call for call in counts.calls if call.op == wait.op and call.path == wait.path) if counts else ()
-
-
-def _call_at(one: Position, slot: int) -> Wait | None:
-    wait = one.waits[0]
-    return wait if (wait.group, wait.slot) == (NEW_GROUP, slot) else one.passed.get((NEW_GROUP, slot))
