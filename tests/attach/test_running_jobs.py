@@ -60,15 +60,19 @@ def collate(items):
 model = torch.nn.Linear(8, 1)
 optimizer = torch.optim.SGD(model.parameters(), 0.01)
 data = [torch.randn(8) for _ in range(64)]
-for epoch in range(10**6):
-    for batch in DataLoader(data, batch_size=4, num_workers=1, collate_fn=collate):
+def train(batches, depth):  # no two looks are likely to find the same stack
+    for batch in batches:
         loss = model(batch).square().mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        time.sleep(0.02)
         with open("ready", "a") as file:
             file.write("x\\n")
+        time.sleep(0.02)
+        if depth:
+            train(batches, depth - 1)
+for epoch in range(10**6):
+    train(iter(DataLoader(data * 4, batch_size=4, num_workers=1, collate_fn=collate)), 60)
 """
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "train.py")
 
