@@ -30,11 +30,11 @@ _BRANCHES = (ast.If, ast.Match, ast.IfExp, ast.BoolOp)
 def relation(sources: Sources, one: Sequence[Frame], other: Sequence[Frame]) -> Relation:
     """Returns how two call paths, innermost frames first, stand to each other where they part."""
     outer = list(zip(reversed(one), reversed(other), strict=False))
-    parted = next(((a, b) for a, b in outer if (a.line, _function(a)) != (b.line, _function(b))), None)
+    parted = next(((a, b) for a, b in outer if a.line != b.line or not _same_function(a, b)), None)
     if parted is None:
         return Relation.SAME if len(one) == len(other) else Relation.APART
     first, second = parted
-    if _function(first) != _function(second):
+    if not _same_function(first, second):
         return Relation.SAME
     tree = sources.file(first.file).tree
     if tree is None:
@@ -42,9 +42,12 @@ def relation(sources: Sources, one: Sequence[Frame], other: Sequence[Frame]) -> 
     return _compare(_arms(tree, first.line), _arms(tree, second.line))
 
 
-def _function(frame: Frame) -> tuple[str, str]:
-    """Returns file and bare name: faulthandler and Python before 3.11 do not tell the class that a method is of."""
-    return frame.file, frame.function.rpartition(".")[2]
+def _same_function(one: Frame, other: Frame) -> bool:
+    """Whether both are in one function, by name: faulthandler and Python before 3.11 leave out a method's class."""
+    names = [frame.function for frame in (one, other)]
+    if not all("." in name for name in names):
+        names = [name.rpartition(".")[2] for name in names]
+    return one.file == other.file and names[0] == names[1]
 
 
 def _compare(one: list[tuple[ast.AST, str]], other: list[tuple[ast.AST, str]]) -> Relation:

@@ -1,0 +1,61 @@
+"""How the places of two calls stand to each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.site_relation import Relation, relation
+from diagnostics.analysis.source_files import Sources
+
+TEXT = """\
+class Mean:
+    def reduce(self):
+        all_reduce(self)
+class Spread:
+    def reduce(self):
+        all_gather(self)
+def main(rank, loader):
+    values = [meter.reduce() for meter in meters]
+    if rank:
+        broadcast(values)
+    else:
+        gather(values)
+    for batch in loader:
+        step(batch)
+    try:
+        save(values)
+    except OSError:
+        give_up(values)
+    barrier()
+"""
+SOURCES = Sources("/job", {"/job/train.py": TEXT}, frozenset())
+
+
+def path(*places: tuple[int, str]) -> list[Frame]:
+    """Returns frames, innermost first."""
+    return [Frame(file="train.py", line=line, function=function) for line, function in places]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        ([(8, "main")], [(8, "main")], Relation.SAME),
+        ([(3, "Mean.reduce"), (8, "main")], [(6, "Spread.reduce"), (8, "main")], Relation.SAME),
+        ([(10, "main")], [(12, "main")], Relation.ARMS),
+        ([(10, "Trainer.main")], [(12, "main")], Relation.ARMS),  # one of them told without its class
+        ([(10, "main")], [(19, "main")], Relation.ONE_INSIDE),
+        ([(19, "main")], [(18, "main")], Relation.OTHER_INSIDE),
+        ([(14, "main")], [(19, "main")], Relation.OTHER_LEFT_LOOP),
+        ([(19, "main")], [(14, "main")], Relation.ONE_LEFT_LOOP),
+        ([(8, "main")], [(19, "main")], Relation.APART),
+    ],
+)
+def test_two_calls_stand_to_each_other_as_their_lines_do(
+    one: list[tuple[int, str]], other: list[tuple[int, str]], found: Relation
+) -> None:
+    assert relation(SOURCES, path(*one), path(*other)) is found
+
+
+def test_without_a_source_two_lines_are_apart() -> None:
+    assert relation(Sources("/job", {}, frozenset()), path((10, "main")), path((12, "main"))) is Relation.APART
