@@ -156,11 +156,13 @@ class JobCaptures:
         tree.changed |= said.report or said.withdraw
         if said.end:
             self._wants_end = self._wants_end or "stall-timeout"
-        self._watch_hangs(at_s, said, living, streams)
-        again = said.stall is not None and at_s >= self._next_provisional
-        if said.report or again:
+        if said.report:
+            self._next_provisional = at_s
+        # Before any look at the same processes: only one piece of work goes on at a time, and this one is waited for.
+        due = said.stall is not None and at_s >= self._next_provisional
+        if due and self._begin(lambda: self._provisional(living, streams)):
             self._next_provisional = at_s + PROVISIONAL_S
-            self._begin(lambda: self._provisional(living, streams))
+        self._watch_hangs(at_s, said, living, streams)
         if said.withdraw:
             self._say("ups-doctor: the job goes on; the provisional report is withdrawn")
             self._join(SNAPSHOT_S)

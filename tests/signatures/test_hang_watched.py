@@ -38,7 +38,7 @@ def renew(step, rank, seconds):
 def test_a_rank_that_never_comes_is_told_from_the_one_that_waits_for_it(watched: Callable[..., Any]) -> None:
     done = watched(
         "torchrun", "--standalone", "--nproc-per-node", "2", "train.py", "3600",
-        options=("--stall-timeout", "12"), train_py=TRAIN, lease_py=LEASE,
+        options=("--stall-timeout", "22"), train_py=TRAIN, lease_py=LEASE,
     )  # fmt: skip
     assert done.verdict == ("hang", "rank-stalled", [1], "lease.py:7")
     assert (done.code, done.report["confidence"]) == (124, "likely")
