@@ -1,0 +1,50 @@
+"""Which line of the user's code is running: "file:line" of the first frame that is not torch's and not ours."""
+
+import os
+import sys
+
+import torch
+
+TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+CHILDREN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+AGENT = os.path.join(os.path.dirname(CHILDREN.rstrip(os.sep)), "agent") + os.sep
+# torch's own layers keep statistics and norms in place, by design; nn/init.py is called by users.
+LAYERS = tuple(os.path.join(TORCH, "nn", name) for name in ("modules" + os.sep, "utils" + os.sep, "functional.py"))
+NOT_THE_USERS = (TORCH, CHILDREN, AGENT, "<")
+
+
+def is_users(file):
+    """Whether a frame's file is neither torch's nor the doctor's nor Python's import machinery."""
+    return not file.startswith(NOT_THE_USERS) and not file.endswith(os.sep + "runpy.py")
+
+
+def here():
+    """Returns "file:line" of the innermost user frame of this thread, "" where there is none."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            return "%s:%d" % (os.path.abspath(frame.f_code.co_filename), frame.f_lineno)
+        frame = frame.f_back
+    return ""
+
+
+def called_by_a_layer():
+    """Whether the innermost frame that is not ours lies in one of torch's own layers."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith((CHILDREN, AGENT)):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith(LAYERS)
+
+
+def of_traceback(traceback):
+    """Returns "file:line" of the innermost user frame of a traceback, and the innermost `self` that is a module."""
+    place, module = "", None
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if is_users(frame.f_code.co_filename):
+            place = "%s:%d" % (os.path.abspath(frame.f_code.co_filename), traceback.tb_lineno)
+        owner = frame.f_locals.get("self")
+        if isinstance(owner, torch.nn.Module):
+            module = owner
+        traceback = traceback.tb_next
+    return place, module

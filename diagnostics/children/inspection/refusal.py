@@ -1,0 +1,10 @@
+"""The one error that is the user's to mend before anything was inspected."""
+
+
+class Refusal(Exception):
+    """The request cannot be met; the text is one sentence, `hint` what to do, `cause` what the user's code raised."""
+
+    def __init__(self, message, hint="", cause=None):
+        super().__init__(message)
+        self.hint = hint
+        self.cause = cause

@@ -1,0 +1,95 @@
+"""The contract between the audit engine and its rules: what a rule is given and gives back.
+
+A rule is one file in `rules/` with
+    CODE = "A101"                       A1xx order and set-up, A2xx collectives, A3xx autograd and memory, A4xx devices
+                                        and files, A5xx lies, A6xx launch
+    NAME = "loader-before-process-group"   kebab-case, unique; names the bad pattern, reads as "allow ..."
+    SEVERITY = Severity.ERROR           ERROR breaks or falsifies a run, WARNING may, INFO is advice
+    WORDS = ("DataLoader",)             optional: asked only about files that hold one of these words
+    READS = frozenset({FileKind.SHELL}) optional, default Python
+    CHECKLIST = "..."                   optional: the line of the best-practice table that this rule ticks or crosses
+    def check(file: AuditedFile, project: Project) -> Iterator[Hit]
+Its docstring is its documentation: what it does, why it matters, Bad, Good, what it cannot see. A rule reads `file` and
+asks `project` about other files; it touches no disk. It yields nothing where nothing supports it; where it cannot
+decide it says POSSIBLE, which is not shown unless asked for.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.findings import Confidence, Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One place on the way to a hit: "train.py:31" and what is there."""
+
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """Text to put in place of [start, end) of a file; (line from 1, column in UTF-8 bytes from 0), as ast counts."""
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One thing a rule found.
+
+    `line` and `column` (from 1) are where a reviewer would comment. `title` is one sentence with the names seen: what
+    is there and what comes of it. `steps` show how it is known, in the order in which it happens. `fix` is what to do.
+    `edits` do it where that is safe: they change nothing for a program that is right.
+    """
+
+    file: AuditedFile
+    line: int
+    title: str
+    fix: str
+    column: int = 1
+    steps: tuple[Step, ...] = ()
+    confidence: Confidence = Confidence.CONFIRMED
+    severity: Severity | None = None  # where it is another one than the rule's
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """ "train.py:12:5"."""
+        return f"{self.file.place(self.line)}:{self.column}"
+
+
+def hit(
+    file: AuditedFile,
+    node: ast.AST,
+    title: str,
+    fix: str,
+    *,
+    steps: tuple[Step, ...] = (),
+    confidence: Confidence = Confidence.CONFIRMED,
+    severity: Severity | None = None,
+    edits: tuple[Edit, ...] = (),
+) -> Hit:
+    """Returns a hit at a syntax node."""
+    return Hit(
+        file=file,
+        line=getattr(node, "lineno", 1),
+        column=getattr(node, "col_offset", 0) + 1,
+        title=title,
+        fix=fix,
+        steps=steps,
+        confidence=confidence,
+        severity=severity,
+        edits=edits,
+    )
+
+
+def step(file: AuditedFile, node: ast.AST, text: str) -> Step:
+    """Returns a step at a syntax node."""
+    return Step(place=file.place(getattr(node, "lineno", 1)), text=text)
