@@ -11,7 +11,6 @@ Exit codes: 0 answered, 2 the request cannot be met (one sentence on stderr), 3 
 
 import importlib.util
 import json
-import os
 import resource
 import sys
 from pathlib import Path
@@ -35,7 +34,7 @@ def main():
     sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core would land in the user's folder
     request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    sys.path[0] = os.getcwd()  # was this file's folder; `python train.py` and `python -m` find the user's modules
+    sys.path[0] = str(Path.cwd())  # was this file's folder; `python train.py` and `python -m` find the user's modules
     load_package()
     session = importlib.import_module(PACKAGE + ".session")
     sys.modules[HANDED_OVER] = session

@@ -18,11 +18,16 @@ def storage(tensor):
         return None
 
 
+def dimensions(tensor):
+    """Returns (size, stride) of each dimension."""
+    return [(tensor.size(number), tensor.stride(number)) for number in range(tensor.dim())]
+
+
 def span(tensor):
     """Returns the first element and the one behind the last that the tensor reaches in its storage, in bytes."""
     if tensor.numel() == 0:
         return 0, 0
-    reach = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
+    reach = sum((size - 1) * stride for size, stride in dimensions(tensor))
     first = tensor.storage_offset()
     return first * tensor.element_size(), (first + reach + 1) * tensor.element_size()
 
@@ -41,14 +46,14 @@ def meets(one, other):
 
 def _elements(tensor):
     index = torch.tensor([tensor.storage_offset()])
-    for size, stride in zip(tensor.shape, tensor.stride()):
+    for size, stride in dimensions(tensor):
         index = (index[:, None] + torch.arange(size) * stride).flatten()
     return index
 
 
 def repeats_itself(tensor):
     """Whether several elements of the tensor are one place in memory, as expand() leaves them."""
-    return any(size > 1 and stride == 0 for size, stride in zip(tensor.shape, tensor.stride())) and tensor.numel() > 0
+    return tensor.numel() > 0 and any(size > 1 and stride == 0 for size, stride in dimensions(tensor))
 
 
 def registered(model):

@@ -2,14 +2,16 @@
 
 import os
 import sys
+from functools import lru_cache
+from pathlib import Path
 
 import torch
 
-TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
-CHILDREN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-AGENT = os.path.join(os.path.dirname(CHILDREN.rstrip(os.sep)), "agent") + os.sep
+TORCH = str(Path(torch.__file__).parent) + os.sep
+CHILDREN = str(Path(__file__).parent.parent) + os.sep
+AGENT = str(Path(__file__).parent.parent.parent / "agent") + os.sep
 # torch's own layers keep statistics and norms in place, by design; nn/init.py is called by users.
-LAYERS = tuple(os.path.join(TORCH, "nn", name) for name in ("modules" + os.sep, "utils" + os.sep, "functional.py"))
+LAYERS = tuple(str(Path(TORCH, "nn", name)) for name in ("modules", "utils", "functional.py"))
 NOT_THE_USERS = (TORCH, CHILDREN, AGENT, "<")
 
 
@@ -18,12 +20,18 @@ def is_users(file):
     return not file.startswith(NOT_THE_USERS) and not file.endswith(os.sep + "runpy.py")
 
 
+@lru_cache(maxsize=None)
+def absolute(file):
+    """Returns the absolute path of a frame's file."""
+    return str(Path(file).absolute())
+
+
 def here():
     """Returns "file:line" of the innermost user frame of this thread, "" where there is none."""
     frame = sys._getframe(1)
     while frame is not None:
         if is_users(frame.f_code.co_filename):
-            return "%s:%d" % (os.path.abspath(frame.f_code.co_filename), frame.f_lineno)
+            return "%s:%d" % (absolute(frame.f_code.co_filename), frame.f_lineno)
         frame = frame.f_back
     return ""
 
@@ -42,7 +50,7 @@ def of_traceback(traceback):
     while traceback is not None:
         frame = traceback.tb_frame
         if is_users(frame.f_code.co_filename):
-            place = "%s:%d" % (os.path.abspath(frame.f_code.co_filename), traceback.tb_lineno)
+            place = "%s:%d" % (absolute(frame.f_code.co_filename), traceback.tb_lineno)
         owner = frame.f_locals.get("self")
         if isinstance(owner, torch.nn.Module):
             module = owner

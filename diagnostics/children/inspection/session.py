@@ -1,7 +1,6 @@
 """Answers a request: models by factory, or those that a trainer's adapter hands over; writes what was seen."""
 
 import json
-import os
 import runpy
 import sys
 import traceback
@@ -78,4 +77,4 @@ def _write(model):
     result = Path(_state["request"]["result"])
     temporary = result.with_name(result.name + ".tmp")
     temporary.write_text(json.dumps({"torch": torch.__version__, "models": _state["models"]}), encoding="utf-8")
-    os.replace(str(temporary), str(result))
+    temporary.replace(result)

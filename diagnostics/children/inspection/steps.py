@@ -46,7 +46,7 @@ def inspect_steps(name, model, following, steps, device):
         if step["error"] is not None:
             break
     return {
-        "class": type(model).__name__,
+        "class_name": type(model).__name__,
         "place": definition(model, ""),
         "modules": modules(model),
         "module_count": sum(1 for _ in model.modules()),
@@ -74,7 +74,8 @@ def _make_lazy_parameters(model, call):
 
 def _alike(first, last):
     ones, others = list(named_tensors(first)), list(named_tensors(last))
-    return len(ones) == len(others) and all(same(one, other) for (_, one), (_, other) in zip(ones, others))
+    pairs = ((one, others[index][1]) for index, (_, one) in enumerate(ones))
+    return len(ones) == len(others) and all(same(one, other) for one, other in pairs)
 
 
 def observed_step(model, call, number, effects, light):

@@ -10,12 +10,12 @@ def modules(model):
     """Returns one row a module that holds parameters or buffers of its own, in the model's order."""
     rows = []
     for path, module in model.named_modules():
-        own = [one for one in registered_here(module)]
+        own = registered_here(module)
         if own:
             rows.append(
                 {
                     "path": path,
-                    "class": type(module).__name__,
+                    "class_name": type(module).__name__,
                     "parameters": sum(tensor.numel() for _, tensor, kind in own if kind == "parameter"),
                     "buffers": sum(tensor.numel() for _, tensor, kind in own if kind == "buffer"),
                     "dtypes": sorted({short(tensor.dtype) for _, tensor, _ in own}),

@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import os
 import sys
+from pathlib import Path
 
 import torch
 
@@ -34,7 +35,7 @@ def _module(name, spec):
     except ModuleNotFoundError as error:
         # Another module that is missing is the fault of the code that imports it.
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
-            hint = "modules are looked for from %s: cd there, or name the file: path/to/file.py:name" % os.getcwd()
+            hint = "modules are looked for from %s: cd there, or name the file: path/to/file.py:name" % Path.cwd()
             raise Refusal("%s: no module named '%s'" % (spec, error.name), hint) from None
         raise _failed("%s: importing %s" % (spec, name), error) from error
     except (Exception, SystemExit) as error:
@@ -42,11 +43,11 @@ def _module(name, spec):
 
 
 def _file(path, spec):
-    if not os.path.isfile(path):
+    if not Path(path).is_file():
         raise Refusal("%s: no such file: %s" % (spec, path), "check the spelling: ls -l %s" % path)
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))  # as `python path/to/file.py` does
-    name = os.path.splitext(os.path.basename(path))[0]
-    found = importlib.util.spec_from_file_location(name, os.path.abspath(path))
+    sys.path.insert(0, str(Path(path).absolute().parent))  # as `python path/to/file.py` does
+    name = Path(path).stem
+    found = importlib.util.spec_from_file_location(name, str(Path(path).absolute()))
     module = importlib.util.module_from_spec(found)
     sys.modules[name] = module
     try:
@@ -71,7 +72,7 @@ def first_line(error):
 
 def shown(place):
     """Returns "file:line" relative to the working directory where it lies below it."""
-    inside = os.getcwd() + os.sep
+    inside = str(Path.cwd()) + os.sep
     return place[len(inside) :] if place.startswith(inside) else place
 
 

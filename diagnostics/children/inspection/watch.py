@@ -60,7 +60,7 @@ class Watch:
             return
         self.stack.append((path, module))
         if self.phase == "forward" and len(self.calls) < MAX_CALLS:
-            self.calls.append({"path": path, "class": type(module).__name__, "place": here()})
+            self.calls.append({"path": path, "class_name": type(module).__name__, "place": here()})
 
     def left(self, module, args, result):
         """Is called after each module's forward, where torch allows it also after an exception."""
