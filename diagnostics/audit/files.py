@@ -1,0 +1,165 @@
+"""Which files an audit reads: of folders those that may hold a fault, of paths given by name every one."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from diagnostics.analysis.audited_file import AuditedFile, FileKind
+from diagnostics.audit import notebooks
+from diagnostics.errors import UsageError, from_os_error
+
+LARGEST = 4 << 20  # bytes; generated or data. The syntax tree of a larger one would need gigabytes
+LEFT_OUT = frozenset(["node_modules", "build", "dist", "__pycache__", "site-packages", "__pypackages__"])
+SUFFIXES = {
+    ".py": FileKind.PYTHON,
+    ".ipynb": FileKind.PYTHON,
+    ".sh": FileKind.SHELL,
+    ".bash": FileKind.SHELL,
+    ".slurm": FileKind.SHELL,
+    ".sbatch": FileKind.SHELL,
+    ".yaml": FileKind.YAML,
+    ".yml": FileKind.YAML,
+    ".dockerfile": FileKind.DOCKERFILE,
+}
+SHELLS = (b"/sh", b"/bash", b"/dash", b"/zsh", b"/ksh", b" sh", b" bash", b" dash", b" zsh", b" ksh")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """One file that could not be read, and why."""
+
+    path: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collected:
+    """The files of an audit, sorted by path, and those that could not be read."""
+
+    files: tuple[AuditedFile, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+def collect(
+    paths: Sequence[Path], *, below: Path | None = None, excluded: Callable[[str], bool] = lambda shown: False
+) -> Collected:
+    """Returns every file of `paths`, shown relative to `below` (the current folder) where it lies below it.
+
+    Raises UsageError for a path that is not there.
+    """
+    files: dict[str, AuditedFile] = {}
+    skipped: list[Skipped] = []
+    folder = Path(os.path.abspath(below or Path.cwd()))  # noqa: PTH100 - keeps links, unlike resolve()
+    seen: set[str] = set()
+    for path, given in _paths(paths, seen):
+        shown = shown_path(path, folder)
+        if not given and excluded(shown):
+            continue
+        one = read(path, shown, given=given)
+        if isinstance(one, AuditedFile):
+            files.setdefault(shown, one)
+        elif one is not None:
+            skipped.append(one)
+    return Collected(files=tuple(files[shown] for shown in sorted(files)), skipped=tuple(skipped))
+
+
+def shown_path(path: Path, folder: Path) -> str:
+    """Returns a path relative to `folder` where it lies below it, else absolute."""
+    whole = PurePath(os.path.abspath(path))  # noqa: PTH100
+    return str(whole.relative_to(folder)) if whole.is_relative_to(folder) else str(whole)
+
+
+def read(path: Path, shown: str, *, given: bool = False) -> AuditedFile | Skipped | None:
+    """Returns one file, why it cannot be read, or None where it is of no kind that rules read."""
+    try:
+        kind = kind_of(path)
+        if kind is None:
+            return (
+                Skipped(path=shown, problem="is no Python, notebook, shell script, YAML or Dockerfile")
+                if given
+                else None
+            )
+        raw = _bytes(path)
+    except (OSError, ValueError) as error:
+        return Skipped(path=shown, problem=_reason(error))
+    if path.suffix == ".ipynb":
+        return notebooks.read(shown, raw)
+    return AuditedFile(shown, raw, kind)
+
+
+def kind_of(path: Path) -> FileKind | None:
+    """Returns a file's kind by its name; without a suffix by its first line."""
+    name = path.name
+    if name.startswith("Dockerfile") or name == "Containerfile":
+        return FileKind.DOCKERFILE
+    if path.suffix or name.startswith("."):
+        return SUFFIXES.get(path.suffix.lower())
+    if not stat.S_ISREG(path.stat().st_mode):
+        return None
+    with path.open("rb") as file:
+        first = file.readline(200)
+    if not first.startswith(b"#!"):
+        return None
+    if b"python" in first:
+        return FileKind.PYTHON
+    return FileKind.SHELL if any(shell in first for shell in SHELLS) else None
+
+
+def _bytes(path: Path) -> bytes:
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise ValueError("is no regular file")  # a pipe would be waited for
+    if found.st_size > LARGEST:
+        raise ValueError(f"holds {found.st_size / 2**20:.1f} MiB, more than the {LARGEST >> 20} MiB that are read")
+    with path.open("rb") as file:
+        return file.read(LARGEST)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, OSError):
+        return from_os_error(error, action="cannot be read", path="").message
+    return str(error)
+
+
+def _paths(paths: Iterable[Path], seen: set[str]) -> Iterator[tuple[Path, bool]]:
+    """Yields (file, whether it was given by name)."""
+    for path in paths:
+        if path.is_dir():
+            for file in _walk(path, seen):
+                yield file, False
+        elif path.exists() or path.is_symlink():
+            yield path, True
+        else:
+            raise UsageError(f"no such file or folder: {path}", hint=f"check the spelling: ls -l {path.parent}")
+
+
+def _walk(folder: Path, seen: set[str]) -> Iterator[Path]:
+    """Yields the files below a folder, sorted; a folder reached twice, by a link, is read once."""
+    real = os.path.realpath(folder)
+    if real in seen:
+        return
+    seen.add(real)
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return  # what may not be listed holds nothing for us; the files of it that are given by name say why
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        path = folder / entry.name
+        if _is_folder(entry):
+            if entry.name not in LEFT_OUT and not (path / "pyvenv.cfg").exists():
+                yield from _walk(path, seen)
+        else:
+            yield path
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link in a circle
+        return False

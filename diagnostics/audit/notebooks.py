@@ -1,0 +1,78 @@
+"""The code of a Jupyter notebook as one Python text: cells joined, what is IPython's own turned into comments."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from diagnostics.analysis.audited_file import AuditedFile, FileKind
+
+MAGIC = re.compile(r"\s*(?:[%!?]|[\w.]+\s*\?{1,2}\s*$|\w+\s*=\s*[%!])")
+# `%%time` and its kin run the cell as Python; under `%%bash` it is something else.
+PYTHON_CELLS = re.compile(r"%%(?:time|timeit|capture|prun|memit|python3?|px)\b")
+
+
+def read(shown: str, raw: bytes) -> AuditedFile:
+    """Returns a notebook's code cells as one audited file; `problem` says why there are none."""
+    try:
+        cells = list(_code_cells(json.loads(raw)))
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        file = AuditedFile(shown, raw, FileKind.OTHER, code="")
+        file.problem = f"is no notebook: {' '.join(str(error).split())}"
+        return file
+    lines: list[str] = []
+    starts: list[int] = []
+    for source in cells:
+        starts.append(len(lines) + 1)
+        lines += plain(source)
+    return AuditedFile(shown, raw, FileKind.PYTHON, code="\n".join(lines) + "\n" * bool(lines), cells=tuple(starts))
+
+
+def _code_cells(body: Any) -> Iterator[str]:
+    language = body.get("metadata", {}).get("kernelspec", {}).get("language", "python")
+    if not str(language).lower().startswith("python"):
+        raise ValueError(f"its language is {language}")
+    cells = body["cells"] if "cells" in body else body["worksheets"][0]["cells"]
+    for cell in cells:
+        if cell.get("cell_type") == "code":
+            source = cell.get("source", cell.get("input", ""))
+            yield "".join(source) if isinstance(source, list) else str(source)
+
+
+def plain(source: str) -> list[str]:
+    """Returns a cell's lines as Python of as many lines; a cell that is none becomes comments."""
+    lines = source.replace("\r\n", "\n").split("\n")
+    first = next((line.strip() for line in lines if line.strip()), "")
+    if first.startswith("%%") and not PYTHON_CELLS.match(first):
+        return [_comment(line) for line in lines]
+    if _parses(lines):
+        return lines
+    shown = list(_without_magics(lines))
+    return shown if _parses(shown) else [_comment(line) for line in lines]
+
+
+def _without_magics(lines: list[str]) -> Iterator[str]:
+    goes_on = False
+    for line in lines:
+        magic = goes_on or MAGIC.match(line) is not None
+        goes_on = magic and line.rstrip().endswith("\\")
+        # `pass` keeps a block whose only line it was.
+        yield f"{line[: len(line) - len(line.lstrip())]}pass  {_comment(line.strip())}" if magic else line
+
+
+def _comment(line: str) -> str:
+    return f"# {line}" if line.strip() else ""
+
+
+def _parses(lines: list[str]) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse("\n".join(lines))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
