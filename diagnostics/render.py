@@ -97,10 +97,13 @@ def value_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def summary_line(verdict: Verdict) -> str:
-    """Returns '12 checks, nothing found (4.1 s)', or what was found and the command that explains it."""
+def summary_line(verdict: Verdict, *, subject: str = "") -> str:
+    """Returns '12 checks, nothing found (4.1 s)', or what was found and the command that explains it.
+
+    `subject` takes the place of the number of checks.
+    """
     total = len(verdict.outcomes)
-    counted = f"{total} check{'s' * (total != 1)}"
+    counted = subject or f"{total} check{'s' * (total != 1)}"
     seconds = f"({verdict.seconds:.1f} s)"
     found, aside = _found(verdict), _aside(verdict)
     if found:

@@ -11,11 +11,11 @@ import pytest
 
 PROJECT = Path(__file__).parent.parent
 RESTING = ("findings", "errors", "checks", "matches")  # everyone may import them
-PLUGINS = ("probes", "caches", "sections", "signatures", "run_sections")
+PLUGINS = ("probes", "caches", "inspections", "sections", "signatures", "run_sections")
 ENGINES = {
     "cache", "interpreter", "job", "last_good", "preflight", "preflight_setup", "probe_plan", "report", "report_place",
     "supervise", "diagnose", "capture", "capture_cores", "capture_sources", "surroundings", "stall", "verdict",
-    "report_filling", "report_ranks", "report_timeline", "run_page", "run_summary",
+    "report_filling", "report_ranks", "report_timeline", "run_page", "run_summary", "inspection",
 }  # fmt: skip
 OUTSIDE = {"torch", "h5py", "ups", "torchvision", "lightning"}
 IN_THE_JOB = ("agent", "children")  # these run in the job's processes and may import torch there
@@ -85,7 +85,14 @@ def test_plugins_import_no_plugin_of_another_kind_no_engine_and_no_click(package
 
 @pytest.mark.parametrize(
     ("package", "key"),
-    [("probes", "CODE"), ("caches", "CODE"), ("sections", "ORDER"), ("signatures", "CODE"), ("run_sections", "ORDER")],
+    [
+        ("probes", "CODE"),
+        ("caches", "CODE"),
+        ("inspections", "CODE"),
+        ("sections", "ORDER"),
+        ("signatures", "CODE"),
+        ("run_sections", "ORDER"),
+    ],
 )
 def test_no_plugin_imports_another_plugin(package: str, key: str) -> None:
     plugins = {name_of(path) for path in files(f"diagnostics/{package}") if f"\n{key} = " in path.read_text()}

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from diagnostics import caches, probes, run_sections, sections, signatures
+from diagnostics import caches, inspections, probes, run_sections, sections, signatures
 from diagnostics.checks import Stage
 from diagnostics.commands.explain import all_plugins
 from diagnostics.matches import FAILURE_CLASSES, Examines
@@ -17,7 +17,7 @@ from diagnostics.registry import discover
 
 PROBES = discover(probes)
 SIGNATURES = discover(signatures)
-CODED = {**PROBES, **discover(caches), **SIGNATURES}
+CODED = {**PROBES, **discover(caches), **discover(inspections), **SIGNATURES}
 SECTIONS = discover(sections, key="ORDER")
 RUN_SECTIONS = discover(run_sections, key="ORDER")
 HEADINGS = ("What it does:", "Why it matters:")

@@ -8,12 +8,12 @@ from types import ModuleType
 
 import click
 
-from diagnostics import caches, probes, signatures
+from diagnostics import caches, inspections, probes, signatures
 from diagnostics.errors import UsageError
 from diagnostics.registry import BrokenPlugin, discover
 from diagnostics.spelling import nearest
 
-PACKAGES = (probes, caches, signatures)
+PACKAGES = (probes, caches, inspections, signatures)
 
 
 @click.command("explain")
