@@ -160,6 +160,14 @@ class ProjectFiles:
                             found[target.attr].append((node.value, function))
         return found
 
+    def attribute_key(self, value: ast.Attribute, function: Function) -> str:
+        """Returns what stands for the attributes that `value` may be: here its name, whosever it is."""
+        return value.attr
+
+    def attribute_values(self, value: ast.Attribute, function: Function) -> list[tuple[ast.expr, Function]]:
+        """Returns what the attribute is assigned anywhere, with the function that does it."""
+        return self.attributes.get(value.attr, [])
+
     @cached_property
     def calls_by_name(self) -> dict[str, list[tuple[ast.Call, Function]]]:
         """All calls by the last part of what is called."""

@@ -51,8 +51,8 @@ class Lengths:
             case ast.Name():
                 yield from self._name(value.id, function)
             case ast.Attribute():
-                yield from self._taints(self.changed(value.attr, function))
-                for assigned, where in self.program.attributes.get(value.attr, ())[:4]:
+                yield from self._taints(self.changed(self.program.attribute_key(value, function), function))
+                for assigned, where in self.program.attribute_values(value, function)[:4]:
                     yield from self._of(assigned, where)
             case ast.Call():
                 yield from self._call(value, function)

@@ -41,6 +41,7 @@ class Taints:
     """What can differ between ranks in a program."""
 
     program: Program
+    only: tuple[Function, ...] | None = None  # spread in these alone
     _names: dict[tuple[int, str], Taint] = field(default_factory=dict)
     _attributes: dict[str, Taint] = field(default_factory=dict)
     _returns: dict[int, Taint] = field(default_factory=dict)
@@ -48,7 +49,7 @@ class Taints:
 
     def __post_init__(self) -> None:
         """Spreads what is known until nothing changes."""
-        functions = self.program.functions[:MOST_FUNCTIONS]
+        functions = self.program.functions[:MOST_FUNCTIONS] if self.only is None else self.only
         for _ in range(_ROUNDS):
             self._changed = False
             for function in functions:
@@ -100,7 +101,7 @@ class Taints:
                 yield found
             return
         if isinstance(value, ast.Attribute):
-            found = self._attributes.get(value.attr)
+            found = self._attributes.get(self.program.attribute_key(value, function))
             if found is not None:
                 yield found
             if value.attr in ("shape", "dtype", "device", "ndim", "requires_grad") and not isinstance(
@@ -279,9 +280,10 @@ class Taints:
         if isinstance(target, ast.Name):
             self._name(function, target.id, found)
         elif isinstance(target, ast.Attribute):
-            known = self._attributes.get(target.attr)
-            if known is None or _importance(found) > _importance(known):
-                self._attributes[target.attr] = found
+            key = self.program.attribute_key(target, function)
+            known = self._attributes.get(key)
+            if key and (known is None or _importance(found) > _importance(known)):
+                self._attributes[key] = found
                 self._changed = True
         elif isinstance(target, (ast.Tuple, ast.List)):
             for item in target.elts:

@@ -379,6 +379,11 @@ class Project(Program):
         wanted = original.rpartition(".")[2] if base is value and where else name
         return next((one for path, one in self.classes.get(wanted, ()) if path == (where or file)), None)
 
+    def module_of_class(self, kind: ast.ClassDef) -> Function | None:
+        """Returns the module that a class is defined in."""
+        file = self._file_of_class.get(id(kind), "")
+        return self.module_of(self.by_path[file]) if file else None
+
     @cached_property
     def _file_of_class(self) -> dict[int, str]:
         return {id(kind): file for several in self.classes.values() for file, kind in several}
@@ -429,6 +434,45 @@ class Project(Program):
             for parent in self.bases(kind):
                 found += self.class_attributes(parent, name, depth - 1)
         return found
+
+    def attribute_key(self, value: ast.Attribute, function: Function) -> str:
+        """Returns the class that assigns the attribute, and its name; "" where it is not known whose it is."""
+        known = self._keys.get(id(value))
+        if known is None:
+            self._keys[id(value)] = ""  # while it is being looked at
+            known = self._keys[id(value)] = self._attribute_key(value, function)
+        return known
+
+    @cached_property
+    def _keys(self) -> dict[int, str]:
+        return {}
+
+    def _attribute_key(self, value: ast.Attribute, function: Function) -> str:
+        base = value.value
+        if isinstance(base, ast.Name) and base.id in ("self", "cls"):
+            kind = self.class_of(function)
+        else:
+            kind = next(self.kinds(base, function, 2), None)
+        if kind is None:
+            # An object of unknown class: its attribute is the one of this name where only one class has one.
+            holders = {id(one): one for _, where in self.attributes.get(value.attr, ())
+                       if (one := self.class_of(where)) is not None}  # fmt: skip
+            kind = next(iter(holders.values())) if len(holders) == 1 else None
+        return f"{id(self._holder(kind, value.attr))}.{value.attr}" if kind is not None else ""
+
+    def _holder(self, kind: ast.ClassDef, name: str, depth: int = 3) -> ast.ClassDef:
+        """Returns the topmost class of its bases that assigns `self.name`, else the class itself."""
+        for parent in self.bases(kind) if depth else ():
+            if self.class_attributes(parent, name):
+                return self._holder(parent, name, depth - 1)
+        return kind
+
+    def attribute_values(self, value: ast.Attribute, function: Function) -> list[tuple[ast.expr, Function]]:
+        """Returns what the attribute is assigned in the class of the object, as far as that is known."""
+        base = value.value
+        own = isinstance(base, ast.Name) and base.id in ("self", "cls")
+        kind = self.class_of(function) if own else next(self.kinds(base, function, 2), None)
+        return self.class_attributes(kind, value.attr) if kind is not None else []
 
     def kinds(self, value: ast.expr, function: Function, rounds: int = 3) -> Iterator[ast.ClassDef]:
         """Yields the project's classes that a value may be an object of, through wrappers like DDP(Net())."""
