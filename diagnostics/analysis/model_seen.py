@@ -232,6 +232,7 @@ class InspectedModel:
     name: str
     refusal: Refused | None
     seen: ModelSeen | None
+    note: str = ""  # what an adapter says of its batches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

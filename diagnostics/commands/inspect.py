@@ -135,6 +135,8 @@ def _show(
         lines = list(_lines(inspected, verbose=options["verbose"], colour=screen.colour))
         for line in [*lines, *([""] if lines else [])]:
             click.echo(line, color=True if screen.colour else None)
+    for note in dict.fromkeys(model.note for model in inspected.models if model.note):
+        screen.say(note)
     screen.say(summary(inspected, _shown(target)))
 
 

@@ -44,6 +44,6 @@ def look(model: ModelSeen) -> Iterator[Finding]:
                 *evidences((write.place for write in writes), f"{operations} writes to {name}", "forward"),
                 Evidence(source=f"{name} before and after forward", observed="differ", expected="the same"),
             ),
-            fix=Fix(text=f"write out of place{at(line)}: x = x - m for x.sub_(m); or x = x.clone() before"),
+            fix=Fix(text="write out of place: x = x - m for x.sub_(m); or x = x.clone() before"),
             confidence=Confidence.POSSIBLE if meant else Confidence.CONFIRMED,
         )

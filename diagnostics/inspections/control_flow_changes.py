@@ -74,5 +74,6 @@ def _call(call: Call | None) -> str:
 
 def _fix(parameters: bool) -> str:
     if parameters:
-        return "DDP(model, find_unused_parameters=True) and no static_graph; or compute both, choose by torch.where"
+        return "DDP(model, find_unused_parameters=True) and no static_graph;\n"
+        "or compute both and choose by torch.where"
     return "nothing for DDP: the same parameters take part; leave static_graph=True away"

@@ -53,7 +53,7 @@ def _wide(one: TensorRow, usual: str) -> Finding:
                 expected=usual,
             ),
         ),
-        fix=Fix(text=f"name the dtype{at(one.place)}: .to(torch.{usual}), or dtype=torch.{usual} where it is made"),
+        fix=Fix(text=f"name the dtype where it is made: dtype=torch.{usual}, or .to(torch.{usual})"),
     )
 
 

@@ -38,8 +38,8 @@ def look(model: ModelSeen) -> Iterator[Finding]:
                 Evidence(
                     source=source(one.place, one.name),
                     observed=f"{one.kind} {one.name}, shape {list(one.shape)}, strides {list(one.stride)}",
-                    expected="no stride 0; DDP and load_state_dict write to it",
+                    expected="no stride 0",
                 ),
             ),
-            fix=Fix(text=f"give it memory of its own{at(one.place)}: .clone() behind expand(), or expand in forward"),
+            fix=Fix(text="DDP and load_state_dict write to it: .clone() behind expand(), or expand in forward"),
         )

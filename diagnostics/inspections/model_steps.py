@@ -43,7 +43,7 @@ def _raised(model: ModelSeen, error: StepError, number: int) -> Finding:
         title=f"{doing} raises {error.type}{at(error.place)} in step {number}",
         where=where_of(model.shown(error.module), error.place),
         evidence=(Evidence(source=place(error.place) or f"step {number}", observed=f"{error.type}: {error.text}"),),
-        fix=Fix(text=f"correct the line{at(error.place)}, or give a batch that fits: --inputs module:make_batch"),
+        fix=Fix(text="correct the line, or give a batch that fits: --inputs module:make_batch"),
     )
 
 

@@ -45,17 +45,17 @@ def _finding(model: ModelSeen, effect: Effect) -> Finding:
         where=where_of(effect.name, line),
         evidence=(
             *evidences((one.place for one in writes), f"{operations} writes to {effect.name}", "forward"),
-            Evidence(source="steps from the same weights", observed=_measured(effect), expected="the same weights"),
+            _measured(effect),
         ),
         fix=Fix(text=_fix(effect, layer=not severe and effect.trainable)),
         confidence=Confidence.CONFIRMED if effect.trainable else Confidence.LIKELY,
     )
 
 
-def _measured(effect: Effect) -> str:
+def _measured(effect: Effect) -> Evidence:
     if effect.differs:
-        return "another batch left other weights: ranks, each with a batch of its own, drift apart under DDP"
-    return "a second forward changed them once more: evaluation and recomputation will too"
+        return Evidence(source="two batches, from the same weights", observed="left other weights; so do DDP's ranks")
+    return Evidence(source="two steps without an optimizer", observed="changed it again; so do evaluation, checkpoints")
 
 
 def _fix(effect: Effect, *, layer: bool) -> str:
@@ -63,4 +63,4 @@ def _fix(effect: Effect, *, layer: bool) -> str:
         return "this layer renorms the rows of its batch (max_norm): broadcast its weight now and then, or do without"
     if effect.differs:
         return "set it once before DDP wraps the model, from one batch that rank 0 broadcasts"
-    return "do it in the training loop behind optimizer.step(), or compute with a changed copy: w = self.weight * 0.9"
+    return "do it in the training loop behind optimizer.step(), or on a copy: w = self.weight * 0.9"

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from diagnostics.analysis.model_seen import ModelSeen, TensorRow
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.inspections.listing import at, listed, source, where_of
 
 CODE = "A908"
@@ -34,8 +34,10 @@ def look(model: ModelSeen) -> Iterator[Finding]:
     groups: dict[str, list[TensorRow]] = {}
     for one in unused:
         groups.setdefault(_outermost(one.name, used), []).append(one)
+    # Where the parameters that take part change from step to step, other batches may reach these (A912 says so).
+    settled = len({step.with_gradient for step in steps}) == 1
     for path, rows in groups.items():
-        yield _finding(path, rows, len(steps), len(model.trainable))
+        yield _finding(path, rows, len(steps), len(model.trainable), settled=settled)
 
 
 def _outermost(name: str, used: Sequence[TensorRow]) -> str:
@@ -48,20 +50,21 @@ def _outermost(name: str, used: Sequence[TensorRow]) -> str:
     return name
 
 
-def _finding(path: str, rows: Sequence[TensorRow], steps: int, trained: int) -> Finding:
+def _finding(path: str, rows: Sequence[TensorRow], steps: int, trained: int, *, settled: bool) -> Finding:
     names, line = [one.name for one in rows], rows[0].place
     several = "" if names == [path] else f" ({len(names)} parameters)"
     return Finding(
         code=CODE,
         name=NAME,
-        severity=Severity.WARNING,
+        severity=Severity.WARNING if settled else Severity.INFO,
+        confidence=Confidence.CONFIRMED if settled else Confidence.POSSIBLE,
         title=f"{path}{several}{at(line)} gets no gradient",
         where=where_of(path, line),
         evidence=(
             Evidence(
                 source=source(line, path),
-                observed=f"{listed(names)}: no gradient in {steps} steps",
-                expected=f"one for each of {trained} trained parameters; DDP waits for them",
+                observed=f"no gradient for {listed(names)} in {steps} steps",
+                expected=f"DDP waits for all {trained}",
             ),
         ),
         fix=Fix(

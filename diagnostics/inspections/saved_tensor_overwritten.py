@@ -52,7 +52,7 @@ def _finding(model: ModelSeen, one: Overwritten, error: str) -> Finding:
             *_written(model, one),
             Evidence(source="loss.backward()", observed=error.partition(": [")[0]),
         ),
-        fix=Fix(text=f"write out of place{at(line)}: y = y + 1 for y += 1; or clone() what is changed before it is"),
+        fix=Fix(text="write out of place: y = y + 1 for y += 1; or clone() what is changed"),
     )
 
 

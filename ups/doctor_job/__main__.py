@@ -12,7 +12,7 @@ from diagnostics.errors import DoctorError, UsageError
 from ups.config import load_config
 from ups.doctor_job.request import Request
 
-VERBS = {"describe": "describe", "data": "data", "model": "model", "dry-run": "dry_run"}
+VERBS = {"describe": "describe", "data": "data", "model": "model", "dry-run": "dry_run", "inspect": "inspect"}
 
 
 def main(arguments: list[str]) -> int:

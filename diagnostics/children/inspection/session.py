@@ -43,9 +43,17 @@ def _refuse(message):
     return 2
 
 
-def inspect(name, model, batches):
-    """Called by an adapter: inspects a model; `batches` is an iterable of what its forward takes."""
-    _guarded(name, lambda: _inspect(name, model, targets.cycling(name, batches)))
+def device():
+    """Called by an adapter: the device that the user asked for, "" for the adapter's choice."""
+    return _state["request"]["device"]
+
+
+def inspect(name, model, batches, note=""):
+    """Called by an adapter: inspects a model; `batches` is an iterable of what its forward takes.
+
+    `note` is one sentence about them, such as that they are synthetic.
+    """
+    _guarded(name, lambda: _inspect(name, model, targets.cycling(name, batches), note))
 
 
 def _from_factory(target):
@@ -55,10 +63,10 @@ def _from_factory(target):
     _inspect(target["name"], model, targets.batches(target["inputs"], model, type(model).__name__))
 
 
-def _inspect(name, model, following):
+def _inspect(name, model, following, note=""):
     request = _state["request"]
     seen = inspect_steps(name, model, following, request["steps"], request["device"])
-    _write({"name": name, "refusal": None, "seen": seen})
+    _write({"name": name, "refusal": None, "seen": seen, "note": note})
 
 
 def _guarded(name, work):
@@ -68,7 +76,7 @@ def _guarded(name, work):
         cause = refusal.cause
         trace = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__)) if cause else ""
         said = {"message": str(refusal), "hint": refusal.hint, "traceback": trace}
-        _write({"name": name, "refusal": said, "seen": None})
+        _write({"name": name, "refusal": said, "seen": None, "note": ""})
 
 
 def _write(model):
