@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from diagnostics.analysis.audited_file import AuditedFile
@@ -99,11 +99,11 @@ def _runs(node: ast.stmt) -> bool:
     return bool(names & {"init_process_group", "backward", "spawn"})
 
 
-def _reached(start: str, next_of: object) -> dict[str, None]:
-    found = {start: None}
+def _reached(start: str, next_of: Callable[[str], Iterable[str]]) -> dict[str, None]:
+    found: dict[str, None] = {start: None}
     waiting = [start]
     while waiting:
-        for one in next_of(waiting.pop()):  # type: ignore[operator]
+        for one in next_of(waiting.pop()):
             if one not in found:
                 found[one] = None
                 waiting.append(one)

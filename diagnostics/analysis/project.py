@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import PurePath
+from typing import Any, TypeVar
 
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.analysis.flow_calls import MOST_TARGETS, Program
@@ -19,6 +20,7 @@ from diagnostics.analysis.flow_files import Callable_, Function, last_name
 from diagnostics.analysis.known_names import canonical
 from diagnostics.analysis.source_files import SourceFile, Sources
 
+Fact = TypeVar("Fact")
 # A file with none of these words takes no part in what crosses files.
 DEEP_WORDS = frozenset(
     ["rank", "local_rank", "world_size", "DataLoader", "DistributedDataParallel", "DDP", "FSDP",
@@ -41,6 +43,14 @@ class Project(Program):
         self._names: dict[int, str] = {}
         self._functions_in: dict[str, tuple[Function, ...]] = {}
         self._bound: dict[str, dict[str, str]] = {}
+        self._facts: dict[Any, Any] = {}
+
+    def fact(self, kind: Callable[[Project], Fact]) -> Fact:
+        """Returns what `kind` makes of the project, made once: what several rules ask."""
+        if kind not in self._facts:
+            self._facts[kind] = kind(self)
+        found: Fact = self._facts[kind]
+        return found
 
     # Files and functions
 

@@ -174,7 +174,7 @@ class _Tracing:
         if not any(isinstance(one, ast.Starred) for one in call.args):
             given |= dict(zip(target.parameters[shift:], call.args, strict=False))
         found: dict[str, Arm | bool] = {}
-        for name, value in given.items():
+        for name, value in (_defaults(target) | given).items():
             if isinstance(value, ast.Constant):
                 found[name] = bool(value.value)
             elif isinstance(value, (ast.Name, ast.Attribute, ast.UnaryOp, ast.Compare)):
@@ -206,6 +206,16 @@ class _Tracing:
             same = arm.taken == "yes"
             return known if same else replace(known, taken="no" if known.taken == "yes" else "yes")
         return arm if arm.shared else replace(arm, test=f"{here.number}:{arm.test}")
+
+
+def _defaults(function: Function) -> dict[str, ast.expr]:
+    arguments = getattr(function.syntax, "args", None)
+    if not isinstance(arguments, ast.arguments):
+        return {}
+    placed = [*arguments.posonlyargs, *arguments.args]
+    found = {one.arg: value for one, value in zip(reversed(placed), reversed(arguments.defaults), strict=False)}
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=False)
+    return found | {one.arg: value for one, value in named if value is not None}
 
 
 def _joined(outer: Arms, inner: Arms) -> Arms:

@@ -1,0 +1,312 @@
+"""The decisions of a project after which ranks pass different operations: where some would wait for ever. Pure.
+
+Each decision that can fall differently on two ranks is tried both ways (`rank_ways.py`); it parts them where what the
+ranks then pass is not the same and the decision itself guards it, or leaves before it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from diagnostics.analysis.communication import Communication, Meeting, Reach
+from diagnostics.analysis.flow_files import Function, last_name
+from diagnostics.analysis.flow_taint import Taints
+from diagnostics.analysis.project import Project
+from diagnostics.analysis.rank_tests import MAIN, RankTest, RankTests, says_distributed
+from diagnostics.analysis.rank_ways import (
+    Assumption,
+    RankWays,
+    Way,
+    counts,
+    first_difference,
+    leaving,
+    ways_differ,
+)
+from diagnostics.analysis.taint_sources import EXCEPTION, RANK, Taint
+
+MOST_DECISIONS = 60  # of one function
+_JOINS = {"join", "Join"}
+# Errors that come on every rank or on none: of the installation, of the user.
+_EVEN_ERRORS = {
+    "ImportError", "ModuleNotFoundError", "KeyboardInterrupt", "SystemExit", "AttributeError", "NameError",
+    "NotImplementedError", "TypeError", "GeneratorExit", "LookupError", "AssertionError",
+}  # fmt: skip
+
+
+class Shape(StrEnum):
+    """How a decision parts the ranks."""
+
+    ARM = "arm"  # the operation stands in one of its arms
+    EXIT = "exit"  # one arm leaves before the operation
+    LOOP = "loop"  # one rank goes round more often
+    HANDLER = "handler"  # the operation stands in an except branch
+    SKIPPED = "skipped"  # an exception on one rank skips the operation, and the rank goes on
+    FINALLY = "finally"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Parting:
+    """One decision that parts ranks. `here` is passed by those that decide one way, `there` by the others instead."""
+
+    function: Function
+    decision: ast.AST
+    shape: Shape
+    why: str  # a word of taint_sources
+    here: Reach
+    there: Reach | None
+    rank: RankTest | None = None
+    taint: Taint | None = None
+    exit: ast.stmt | None = None
+
+    @property
+    def line(self) -> int:
+        """The decision's line."""
+        return int(getattr(self.decision, "lineno", 1))
+
+
+class RankDecisions:
+    """All partings of a project, by the file they are in."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.communication = project.fact(Communication)
+        self.tests = RankTests(project)
+        self.ways = RankWays(project, self.communication, self.tests)
+        self._meeting = [one for one in project.functions if self.communication.of_function(one) is not None]
+        self._by_file: dict[str, list[Function]] = {}
+        for one in self._meeting:
+            self._by_file.setdefault(one.file, []).append(one)
+        self._taints: Taints | None = None
+        self._partings: dict[str, list[Parting]] = {}
+
+    @property
+    def taints(self) -> Taints:
+        """What differs between ranks, spread in the functions that matter."""
+        if self._taints is None:
+            self._taints = Taints(self.project, only=self._closure())
+        return self._taints
+
+    def _closure(self) -> tuple[Function, ...]:
+        """Returns the functions in which ranks meet, the methods beside them, and what these call."""
+        chosen = {id(one): one for one in self._meeting}
+        classes = {id(kind) for one in self._meeting if (kind := self.project.class_of(one)) is not None}
+        for one in self.project.functions:
+            kind = self.project.class_of(one)
+            if kind is not None and id(kind) in classes:
+                chosen[id(one)] = one
+        for _ in range(2):
+            for one in list(chosen.values()):
+                for node in one.own_nodes:
+                    if isinstance(node, ast.Call):
+                        for target in self.project.targets(node, one):
+                            chosen[id(target)] = target
+        return tuple(chosen.values())
+
+    def partings(self, file: str) -> list[Parting]:
+        """Returns the partings of one file, in the order of its lines."""
+        if file not in self._partings:
+            found = [one for function in self._by_file.get(file, ()) for one in self._of_function(function)]
+            self._partings[file] = sorted(found, key=lambda one: one.line)
+        return self._partings[file]
+
+    def _of_function(self, function: Function) -> Iterator[Parting]:
+        tried = 0
+        for node in function.own_nodes:
+            if tried >= MOST_DECISIONS:
+                return
+            if isinstance(node, (ast.If, ast.While, ast.IfExp)):
+                tried += 1
+                yield from self._branch(node, function)
+            elif isinstance(node, (ast.For, ast.AsyncFor)):
+                tried += 1
+                yield from self._loop(node, function)
+            elif isinstance(node, ast.Try):
+                tried += 1
+                yield from self._try(node, function)
+
+    # Branches
+
+    def _branch(self, node: ast.If | ast.While | ast.IfExp, function: Function) -> Iterator[Parting]:
+        if says_distributed(node.test) is not None:
+            return
+        rank = self._rank_part(node.test, function)
+        taint = None
+        if rank is None:
+            taint = self.taints.of(node.test, function)
+            if taint is None or taint.why == RANK and not taint.control and self._of_sizes(node.test):
+                return
+        one = self.ways.way(function, Assumption(node, True, rank))
+        other = self.ways.way(function, Assumption(node, False, rank))
+        if self.ways.exhausted or not ways_differ(one, other):
+            return
+        why = RANK if rank is not None else taint.why if taint is not None else RANK
+        found = self._parted(node, function, one, other)
+        if found is not None:
+            shape, here, there, leaves = found
+            if isinstance(node, ast.While) and shape is Shape.ARM:
+                shape = Shape.LOOP
+            yield Parting(function=function, decision=node, shape=shape, why=why, here=here, there=there, rank=rank,
+                          taint=taint, exit=leaves)  # fmt: skip
+
+    def _of_sizes(self, test: ast.expr) -> bool:
+        """Whether a test asks how many there are, which is the same everywhere."""
+        return all(last_name(one) in ("world_size", "get_world_size") for one in ast.walk(test) if isinstance(one, ast.Call))
+
+    def _rank_part(self, test: ast.expr, function: Function) -> RankTest | None:
+        """Returns what a test, or a part of it that decides, says about the rank."""
+        found = self.tests.of(test, function)
+        if found is None and isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            inner = self._rank_part(test.operand, function)
+            return inner.negated() if inner is not None else None
+        if found is None and isinstance(test, ast.BoolOp):
+            parts = [self._rank_part(one, function) for one in test.values]
+            known = [one for one in parts if one is not None]
+            if known and not any(says_distributed(one) is False for one in test.values):
+                return known[0]
+        return found
+
+    def _parted(
+        self, node: ast.If | ast.While | ast.IfExp, function: Function, one: Way, other: Way
+    ) -> tuple[Shape, Reach, Reach | None, ast.stmt | None] | None:
+        """Returns how this decision parts the ranks; None where another one in the function does."""
+        left, right = first_difference(one, other)
+        body = [node.body] if isinstance(node, ast.IfExp) else node.body
+        orelse = [node.orelse] if isinstance(node, ast.IfExp) else node.orelse
+        inside = _nodes([*body, *orelse])
+        standing = [reach for reach in (left, right) if reach is not None and id(reach.chain[0][0]) in inside]
+        if standing:
+            here = standing[0]
+            there = right if here is left else left
+            there = there if there is not None and id(there.chain[0][0]) in inside else None
+            return Shape.ARM, here, there, None
+        if isinstance(node, ast.IfExp):
+            return None
+        left_by = leaving(node.body) or leaving(node.orelse)
+        if left_by is None:
+            left_by = _leaves_inside(node.body) or _leaves_inside(node.orelse)
+        if left_by is None or isinstance(left_by, ast.Raise):
+            return None
+        skipped = next((r for r in (left, right) if r is not None), None)
+        if skipped is None:  # a break behind the operation: the next round misses it
+            skipped = next((r for r in (*one.met, *other.met) if self._in_same_loop(r, node, function)), None)
+        if skipped is None:
+            return None
+        return Shape.EXIT, skipped, None, left_by
+
+    def _in_same_loop(self, reach: Reach, node: ast.AST, function: Function) -> bool:
+        parents = self.project.file_with(function).parents
+        around = node
+        while around in parents:
+            around = parents[around]
+            if isinstance(around, (ast.For, ast.While, ast.AsyncFor)):
+                return id(reach.chain[0][0]) in _nodes([around])
+            if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                return False
+        return False
+
+    # Loops
+
+    def _loop(self, node: ast.For | ast.AsyncFor, function: Function) -> Iterator[Parting]:
+        inside = self._first_inside(node.body, function)
+        if inside is None or self._joined(node, function):
+            return
+        taint = self.taints.of_loop(node.iter, function)
+        if taint is None:
+            return
+        yield Parting(function=function, decision=node, shape=Shape.LOOP, why=taint.why, here=inside, there=None,
+                      taint=taint)  # fmt: skip
+
+    def _first_inside(self, block: list[ast.stmt], function: Function) -> Reach | None:
+        reaches = (self.communication.of_call(call, function) for call in _calls(block))
+        found = [one for one in reaches if one is not None and counts(one)]
+        return max(found, key=lambda one: one.sure, default=None)
+
+    def _joined(self, node: ast.AST, function: Function) -> bool:
+        """Whether the loop stands in a context that lets ranks end early."""
+        parents = self.project.file_with(function).parents
+        around = node
+        while around in parents:
+            around = parents[around]
+            if isinstance(around, (ast.With, ast.AsyncWith)) and any(
+                last_name(item.context_expr) in _JOINS or last_name(item.context_expr).startswith("join_uneven")
+                for item in around.items
+            ):
+                return True
+        return False
+
+    # Exceptions
+
+    def _try(self, node: ast.Try, function: Function) -> Iterator[Parting]:
+        for handler in node.handlers:
+            if self._even(handler):
+                continue
+            one = self.ways.way(function, Assumption(handler, True))
+            other = self.ways.way(function, Assumption(handler, False))
+            if self.ways.exhausted or not ways_differ(one, other):
+                continue
+            reach = self._first_inside(handler.body, function)
+            taint = Taint(EXCEPTION, function.file, handler.lineno, function.name, True, handler)
+            if reach is not None:
+                yield Parting(function=function, decision=handler, shape=Shape.HANDLER, why=EXCEPTION, here=reach,
+                              there=None, taint=taint)  # fmt: skip
+                continue
+            skipped = self._first_inside(node.body, function)
+            if skipped is not None and one.end != "raise" and self._raises_alone(node, skipped, function):
+                yield Parting(function=function, decision=handler, shape=Shape.SKIPPED, why=EXCEPTION, here=skipped,
+                              there=None, taint=taint)  # fmt: skip
+        if node.finalbody:
+            reach = self._first_inside(node.finalbody, function)
+            body = self._first_inside(node.body, function)
+            if reach is not None and body is not None:
+                yield Parting(function=function, decision=node.finalbody[0], shape=Shape.FINALLY, why=EXCEPTION,
+                              here=reach, there=body)  # fmt: skip
+
+    def _even(self, handler: ast.ExceptHandler) -> bool:
+        caught = handler.type
+        names = [last_name(one) for one in (caught.elts if isinstance(caught, ast.Tuple) else [caught] if caught else [])]
+        return bool(names) and all(name in _EVEN_ERRORS for name in names)
+
+    def _raises_alone(self, node: ast.Try, skipped: Reach, function: Function) -> bool:
+        """Whether work of the rank's own comes before the operation in the try, so that it alone can fail."""
+        if not any(one in node.body for one in ast.walk(node) if isinstance(one, ast.stmt)):
+            return False
+        first = skipped.chain[0][0]
+        before = [call for call in _calls(node.body) if call is not first and call.lineno <= first.lineno]
+        return any(self.communication.of_call(call, function) is None for call in before) or len(skipped.chain) > 1
+
+
+def _calls(block: list[ast.stmt]) -> Iterator[ast.Call]:
+    waiting: list[ast.AST] = list(block)
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            continue
+        if isinstance(node, ast.Call):
+            yield node
+        waiting += ast.iter_child_nodes(node)
+
+
+def _nodes(block: list[ast.stmt] | list[ast.expr] | list[ast.AST]) -> set[int]:
+    return {id(node) for one in block for node in ast.walk(one)}
+
+
+def _leaves_inside(block: list[ast.stmt]) -> ast.stmt | None:
+    """Returns a statement in an arm by which the function or the round may be left."""
+    for statement in block:
+        if isinstance(statement, ast.If):
+            found = leaving(statement.body) or leaving(statement.orelse) or _leaves_inside([*statement.body, *statement.orelse])
+            if found is not None:
+                return found
+        elif isinstance(statement, (ast.With, ast.Try)):
+            found = leaving(statement.body) or _leaves_inside(statement.body)
+            if found is not None:
+                return found
+        elif leaving([statement]) is not None:
+            return statement
+    return None
+
+
+__all__ = ["MAIN", "Meeting", "Parting", "RankDecisions", "Shape"]
