@@ -228,7 +228,7 @@ class _Parser:
         return body
 
     def loop_header(self) -> tuple[Token, ...]:
-        header = []
+        header: list[Token] = []
         while not self.is_word("do") or (header and header[-1].text == "in" and len(header) == 2):
             token = self.take()
             if token.kind == "word":
@@ -241,7 +241,7 @@ class _Parser:
         subject = self.take()
         self.skip_newlines()
         self.expect("in")
-        parts = []
+        parts: list[tuple[AndOr, ...]] = []
         while True:
             self.skip_newlines()
             if self.is_word("esac"):
