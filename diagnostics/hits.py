@@ -44,8 +44,9 @@ class Edit:
 class Hit:
     """One thing a rule found.
 
-    `line` and `column` (from 1) are where a reviewer would comment. `title` is one sentence with the names seen: what
-    is there and what comes of it. `steps` show how it is known, in the order in which it happens. `fix` is what to do.
+    `line` and `column` (in characters, from 1) are where a reviewer would comment. `title` is one sentence with the
+    names seen: what is there and what comes of it. `steps` show how it is known, in the order in which it happens.
+    `fix` is what to do.
     `edits` do it where that is safe: they change nothing for a program that is right.
     """
 
@@ -61,7 +62,7 @@ class Hit:
 
     @property
     def where(self) -> str:
-        """ "train.py:12:5"."""
+        """The place as "train.py:12:5"."""
         return f"{self.file.place(self.line)}:{self.column}"
 
 
@@ -77,10 +78,12 @@ def hit(
     edits: tuple[Edit, ...] = (),
 ) -> Hit:
     """Returns a hit at a syntax node."""
+    line = getattr(node, "lineno", 1)
+    before = file.line(line).encode()[: getattr(node, "col_offset", 0)]  # ast counts bytes
     return Hit(
         file=file,
-        line=getattr(node, "lineno", 1),
-        column=getattr(node, "col_offset", 0) + 1,
+        line=line,
+        column=len(before.decode("utf-8", "ignore")) + 1,
         title=title,
         fix=fix,
         steps=steps,

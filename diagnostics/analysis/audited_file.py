@@ -41,22 +41,22 @@ class AuditedFile(SourceFile):
         self.kind = kind
         self.cells = cells  # of a notebook: the first line of each code cell in `text`, from 1
         self.problem = ""
-        self._raw = raw
+        self.raw = raw
         self._code = code
 
     @cached_property
-    def text(self) -> str:  # type: ignore[override]
+    def text(self) -> str:
         """The file's text, "" where it cannot be decoded."""
         if self._code is not None:
             return self._code
         try:
-            return decoded(self._raw, self.kind)
+            return decoded(self.raw, self.kind)
         except (SyntaxError, UnicodeDecodeError, LookupError) as error:
             self.problem = f"cannot be decoded: {_one_line(error)}"
             return ""
 
     @cached_property
-    def tree(self) -> ast.Module | None:  # type: ignore[override]
+    def tree(self) -> ast.Module | None:
         """The parsed file, None where it is no Python."""
         if self.kind is not FileKind.PYTHON or not self.text:
             return ast.parse("") if self.kind is FileKind.PYTHON and not self.problem else None
@@ -69,6 +69,12 @@ class AuditedFile(SourceFile):
         except (ValueError, RecursionError, MemoryError) as error:
             self.problem = f"cannot be parsed: {_one_line(error)}"
         return None
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The file's lines as ast counts them: a form feed ends none."""
+        lines = self.text.replace("\r\n", "\n").split("\n")
+        return lines[:-1] if not lines[-1] else lines
 
     @cached_property
     def words(self) -> frozenset[str]:
