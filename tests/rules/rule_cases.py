@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from diagnostics import rules
-from diagnostics.audit.engine import Audit, Found, audit
+from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
+from diagnostics.audit.found import Audit, Found
 from diagnostics.registry import discover
 
 CASES = Path(__file__).parent / "cases"

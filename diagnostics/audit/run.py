@@ -1,0 +1,128 @@
+"""One audit from paths to what is shown: settings, files, the cache, rules, and what comments excuse."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+
+import diagnostics.audit
+from diagnostics import rules
+from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.audit import bad_ignore, cache, engine, selection, settings, unused_ignore
+from diagnostics.audit.files import collect
+from diagnostics.audit.found import Audit, Crash, Found, in_order
+from diagnostics.audit.ignores import Ignore, ignores
+from diagnostics.audit.selection import Selection
+from diagnostics.audit.settings import Settings
+from diagnostics.registry import BrokenPlugin, discover
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line says; `select` and `ignore` as written."""
+
+    paths: tuple[Path, ...] = (Path(),)
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    jobs: int = 0  # 0: one a core
+    cache_folder: Path | None = None
+
+
+def run(options: Options) -> Audit:
+    """Returns what is found in the paths. Raises UsageError for a wrong path, code or setting."""
+    began = time.monotonic()
+    broken: list[BrokenPlugin] = []
+    every = known_rules(broken)
+    said = settings.load(options.paths[0], every)
+    chosen = _selection(options, said, every)
+    asked = {code: rule for code, rule in chosen.of(every).items() if hasattr(rule, "check")}
+    collected = collect(options.paths, excluded=said.excluded)
+    answer = _answer(collected.files, asked, options)
+    answer = _excused(answer, said, chosen, every)
+    return replace(
+        answer,
+        skipped=tuple(sorted(collected.skipped + answer.skipped, key=lambda one: one.path)),
+        crashed=answer.crashed + tuple(_broken(one) for one in broken),
+        seconds=time.monotonic() - began,
+    )
+
+
+def known_rules(broken: list[BrokenPlugin] | None = None) -> dict[str, ModuleType]:
+    """Returns every rule by code, also those about ignoring comments, which the engine itself asks."""
+    unread: list[BrokenPlugin] = [] if broken is None else broken
+    return {**discover(diagnostics.audit, broken=unread), **discover(rules, broken=unread)}
+
+
+def cores() -> int:
+    """Returns how many processes may run at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _selection(options: Options, said: Settings, every: Mapping[str, ModuleType]) -> Selection:
+    select = selection.split(options.select, every, where="--select")
+    ignore = selection.split(options.ignore, every, where="--ignore")
+    return Selection(select=select or said.select, ignore=(*said.ignore, *ignore))
+
+
+def _answer(files: Sequence[AuditedFile], asked: Mapping[str, ModuleType], options: Options) -> Audit:
+    where = options.cache_folder
+    name = cache.key(files, asked) if where is not None else ""
+    known = cache.load(where, name, files) if where is not None else None
+    if known is not None:
+        return known
+    answer = engine.audit(files, asked, jobs=options.jobs or cores())
+    if where is not None:
+        cache.save(where, name, answer)
+    return answer
+
+
+def _excused(answer: Audit, said: Settings, chosen: Selection, every: Mapping[str, ModuleType]) -> Audit:
+    """Returns the audit without what comments and per-file-ignores excuse, with what is wrong with the comments."""
+    comments = [one for file in answer.files for one in ignores(file)]
+    good = [one for one in comments if not one.problem]
+    used: set[Ignore] = set()
+    kept: list[Found] = []
+    ignored: list[Found] = []
+    for one in answer.found:
+        by = [comment for comment in good if _excuses(comment, one)]
+        used.update(by)
+        excused = bool(by) or said.ignored_in(one.hit.file.shown, one.code, one.name)
+        (ignored if excused else kept).append(one)
+    crashed = {(crash.code, crash.path) for crash in answer.crashed}
+    unused = [one for one in good if one not in used and _all_asked(one, chosen, every, crashed)]
+    own = [
+        engine.found_by(rule, hit)
+        for rule, hits in ((bad_ignore, bad_ignore.hits(comments, every)), (unused_ignore, unused_ignore.hits(unused)))
+        for hit in hits
+        if chosen.holds(rule.CODE, rule.NAME) and not said.ignored_in(hit.file.shown, rule.CODE, rule.NAME)
+    ]
+    return replace(answer, found=in_order([*kept, *own]), ignored=tuple(ignored))
+
+
+def _excuses(comment: Ignore, found: Found) -> bool:
+    if not comment.names(found.code):
+        return False
+    if comment.whole_file:
+        return comment.file is found.hit.file
+    if comment.file is found.hit.file and found.hit.line in comment.lines:
+        return True
+    return any(step.place in comment.places for step in found.hit.steps)
+
+
+def _all_asked(
+    comment: Ignore, chosen: Selection, every: Mapping[str, ModuleType], crashed: set[tuple[str, str]]
+) -> bool:
+    """Whether every rule a comment is about was asked: else nobody knows whether it is needed."""
+    about = {code: rule for code, rule in every.items() if comment.names(code)}
+    return bool(about) and all(
+        chosen.holds(code, rule.NAME) and (code, comment.file.shown) not in crashed for code, rule in about.items()
+    )
+
+
+def _broken(plugin: BrokenPlugin) -> Crash:
+    reason = f"{type(plugin.error).__name__}: {plugin.error}"
+    return Crash(code=plugin.name, path=plugin.path, reason=f"the rule cannot be imported: {reason}")
