@@ -62,6 +62,8 @@ def command(context: click.Context, /, target: str, **options: Any) -> None:
             rerun=again,
         )
         if FACTORY.match(target) and not Path(target).is_file():
+            if options["overrides"]:
+                raise UsageError("--set needs a CONFIG whose keys it overrides")
             named = Target(name=_shown(target), factory=target, inputs=_inputs(options["inputs"]))
             wanted = replace(wanted, targets=(named,))
         else:

@@ -26,7 +26,7 @@ NAME = "memory-shared"
 def look(model: ModelSeen) -> Iterator[Finding]:
     """Yields one finding for each pair: an error for two trained parameters, a note for buffers never written."""
     for pair in model.sharing.overlaps:
-        part, whole = sorted((pair.one, pair.other), key=_elements)
+        part, whole = sorted((pair.other, pair.one), key=_elements)  # of two alike the later one
         yield Finding(
             code=CODE,
             name=NAME,

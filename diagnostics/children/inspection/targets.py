@@ -1,5 +1,6 @@
 """From `module:factory` and `module:make_batch` to a model and its batches."""
 
+import difflib
 import importlib
 import importlib.util
 import inspect
@@ -11,7 +12,7 @@ import torch
 
 from .refusal import Refusal
 
-NEEDED = "a function that returns a tensor, a tuple (arguments) or a dict (keywords)"
+NEEDED = "which returns a tensor, a tuple (args) or a dict (keywords)"
 
 
 def load(spec):
@@ -23,8 +24,9 @@ def load(spec):
         try:
             value = getattr(value, part)
         except AttributeError:
-            near = [known for known in vars(module) if not known.startswith("_") and callable(getattr(module, known))]
-            hint = "it has: %s" % ", ".join(near[:12]) if near else ""
+            own = [known for known, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__]
+            near = difflib.get_close_matches(part, own, n=1)
+            hint = "did you mean %s:%s?" % (where, near[0]) if near else "it has: %s" % ", ".join(own[:8])
             raise Refusal("%s: %s has no '%s'" % (spec, where, part), hint) from None
     return value
 
@@ -35,7 +37,7 @@ def _module(name, spec):
     except ModuleNotFoundError as error:
         # Another module that is missing is the fault of the code that imports it.
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
-            hint = "modules are looked for from %s: cd there, or name the file: path/to/file.py:name" % Path.cwd()
+            hint = "looked for from %s; or name the file: path/to/file.py:name" % Path.cwd()
             raise Refusal("%s: no module named '%s'" % (spec, error.name), hint) from None
         raise _failed("%s: importing %s" % (spec, name), error) from error
     except (Exception, SystemExit) as error:
@@ -85,7 +87,7 @@ def build(spec):
         raise Refusal("%s is a %s, no factory of a model" % (spec, type(factory).__name__))
     missing = required(factory)
     if missing:
-        hint = "name a function without arguments that builds it: def make(): return %s(...)" % spec.rpartition(":")[2]
+        hint = "name a function without arguments: def make(): return %s(...)" % spec.rpartition(":")[2]
         raise Refusal("%s needs arguments (%s)" % (spec, ", ".join(missing)), hint)
     try:
         model = factory()
@@ -126,7 +128,7 @@ def batches(spec, model, name):
     if isinstance(source, (torch.Tensor, tuple, dict)):
         return lambda: source
     if not hasattr(source, "__iter__"):
-        raise Refusal("%s is a %s" % (spec, type(source).__name__), "name %s" % NEEDED)
+        raise Refusal("%s is a %s" % (spec, type(source).__name__), "name a function, %s" % NEEDED)
     return cycling(spec, source)
 
 
@@ -184,6 +186,7 @@ def check_call(model, name, args, kwargs):
         given += sorted(kwargs)
         text = "the inputs do not fit %s.forward%s: %s"
         message = text % (name, inspect.signature(model.forward), error)
-        raise Refusal(message, "given: %s; --inputs names %s" % (", ".join(given) or "nothing", NEEDED)) from None
+        hint = "given: %s; --inputs names a function, %s" % (", ".join(given) or "nothing", NEEDED)
+        raise Refusal(message, hint) from None
     except ValueError:
         return

@@ -118,7 +118,7 @@ class CalledTwice(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         left, right = x.chunk(2, dim=-1)
-        first = self.encoder(left)
+        first = self.encoder(left)  # here: once
         return first - self.encoder(right)  # here: again
 
 
@@ -169,7 +169,7 @@ class NormalisesTheBatch(nn.Module):
         self.linear = nn.Linear(WIDTH, WIDTH)
 
     def forward(self, x: Tensor) -> Tensor:
-        x.sub_(x.mean()).div_(x.std() + 1)  # here: batch
+        x.sub_(x.mean()).div_(x.std() + 1)  # here: normalised
         return self.linear(x)
 
 
@@ -194,6 +194,30 @@ class WrongShape(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.second(self.first(x))  # here: shape
+
+
+class NothingToTrain(nn.Module):
+    """Detaches what it returns."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.linear(x).detach()
+
+
+class DataTie(nn.Module):
+    """Ties two layers by their data: the first .to() that copies parts them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Linear(WIDTH, WIDTH)
+        self.head = nn.Linear(WIDTH, WIDTH)  # here: data tie
+        self.head.weight.data = self.embedding.weight.data
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.embedding(x))
 
 
 class Crashes(nn.Module):
@@ -243,6 +267,14 @@ class Leaves(nn.Module):
         import os
 
         os._exit(0)
+
+
+def two_tensors() -> tuple[Tensor, Tensor]:
+    return batch(), batch()
+
+
+def no_batch() -> Tensor:
+    raise ValueError("no data here")  # here: no batch
 
 
 def raises() -> nn.Module:

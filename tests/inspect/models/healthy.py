@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
 WIDTH, WORDS, LENGTH = 8, 20, 6
@@ -63,7 +63,7 @@ class ResNet(nn.Module):
         self.head = nn.Linear(8, 5)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.head(F.dropout(self.blocks(self.stem(x)).mean((2, 3)), 0.1, self.training, inplace=True))
+        return self.head(functional.dropout(self.blocks(self.stem(x)).mean((2, 3)), 0.1, self.training, inplace=True))
 
 
 @dataclass
@@ -88,7 +88,7 @@ class Transformer(nn.Module):
     def forward(self, tokens: Tensor, labels: Tensor | None = None) -> Output:
         x = self.embedding(tokens) * math.sqrt(WIDTH)
         logits = self.head(self.layers(x, mask=self.mask))
-        loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()) if labels is not None else None
+        loss = functional.cross_entropy(logits.flatten(0, 1), labels.flatten()) if labels is not None else None
         return Output(loss, logits)
 
 
@@ -119,7 +119,7 @@ class KeyValueCache(nn.Module):
             self.keys[:, :LENGTH] = k
             self.values[:, :LENGTH].copy_(v)
             self.position.add_(1)
-        return F.scaled_dot_product_attention(q, k, v)
+        return functional.scaled_dot_product_attention(q, k, v)
 
 
 class MovingTeacher(nn.Module):
@@ -135,7 +135,7 @@ class MovingTeacher(nn.Module):
             for mine, others in zip(self.teacher.parameters(), self.student.parameters(), strict=True):
                 mine.mul_(0.99).add_(others, alpha=0.01)
             target = self.teacher(x)
-        return F.mse_loss(self.student(x), target)
+        return functional.mse_loss(self.student(x), target)
 
 
 class Clamped(nn.Module):
@@ -168,7 +168,7 @@ class Spectral(nn.Module):
 
     def forward(self, x: Tensor) -> Pair:
         self.calls += 1
-        y = checkpoint(self.second, F.elu_(self.first(x)), use_reentrant=False)
+        y = checkpoint(self.second, functional.elu_(self.first(x)), use_reentrant=False)
         return Pair(torch.fft.rfft(y), (y * self.scale).mean())
 
 
@@ -215,3 +215,17 @@ class NeedsNothing(nn.Module):
 
     def forward(self) -> Tensor:
         return self.table.sum()
+
+
+class Jacobian(nn.Module):
+    """Derives its layer by torch.func, which suffers no hooks on saved tensors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x: Tensor) -> Tensor:
+        def energy(row: Tensor) -> Tensor:
+            return torch.tanh(self.linear(row)).sum()
+
+        return torch.func.vmap(torch.func.grad(energy))(x)
