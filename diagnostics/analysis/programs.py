@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function
@@ -72,12 +71,6 @@ class Programs:
         return self._importers
 
 
-@lru_cache(maxsize=4)
-def programs(project: Project) -> Programs:
-    """Returns the programs of a project; the same object each time it is asked."""
-    return Programs(project)
-
-
 def is_script(file: AuditedFile) -> bool:
     """Whether a file is there to be run: it has a main guard, or calls something at its top level on its own."""
     body = file.tree.body if file.tree is not None else []
@@ -95,7 +88,9 @@ def _runs(node: ast.stmt) -> bool:
     """Whether a statement at the top level trains, or starts what does."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
-    names = {one.func.attr for one in ast.walk(node) if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)}
+    names = {
+        one.func.attr for one in ast.walk(node) if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)
+    }
     return bool(names & {"init_process_group", "backward", "spawn"})
 
 

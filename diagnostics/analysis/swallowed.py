@@ -1,4 +1,4 @@
-"""What an exception handler does with what it caught: raises, leaves with an error, keeps it, or lets it vanish. Pure."""
+"""What an exception handler does with what it caught: raises it, leaves, keeps it, or lets it vanish. Pure."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ def _is_quiet(statement: ast.stmt, caught: str | None) -> bool:
         value = statement.value
         return value is None or (isinstance(value, ast.Constant) and value.value is None)
     if isinstance(statement, ast.Assign):
+        if not all(isinstance(one, ast.Name) for one in statement.targets):
+            return False  # kept where others see it
         return isinstance(statement.value, (ast.Constant, ast.JoinedStr)) or (
             isinstance(statement.value, ast.Call) and bool(_TELLS.match(last_name(statement.value.func)))
         )

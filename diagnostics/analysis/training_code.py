@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from diagnostics.analysis.flow_files import Callable_, Function, last_name
 from diagnostics.analysis.project import Project
@@ -74,19 +74,13 @@ class TrainingCode:
         return frozenset(found)
 
 
-@lru_cache(maxsize=4)
-def training_code(project: Project) -> TrainingCode:
-    """Returns the answers about a project; the same object each time it is asked."""
-    return TrainingCode(project)
-
-
 def is_step(node: ast.AST) -> bool:
     """Whether a node is a call that makes a part of a training step."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     name, base = node.func.attr, last_name(node.func.value)
     if name == "backward":
-        return base != "autograd" and not isinstance(node.func.value, ast.Call) or "loss" in ast.unparse(node).lower()
+        return (base != "autograd" and not isinstance(node.func.value, ast.Call)) or "loss" in ast.unparse(node).lower()
     if name == "fit":
         return base.lower().endswith("trainer")
     if name == "train":

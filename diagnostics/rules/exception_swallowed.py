@@ -1,0 +1,122 @@
+"""An exception around training is swallowed.
+
+What it does: flags handlers that catch every error around training steps, whole trainings or the set-up of the process
+group, say at most a word about it, and go on.
+
+Why it matters: in a step of a distributed training, the rank that swallowed the error skips the collectives that the
+others wait in: the job hangs, or adds gradients of different steps, and nothing tells why. Around a whole training, the
+process ends with code 0 and the failed run counts as trained. Around init_process_group, each process goes on alone.
+
+Bad:
+
+    for batch in loader:
+        try:
+            train_step(batch)
+        except Exception as error:
+            log.warning("step failed: %s", error)
+
+Good:
+
+    for batch in loader:
+        train_step(batch)
+
+What it cannot see: handlers that repair what went wrong (they are left alone), and errors that library code swallows.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.flow_files import Function
+from diagnostics.analysis.programs import Programs, is_main_guard, is_script
+from diagnostics.analysis.project import Project
+from diagnostics.analysis.rank_guards import enclosing
+from diagnostics.analysis.swallowed import is_broad, tries_of, vanishes
+from diagnostics.analysis.training_code import INIT, WRAPPERS, TrainingCode, own_calls
+from diagnostics.findings import Confidence, Severity
+from diagnostics.hits import Hit, hit, step
+
+CODE = "A502"
+NAME = "exception-swallowed"
+SEVERITY = Severity.ERROR
+WORDS = ("except",)
+CHECKLIST = "no error of a training step is swallowed"
+_FIX = "catch only what you can repair, and let everything else end the process: raise"
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the handlers that swallow an error of the training."""
+    for function in project.functions_in(file):
+        for block in tries_of(function):
+            handler = next((one for one in block.handlers if is_broad(one)), None)
+            if handler is not None and vanishes(handler):
+                yield from _swallowed(file, project, function, block, handler)
+
+
+def _swallowed(
+    file: AuditedFile, project: Project, function: Function, block: ast.Try, handler: ast.ExceptHandler
+) -> Iterator[Hit]:
+    trained = project.fact(TrainingCode).training_call(block.body, function)
+    caught = ast.unparse(handler).splitlines()[0]
+    if trained is not None:
+        loop = enclosing(block, (ast.For, ast.While, ast.AsyncFor), file)
+        title, confidence = _of_training(file, project, function, block, caught, loop)
+        yield hit(
+            file,
+            handler,
+            title,
+            _FIX,
+            steps=(
+                step(file, trained, f"{_short(trained)} trains; an error in it ..."),
+                step(file, handler, f"... ends in `{caught}`, which does nothing about it"),
+            ),
+            confidence=confidence,
+        )
+        return
+    for call in own_calls(block.body):
+        if project.name(call.func, function) == INIT:
+            yield hit(
+                file,
+                handler,
+                f"`{caught}` swallows whatever init_process_group raises: the process goes on without a group, "
+                "each one by itself",
+                _FIX,
+                steps=(
+                    step(file, call, "set-up of the process group"),
+                    step(file, handler, "any error of it ends here"),
+                ),
+                confidence=Confidence.LIKELY if handler.type is None or is_script(file) else Confidence.POSSIBLE,
+            )
+
+
+def _of_training(
+    file: AuditedFile, project: Project, function: Function, block: ast.Try, caught: str, loop: ast.AST | None
+) -> tuple[str, Confidence]:
+    calls = project.calls_by_canonical
+    around = project.fact(Programs).around(file.shown)
+    distributed = any(where.file in around for name in (INIT, *WRAPPERS) for _, where in calls.get(name, ()))
+    if loop is not None and distributed:
+        return (
+            f"`{caught}` swallows the error of a training step and goes on with the next one: this rank skips "
+            "collectives that the others wait in",
+            Confidence.CONFIRMED,
+        )
+    if loop is not None:
+        return f"`{caught}` swallows the error of a training step and goes on with the next one", Confidence.LIKELY
+    title = f"`{caught}` swallows any error of the training: the process ends with code 0"
+    return title, Confidence.CONFIRMED if _is_last(function, block) else Confidence.LIKELY
+
+
+def _is_last(function: Function, block: ast.Try) -> bool:
+    """Whether nothing but the end of the process comes after a try: it is the last statement of a script or main."""
+    body = getattr(function.syntax, "body", [])
+    if isinstance(function.syntax, ast.Module):
+        guard = next((one for one in body if is_main_guard(one)), None)
+        return bool(body) and (body[-1] is block or (guard is not None and guard.body[-1] is block))
+    return function.name in ("main", "run", "worker", "train") and isinstance(body, list) and body[-1] is block
+
+
+def _short(call: ast.Call) -> str:
+    return f"{ast.unparse(call.func)}(...)"

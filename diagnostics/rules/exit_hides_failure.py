@@ -1,0 +1,107 @@
+"""A process leaves with code 0 after an exception.
+
+What it does: flags sys.exit(0), exit() and os._exit(0) in a `finally` block, and in a handler that catches every error.
+
+Why it matters: the launcher, the scheduler and the next stage of the pipeline ask the exit code and nothing else. A
+`finally` that leaves throws the exception away before its traceback is printed; os._exit also throws away what print
+and loggers still hold. The job counts as trained, and its peers wait for a rank that is gone.
+
+Bad:
+
+    try:
+        train()
+    finally:
+        os._exit(0)
+
+Good:
+
+    try:
+        train()
+    finally:
+        writer.close()
+
+What it cannot see: exit codes that are computed, and exits inside functions that a handler calls.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.flow_files import Function
+from diagnostics.analysis.project import Project
+from diagnostics.analysis.rank_guards import conditions
+from diagnostics.analysis.swallowed import exits_with_success, is_whole, leads_on, tries_of, unconditional_calls
+from diagnostics.analysis.training_code import TrainingCode, own_calls
+from diagnostics.findings import Confidence, Severity
+from diagnostics.hits import Hit, hit, step
+
+CODE = "A501"
+NAME = "exit-hides-failure"
+SEVERITY = Severity.ERROR
+WORDS = ("exit", "_exit", "quit", "SystemExit")
+CHECKLIST = "a failed run ends with another exit code than 0"
+_FIX = "let the exception pass, or leave with another code: raise, or sys.exit(1)"
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the exits with code 0 that an exception comes to."""
+    for function in project.functions_in(file):
+        for block in tries_of(function):
+            yield from _in_finally(file, project, function, block)
+            yield from _in_handlers(file, project, function, block)
+
+
+def _in_finally(file: AuditedFile, project: Project, function: Function, block: ast.Try) -> Iterator[Hit]:
+    for call in unconditional_calls(block.finalbody):
+        if exits_with_success(call, function, project):
+            name = project.name(call.func, function)
+            yield hit(
+                file,
+                call,
+                f"{name}(0) in `finally` runs after every exception of the block above and ends the process with "
+                "success: the error is neither shown nor counted",
+                _FIX,
+                steps=(
+                    step(file, block.body[0], "an exception in this block ..."),
+                    step(file, call, f"... comes to {name}(0), which replaces it"),
+                ),
+                confidence=Confidence.POSSIBLE if _in_forked_child(block, function, file) else Confidence.CONFIRMED,
+            )
+
+
+def _in_handlers(file: AuditedFile, project: Project, function: Function, block: ast.Try) -> Iterator[Hit]:
+    for handler in block.handlers:
+        if not is_whole(handler) or leads_on(handler.body):
+            continue
+        for call in unconditional_calls(handler.body):
+            if exits_with_success(call, function, project):
+                trained = project.fact(TrainingCode).training_call(block.body, function)
+                yield hit(
+                    file,
+                    call,
+                    f"{ast.unparse(call)} in `{ast.unparse(handler).splitlines()[0]}` ends the process with success "
+                    f"after any error{' of the training' if trained is not None else ''}",
+                    _FIX,
+                    steps=(
+                        step(file, trained or block.body[0], "an error here ..."),
+                        step(file, handler, "... is caught, whatever it is ..."),
+                        step(file, call, "... and the process ends with code 0"),
+                    ),
+                    confidence=_sure(file, function, block, trained),
+                )
+
+
+def _sure(file: AuditedFile, function: Function, block: ast.Try, trained: ast.Call | None) -> Confidence:
+    if trained is not None and not _in_forked_child(block, function, file):
+        return Confidence.CONFIRMED
+    imports = all(isinstance(one, (ast.Import, ast.ImportFrom)) for one in block.body)
+    if imports or _in_forked_child(block, function, file) or not any(own_calls(block.body)):
+        return Confidence.POSSIBLE
+    return Confidence.LIKELY if file.words & {"torch", "tensorflow", "jax"} else Confidence.POSSIBLE
+
+
+def _in_forked_child(node: ast.AST, function: Function, file: AuditedFile) -> bool:
+    forks = any(isinstance(one, ast.Attribute) and one.attr in ("fork", "forkpty") for one in function.own_nodes)
+    return forks and any(True for _ in conditions(node, function, file))

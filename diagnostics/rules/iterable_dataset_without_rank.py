@@ -1,0 +1,97 @@
+"""An IterableDataset of a distributed program never looks at its rank.
+
+What it does: flags classes derived from IterableDataset, read through a DataLoader in a program with a process group,
+in which nothing speaks of rank, world size or shards.
+
+Why it matters: a sampler cannot deal out what has no indices. Each rank reads the whole stream, so that N ranks train
+on the same batches: an epoch costs N times as much and teaches as much as one rank would.
+
+Bad:
+
+    class Lines(IterableDataset):
+        def __iter__(self):
+            yield from open(self.path)
+
+Good:
+
+    class Lines(IterableDataset):
+        def __iter__(self):
+            yield from islice(open(self.path), dist.get_rank(), None, dist.get_world_size())
+
+What it cannot see: files that are other ones on each machine, and streams that a server deals out.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.data_loaders import ITERABLE, LOADER, made_by_chance, managed
+from diagnostics.analysis.flow_files import Function
+from diagnostics.analysis.programs import Programs
+from diagnostics.analysis.project import Project
+from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded
+from diagnostics.analysis.training_code import INIT, WRAPPERS
+from diagnostics.findings import Confidence, Severity
+from diagnostics.hits import Hit, hit, step
+
+CODE = "A158"
+NAME = "iterable-dataset-without-rank"
+SEVERITY = Severity.ERROR
+WORDS = ("IterableDataset",)
+CHECKLIST = "iterable data sets know their rank"
+_KNOWS = re.compile(
+    r"rank|world|replica|shard|split|node|process_index|partition|seed|generator|queue|socket|client", re.IGNORECASE
+)
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the iterable data sets that give every rank the same."""
+    tree = file.tree
+    module = project.module_of(file)
+    for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)) if tree is not None else ():
+        if not any(project.name(base, module) == ITERABLE for base in kind.bases) or _knows(kind, file):
+            continue
+        made = next(project.fact(Programs).calls(file.shown, INIT, WRAPPERS[0], WRAPPERS[1]), None)
+        used = _used(kind, file, project) if made is not None and not managed(file, project) else None
+        if made is None or used is None:
+            continue
+        yield hit(
+            file,
+            kind,
+            f"{kind.name} never looks at its rank: every rank reads the same stream",
+            "give each rank its share in __iter__, by dist.get_rank() and dist.get_world_size() and the data worker's "
+            "get_worker_info()",
+            steps=(
+                step(project.file_with(made[1]), made[0], "the program runs as several ranks"),
+                step(project.file_with(used[1]), used[0], "each of them reads it here"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _knows(kind: ast.ClassDef, file: AuditedFile) -> bool:
+    """Whether anything in a class speaks of ranks or shards."""
+    for node in ast.walk(kind):
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        name = name or (node.arg if isinstance(node, ast.arg) else "")
+        if name and _KNOWS.search(name):
+            return True
+    return False
+
+
+def _used(kind: ast.ClassDef, file: AuditedFile, project: Project) -> tuple[ast.Call, Function] | None:
+    """Returns a loader of a program with the class that reads it on every rank."""
+    for call, function in project.fact(Programs).calls(file.shown, LOADER):
+        dataset = (
+            call.args[0] if call.args else next((one.value for one in call.keywords if one.arg == "dataset"), None)
+        )
+        if dataset is None or kind not in project.kinds(dataset, function):
+            continue
+        if follows_from_rank(dataset, function, project) or made_by_chance(dataset, function, project):
+            continue
+        if not rank_guarded(call, function, project):
+            return call, function
+    return None

@@ -1,0 +1,117 @@
+"""A tracker is guarded by the process group before there is one.
+
+What it does: flags wandb.init, SummaryWriter and the like under a condition that asks dist.is_initialized(), or under a
+rank function that answers 0 where there is no group, in a line before init_process_group.
+
+Why it matters: before the group is made, every rank is told that it is alone: the guard that should leave one rank lets
+all of them through.
+
+Bad:
+
+    if not dist.is_initialized() or dist.get_rank() == 0:
+        wandb.init(project="p")
+    dist.init_process_group("nccl")
+
+Good:
+
+    dist.init_process_group("nccl")
+    if dist.get_rank() == 0:
+        wandb.init(project="p")
+
+What it cannot see: orders that only the configuration decides.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.analysis import trackers
+from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.flow_files import Function
+from diagnostics.analysis.project import Project
+from diagnostics.analysis.rank_guards import conditions
+from diagnostics.analysis.training_code import INIT, TrainingCode
+from diagnostics.findings import Confidence, Severity
+from diagnostics.hits import Hit, hit, step
+
+CODE = "A507"
+NAME = "tracker-guarded-before-group"
+SEVERITY = Severity.WARNING
+WORDS = trackers.WORDS
+_ASKS = "torch.distributed.is_initialized"
+_DEPTH = 2
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the trackers whose guard is asked before the process group is made."""
+    for call, function, name in trackers.tracker_calls(file, project):
+        asked = _asks_for_group(call, function, project)
+        if asked is None:
+            continue
+        for node, where in [(call, function), *_calling(function, project)]:
+            later = _set_up_later(node, where, project)
+            if later is not None:
+                yield _hit(file, project, call, name, asked, (later, where))
+                break
+
+
+def _hit(
+    file: AuditedFile,
+    project: Project,
+    call: ast.Call,
+    name: str,
+    asked: ast.AST,
+    later: tuple[ast.Call, Function],
+) -> Hit:
+    return hit(
+        file,
+        call,
+        f"the guard of {name} asks for the process group before init_process_group: every rank passes it",
+        "call init_process_group first, or ask the launcher's variable: int(os.environ['RANK']) == 0",
+        steps=(
+            step(file, asked, "no group yet: the same answer on every rank"),
+            step(file, call, f"{name} runs on all of them"),
+            step(project.file_with(later[1]), later[0], "only here the process group is made"),
+        ),
+        confidence=Confidence.CONFIRMED,
+    )
+
+
+def _calling(function: Function, project: Project) -> list[tuple[ast.Call, Function]]:
+    callers = project.callers(function) if function.name != "<module>" else []
+    return callers if len(callers) == 1 else []
+
+
+def _asks_for_group(call: ast.Call, function: Function, project: Project) -> ast.AST | None:
+    """Returns the condition on a call that asks whether there is a group and lets all ranks through without one."""
+    for test in conditions(call, function, project.file_with(function)):
+        for node in ast.walk(test):
+            if isinstance(node, ast.Call) and _asks(node, function, project, _DEPTH):
+                return test
+    return None
+
+
+def _asks(call: ast.Call, function: Function, project: Project, depth: int) -> bool:
+    if project.name(call.func, function) == _ASKS:
+        return True
+    return depth > 0 and any(
+        isinstance(node, ast.Call) and _asks(node, target, project, depth - 1)
+        for target in project.targets(call, function)
+        for node in target.own_nodes
+    )
+
+
+def _set_up_later(node: ast.AST, function: Function, project: Project) -> ast.Call | None:
+    """Returns the call after a node of a function that makes the process group, None where one comes before it."""
+    makes = [one for one in function.own_nodes if isinstance(one, ast.Call) and _makes(one, function, project)]
+    line = getattr(node, "lineno", 0)
+    if any(one.lineno < line for one in makes):
+        return None
+    return next((one for one in makes if one.lineno > line), None)
+
+
+def _makes(call: ast.Call, function: Function, project: Project) -> bool:
+    if project.name(call.func, function) == INIT:
+        return True
+    return any(id(one) in project.fact(TrainingCode).setting_up for one in project.targets(call, function))
