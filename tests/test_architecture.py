@@ -11,11 +11,11 @@ import pytest
 
 PROJECT = Path(__file__).parent.parent
 RESTING = ("findings", "errors", "checks", "matches")  # everyone may import them
-PLUGINS = ("probes", "caches", "inspections", "sections", "signatures", "run_sections")
+PLUGINS = ("probes", "caches", "inspections", "sections", "signatures", "run_sections", "rules")
 ENGINES = {
     "cache", "interpreter", "job", "last_good", "preflight", "preflight_setup", "probe_plan", "report", "report_place",
     "supervise", "diagnose", "capture", "capture_cores", "capture_sources", "surroundings", "stall", "verdict",
-    "report_filling", "report_ranks", "report_timeline", "run_page", "run_summary", "inspection",
+    "report_filling", "report_ranks", "report_timeline", "run_page", "run_summary", "inspection", "audit",
 }  # fmt: skip
 OUTSIDE = {"torch", "h5py", "ups", "torchvision", "lightning"}
 IN_THE_JOB = ("agent", "children")  # these run in the job's processes and may import torch there
@@ -92,6 +92,7 @@ def test_plugins_import_no_plugin_of_another_kind_no_engine_and_no_click(package
         ("sections", "ORDER"),
         ("signatures", "CODE"),
         ("run_sections", "ORDER"),
+        ("rules", "CODE"),
     ],
 )
 def test_no_plugin_imports_another_plugin(package: str, key: str) -> None:
@@ -104,6 +105,14 @@ def test_signatures_read_the_case_and_nothing_else() -> None:
     may = {"matches", "findings", "analysis", "signatures"}
     paths = [path for path in DOCTOR if part(name_of(path)) == "signatures"]
     assert offences(paths, lambda path, module: module.startswith("diagnostics.") and part(module) not in may) == []
+
+
+def test_rules_read_files_and_the_project_and_nothing_else() -> None:
+    may = {"hits", "findings", "analysis", "rules", "agent"}
+    paths = [path for path in DOCTOR if part(name_of(path)) == "rules"]
+    assert offences(paths, lambda path, module: module.startswith("diagnostics.") and part(module) not in may) == []
+    disk = {"os", "pathlib.Path", "subprocess", "socket", "shutil"}
+    assert offences(paths, lambda path, module: module in disk) == []
 
 
 def test_only_commands_and_the_command_line_know_click() -> None:

@@ -1,4 +1,4 @@
-"""`ups-doctor explain CODE`: what a check or known failure is, why it matters, the fix, from its own docstring."""
+"""`ups-doctor explain CODE`: what a check, known failure or audit rule is, why it matters, the fix: its docstring."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from types import ModuleType
 
 import click
 
-from diagnostics import caches, inspections, probes, signatures
+from diagnostics import audit, caches, inspections, probes, rules, signatures
 from diagnostics.errors import UsageError
 from diagnostics.registry import BrokenPlugin, discover
 from diagnostics.spelling import nearest
 
-PACKAGES = (probes, caches, inspections, signatures)
+PACKAGES = (probes, caches, inspections, signatures, audit, rules)
 
 
 @click.command("explain")
 @click.argument("code", metavar="CODE", required=False)
 @click.option("--list", "list_all", is_flag=True, help="List every code with its name and first line.")
 def command(code: str | None, list_all: bool) -> None:
-    """Explains one check or known failure, by its code (P204, D201) or its name (shared-memory).
+    """Explains one check, known failure or audit rule, by its code (P204, D201, A101) or its name (shared-memory).
 
     The name of a failure class (native-crash) explains all that lead to it.
     """

@@ -1,0 +1,169 @@
+"""`ups-doctor audit [PATHS]`: faults of distributed training, found in source that is read and never run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+
+from diagnostics.audit import cache, checklist, fixes, github
+from diagnostics.audit.found import Audit
+from diagnostics.audit.json_text import audit_json
+from diagnostics.audit.lines import Lines, summary_line
+from diagnostics.audit.run import Options, known_rules, run
+from diagnostics.audit.sarif import sarif_json
+from diagnostics.audit.shown import Filter
+from diagnostics.errors import UsageError
+
+DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
+
+
+@click.command("audit")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--select", multiple=True, metavar="A1,A203", help="Only these rules: codes, their beginnings, or names.")
+@click.option(
+    "--ignore", multiple=True, metavar="A5", help="Not these rules; the closer of --select and --ignore wins."
+)
+@click.option("--possible", is_flag=True, help="Show also what may be a fault but cannot be decided from source.")
+@click.option("--advice", is_flag=True, help="Show also notes: what is no fault but could be better.")
+@click.option("--strict", is_flag=True, help="Exit code 1 for warnings, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
+@click.option("--sarif", metavar="FILE", help="Write SARIF 2.1.0 to FILE.sarif or FILE.json, too; - prints it instead.")
+@click.option("--github", is_flag=True, help="Print GitHub annotations.")
+@click.option(
+    "--checklist", "as_checklist", is_flag=True, help="Print the table of practices: kept, broken, or no case."
+)
+@click.option("--diff", "as_diff", is_flag=True, help="Print what --fix would change.")
+@click.option("--fix", is_flag=True, help="Make the safe changes: shows the diff, then asks.")
+@click.option("--yes", is_flag=True, help="With --fix: do not ask.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; default: the CPU cores.")
+@click.option("--no-cache", is_flag=True, help="Ask every rule again, also where nothing has changed.")
+@click.option("--cache-dir", type=click.Path(path_type=Path), help="Default: ups-doctor/audit in XDG_CACHE_HOME.")
+@click.option("-v", "--verbose", is_flag=True, help="Name every skipped file, and show tracebacks of rules.")
+@click.pass_context
+def command(context: click.Context, /, paths: tuple[Path, ...], **options: Any) -> None:
+    """Finds bugs of distributed PyTorch training in Python, notebooks, shell scripts, YAML and Dockerfiles.
+
+    Nothing is imported or run. PATHs are files and folders, the current one by default; of folders, hidden ones,
+    virtual environments, build, dist and node_modules are left out. Shown are errors and warnings that are confirmed
+    or likely.
+
+    To be silent about a line: `# ups: ignore[A101] reason` on it or alone above it; about a file:
+    `# ups: ignore-file[A6] reason` in its first 30 lines. Settings: select, ignore, exclude and per-file-ignores in
+    [tool.ups-doctor.audit] of pyproject.toml. What a rule means: ups-doctor explain A101.
+
+    Exit codes: 0 no error, 1 errors found, 2 wrong use or settings, 3 a rule crashed and no error was found, 130
+    stopped by Ctrl-C. What is only possible never counts.
+    """
+    _refuse_contradictions(options)
+    shows = Filter(possible=options["possible"], advice=options["advice"])
+    asked = _asked(paths, options)
+    audit = run(asked)
+    if options["as_diff"] or options["fix"]:
+        written = _changed(audit, shows, options)
+        if options["as_diff"]:
+            context.exit(audit.exit_code(strict=options["strict"]))
+        audit = run(asked) if written else audit
+    code = audit.exit_code(strict=options["strict"])
+    _show(audit, shows, options, code)
+    context.exit(code)
+
+
+def _refuse_contradictions(options: dict[str, Any]) -> None:
+    ways = {"--json": options["as_json"], "--github": options["github"], "--checklist": options["as_checklist"],
+            "--diff": options["as_diff"], "--fix": options["fix"], "--sarif -": options["sarif"] == "-"}  # fmt: skip
+    given = [name for name, on in ways.items() if on]
+    if len(given) > 1:
+        raise UsageError(f"{given[0]} and {given[1]} both say what is printed", hint="choose one of them")
+    if options["yes"] and not options["fix"]:
+        raise UsageError(
+            "--yes answers the question of --fix, which was not given", hint="ups-doctor audit --fix --yes"
+        )
+    name = options["sarif"]
+    if name and name != "-" and Path(name).suffix not in (".sarif", ".json"):
+        raise UsageError(f"--sarif {name}: the file it writes ends in .sarif or .json", hint="--sarif audit.sarif")
+
+
+def _asked(paths: tuple[Path, ...], options: dict[str, Any]) -> Options:
+    folder = options["cache_dir"] or cache.folder()
+    return Options(
+        paths=paths or (Path(),),
+        select=options["select"],
+        ignore=options["ignore"],
+        jobs=options["jobs"] or 0,
+        cache_folder=None if options["no_cache"] else folder,
+    )
+
+
+def _show(audit: Audit, shows: Filter, options: dict[str, Any], code: int) -> None:
+    if options["sarif"]:
+        text = sarif_json(audit, shows, known_rules(), version=version("ups-doctor"), exit_code=code)
+        if options["sarif"] == "-":
+            click.echo(text)
+            return
+        Path(options["sarif"]).write_text(text + "\n", encoding="utf-8")
+    if options["as_json"]:
+        click.echo(audit_json(audit, shows, known_rules(), exit_code=code))
+    elif options["github"]:
+        _print([*github.lines(audit, shows), summary_line(audit, shows)])
+    elif options["as_checklist"]:
+        _print(
+            [*checklist.lines(checklist.checklist(audit, known_rules()), width=_width()), summary_line(audit, shows)]
+        )
+    else:
+        _print(Lines(width=_width(), colour=_colour(), verbose=options["verbose"]).of(audit, shows))
+
+
+def _changed(audit: Audit, shows: Filter, options: dict[str, Any]) -> int:
+    """Shows the diff and returns how many files were written."""
+    changes = list(fixes.changes(shows.shown(audit)))
+    _print(_painted(line) for change in changes for line in change.diff())
+    findings, files = sum(len(one.codes) for one in changes), len(changes)
+    if not changes:
+        click.echo("nothing that can be fixed", err=True)
+        return 0
+    what = f"{findings} finding{'s' * (findings != 1)} in {files} file{'s' * (files != 1)}"
+    if options["as_diff"]:
+        click.echo(f"{what}; --fix writes this", err=True)
+        return 0
+    if not _agreed(what, options):
+        return 0
+    for change in changes:
+        fixes.write(change, Path(change.file.shown))
+    click.echo(f"fixed {what}", err=True)
+    return files
+
+
+def _agreed(what: str, options: dict[str, Any]) -> bool:
+    if options["yes"]:
+        return True
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        click.echo(f"not written: {what}; without a terminal to ask on, --fix needs --yes", err=True)
+        return False
+    return click.confirm(f"fix {what}?", err=True)
+
+
+def _painted(line: str) -> str:
+    colour = DIFF_COLOURS.get(line[:1], "") if _colour() and not line.startswith(("+++", "---")) else ""
+    return f"\033[{colour}m{line}\033[0m" if colour else line
+
+
+def _print(lines: Iterable[str] | Iterator[str]) -> None:
+    text = "\n".join(lines)
+    if text:
+        click.echo(text, color=True if _colour() else None)
+
+
+def _colour() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int:
+    """Returns how wide the terminal is; what goes into a file or a pipe is not wrapped."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
