@@ -52,6 +52,7 @@ _LIBRARY_CALLS = {
     "horovod.torch.broadcast_parameters": "broadcast_parameters",
     "horovod.torch.broadcast_optimizer_state": "broadcast_optimizer_state",
 }
+_SHARDED_ONLY = frozenset(name for name in _LIBRARY_CALLS if ".checkpoint.state_dict." in name)
 # Methods by what kind of object they are called on; False: only with some settings of that object.
 _METHODS: dict[ObjectKind, dict[str, bool]] = {
     ObjectKind.ACCELERATOR: {
@@ -138,13 +139,13 @@ class Communication:
         own = self.own(call, function)
         if own is not None:
             return own
-        for target in self.project.targets(call, function):
-            inner = self.of_function(target, depth + 1)
-            if inner is not None and not is_generator(target):
-                return Reach(
-                    inner.op, inner.meeting, ((call, function), *inner.chain), inner.sure, inner.grouped, inner.label
-                )
-        return None
+        targets = [one for one in self.project.targets(call, function) if not is_generator(one)]
+        reached = [one for one in (self.of_function(target, depth + 1) for target in targets) if one is not None]
+        if not reached:
+            return None
+        inner = max(reached, key=_weight)
+        sure = inner.sure and len(reached) == len(targets)
+        return Reach(inner.op, inner.meeting, ((call, function), *inner.chain), sure, inner.grouped, inner.label)
 
     def of_function(self, function: Function, depth: int = 0) -> Reach | None:
         """Returns the first operation that a function reaches."""
@@ -172,7 +173,8 @@ class Communication:
         if op in RECORDED and name.startswith("torch.distributed.") and name[: -len(op)] in _HOMES:
             return self._operation(op, call, function)
         if name in _LIBRARY_CALLS:
-            return Reach(_LIBRARY_CALLS[name], Meeting.COLLECTIVE, ((call, function),), label=f"{name}()")
+            sure = name not in _SHARDED_ONLY
+            return Reach(_LIBRARY_CALLS[name], Meeting.COLLECTIVE, ((call, function),), sure, label=f"{name}()")
         return self._method(call, function)
 
     def _operation(self, op: str, call: ast.Call, function: Function) -> Reach:
@@ -184,6 +186,8 @@ class Communication:
             name, receiver = call.func.attr, call.func.value
             if name == "backward":
                 return self._backward(call, function)
+            if name == "full_tensor" and not call.args:
+                return Reach(name, Meeting.COLLECTIVE, ((call, function),), label="full_tensor() of a DTensor")
             if name == "log" and _is_true(_keyword(call, "sync_dist")):
                 return Reach("log", Meeting.COLLECTIVE, ((call, function),), label="self.log(sync_dist=True)")
             if name not in _METHOD_NAMES:
@@ -200,9 +204,17 @@ class Communication:
 
     def _backward(self, call: ast.Call, function: Function) -> Reach | None:
         """A backward, where the project wraps models whose gradients are then averaged."""
-        if not self.objects.wraps_models:
+        if not self.objects.wraps_models or not self._is_wrapped_code(function):
             return None
         return Reach("backward", Meeting.BACKWARD, ((call, function),), False, label="backward() of a wrapped model")
+
+
+    def _is_wrapped_code(self, function: Function, depth: int = 3) -> bool:
+        """Whether the function stands beside a wrapper, or is called from where one is."""
+        if function.file in self.objects.wrapping_files:
+            return True
+        callers = self.project.callers(function) if depth and function.name != "<module>" else []
+        return any(self._is_wrapped_code(caller, depth - 1) for _, caller in callers[:6])
 
 
 _METHOD_NAMES = frozenset(name for methods in _METHODS.values() for name in methods)

@@ -58,9 +58,9 @@ class Function:
         for node in self.own_nodes:
             if isinstance(node, ast.Assign):
                 for target in node.targets:
-                    for name in target.elts if isinstance(target, (ast.Tuple, ast.List)) else (target,):
+                    for name, value in _paired(target, node.value):
                         if isinstance(name, ast.Name):
-                            found[name.id].append(node.value)
+                            found[name.id].append(value)
             elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and isinstance(node.target, ast.Name):
                 if node.value is not None:
                     found[node.target.id].append(node.value)
@@ -164,6 +164,10 @@ class ProjectFiles:
         """Returns what stands for the attributes that `value` may be: here its name, whosever it is."""
         return value.attr
 
+    def agrees(self, call: ast.Call, function: Function) -> bool:
+        """Whether what a call returns is the same on every rank; here only names are known, which tell it elsewhere."""
+        return False
+
     def attribute_values(self, value: ast.Attribute, function: Function) -> list[tuple[ast.expr, Function]]:
         """Returns what the attribute is assigned anywhere, with the function that does it."""
         return self.attributes.get(value.attr, [])
@@ -260,6 +264,17 @@ class ProjectFiles:
     def suppresses(self, context: ast.expr, function: Function) -> bool:
         """Whether a `with` on this expression may swallow exceptions."""
         return suppresses_by_name(context)
+
+
+def _paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yields each name of a target with its own value in `a, b = f(), g()`, else with the whole."""
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        yield target, value
+        return
+    parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else []
+    fits = len(parts) == len(target.elts) and not any(isinstance(one, ast.Starred) for one in (*parts, *target.elts))
+    for at, name in enumerate(target.elts):
+        yield name, parts[at] if fits else value
 
 
 def last_name(value: ast.expr) -> str:

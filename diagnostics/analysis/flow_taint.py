@@ -121,7 +121,7 @@ class Taints:
 
     def _of_call(self, call: ast.Call, function: Function, depth: int) -> Iterator[Taint]:
         name = last_name(call.func)
-        if _agrees(name):
+        if _agrees(name) or self.program.agrees(call, function):
             return
         if name in _SEEDS:
             yield from (_as_data(one) for one in self._of_parts(call, function, depth))
@@ -169,6 +169,13 @@ class Taints:
         last = max(filled)
         return not any(last < value.lineno < name.lineno for value in function.assigned.get(name.id, ()))
 
+    def _of_equal(self, value: ast.AST, function: Function) -> bool:
+        """Whether a value is read off a tensor that a collective has made equal: `worst.item()`."""
+        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+            return False
+        base = value.func.value
+        return isinstance(base, ast.Name) and self._made_equal(base, function)
+
     def _filled(self, function: Function) -> dict[str, list[int]]:
         if id(function) not in self._fills:
             found: dict[str, list[int]] = defaultdict(list)
@@ -183,7 +190,7 @@ class Taints:
 
     def _own_reason(self, value: ast.AST, function: Function) -> Found:
         why = source_of(value)
-        if why is None:
+        if why is None or self._of_equal(value, function):
             return None
         return Taint(why, function.file, getattr(value, "lineno", 1), function.name, syntax=value)
 

@@ -11,8 +11,10 @@ from diagnostics.analysis.project import Project
 _OFF = frozenset(["no_grad", "inference_mode", "set_grad_enabled", "_no_grad", "disable_grad"])
 # Methods that torch itself calls outside of the graph, or that are meant for setting a model up.
 _SET_UP = ("__init__", "reset_parameters", "init_weights", "_init_weights", "reset_parameter", "__setstate__")
-_SET_UP_STARTS = ("init_", "_init", "load_", "_load", "reset_", "_reset", "initialize", "from_pretrained", "convert_",
-                  "copy_", "merge", "_merge", "unmerge", "fuse", "prune", "quantize", "resize_", "tie_", "_tie")  # fmt: skip
+_SET_UP_STARTS = (
+    *("init_", "_init", "load_", "_load", "reset_", "_reset", "initialize", "from_pretrained", "convert_"),
+    *("copy_", "merge", "_merge", "unmerge", "fuse", "prune", "quantize", "resize_", "tie_", "_tie"),
+)
 
 
 def records(node: ast.AST, function: Function, file: AuditedFile, project: Project, rounds: int = 2) -> bool | None:
@@ -63,7 +65,7 @@ def _is_off_for(function: Function) -> bool:
     while scope is not None:
         if any(turns_off(one) or "no_grad" in last_name(one) for one in getattr(scope.syntax, "decorator_list", ())):
             return True
-        if any(_disables(node) for node in getattr(scope.syntax, "body", ()) if scope.name != "<module>"):
+        if isinstance(scope.syntax, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(map(_disables, scope.syntax.body)):
             return True
         scope = scope.outer
     return False

@@ -95,6 +95,10 @@ class ClassTree:
         """Whether a class is a torch data set."""
         return bool(self.roots(known) & _DATASETS)
 
+    def _is_module_named(self, name: str) -> bool:
+        made = self.by_name.get(name)
+        return made is not None and self.is_module(made)
+
     def of_method(self, function: Function) -> KnownClass | None:
         """Returns the class whose `self` a function sees."""
         kind = self.project.class_of(function)
@@ -127,7 +131,7 @@ class ClassTree:
         name = self.project.name(value.func, known.module) or last_name(value.func)
         if name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
             parts.parameters[attribute] = value
-        elif name.startswith("torch.nn.") or (made := self.by_name.get(name)) is not None and self.is_module(made):
+        elif name.startswith("torch.nn.") or self._is_module_named(name):
             if attribute in parts.modules and ast.dump(parts.modules[attribute]) != ast.dump(value):
                 parts.several.add(attribute)
             parts.modules[attribute] = value

@@ -51,9 +51,11 @@ _BASES = {
     "transformers.Seq2SeqTrainer": ObjectKind.HF_TRAINER,
     "torchmetrics.Metric": ObjectKind.METRIC,
 }
+_PREPARERS = frozenset([ObjectKind.ACCELERATOR, ObjectKind.FABRIC])
 _WRAPPERS = frozenset([ObjectKind.DDP, ObjectKind.FSDP, ObjectKind.DEEPSPEED])
 # Names that every user of the library gives such an object, where nothing else is known of it.
 _BY_NAME = {"accelerator": ObjectKind.ACCELERATOR, "fabric": ObjectKind.FABRIC}
+_LIGHTNING, _TRANSFORMERS = ("lightning", "pytorch_lightning"), ("transformers",)
 _PREPARES = {"prepare", "prepare_model", "setup", "setup_module"}
 
 
@@ -64,16 +66,21 @@ class ObjectKinds:
     project: Project
     _known: dict[int, tuple[ObjectKind, ...]] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def wraps_models(self) -> bool:
         """Whether some model of the project has its gradients averaged over ranks."""
-        wrapping = any(name in self.project.calls_by_canonical for name, kind in _MAKERS.items() if kind in _WRAPPERS)
-        return wrapping or any(
-            any(kind in (ObjectKind.ACCELERATOR, ObjectKind.FABRIC) for kind in self.of(call.func.value, function))
-            for name in _PREPARES
-            for call, function in self.project.calls_by_name.get(name, ())
-            if isinstance(call.func, ast.Attribute)
-        )
+        return bool(self.wrapping_files)
+
+    @cached_property
+    def wrapping_files(self) -> frozenset[str]:
+        """The files in which models are wrapped or prepared."""
+        makers = [name for name, kind in _MAKERS.items() if kind in _WRAPPERS]
+        found = {function.file for name in makers for _, function in self.project.calls_by_canonical.get(name, ())}
+        for name in _PREPARES:
+            for call, function in self.project.calls_by_name.get(name, ()):
+                if isinstance(call.func, ast.Attribute) and _PREPARERS.intersection(self.of(call.func.value, function)):
+                    found.add(function.file)
+        return frozenset(found)
 
     def of(self, value: ast.expr, function: Function) -> tuple[ObjectKind, ...]:
         """Returns what a value may be an object of."""
@@ -134,16 +141,22 @@ class ObjectKinds:
             scope = scope.outer
         if name in _BY_NAME:
             yield _BY_NAME[name]
-        if name == "trainer" and self._uses_lightning(function):
+        if name == "trainer" and self._uses(function, _LIGHTNING):
             yield ObjectKind.LIGHTNING_TRAINER
+        if name in ("module", "pl_module") and name in function.parameters and self._uses(function, _LIGHTNING):
+            yield ObjectKind.LIGHTNING_MODULE
+        if name == "trainer" and self._uses(function, _TRANSFORMERS):
+            yield ObjectKind.HF_TRAINER
 
     def _of_attribute(self, value: ast.Attribute, function: Function, rounds: int) -> Iterator[ObjectKind]:
         if value.attr == "module":
             return  # what is inside the wrapper
         if value.attr in ("strategy", "training_type_plugin"):
             yield ObjectKind.LIGHTNING_STRATEGY
-        if value.attr == "trainer" and self._uses_lightning(function):
+        if value.attr == "trainer" and self._uses(function, _LIGHTNING):
             yield ObjectKind.LIGHTNING_TRAINER
+        if value.attr == "trainer" and self._uses(function, _TRANSFORMERS):
+            yield ObjectKind.HF_TRAINER
         if value.attr.lstrip("_") in _BY_NAME:
             yield _BY_NAME[value.attr.lstrip("_")]
         for assigned, where in self.project.attribute_values(value, function)[:6]:
@@ -163,9 +176,8 @@ class ObjectKinds:
         for parent in self.project.bases(kind) if depth else ():
             yield from self._of_bases(parent, depth - 1)
 
-    def _uses_lightning(self, function: Function) -> bool:
-        bound = self.project.bound(function.file)
-        return any(name.startswith(("lightning", "pytorch_lightning")) for name in bound.values())
+    def _uses(self, function: Function, libraries: tuple[str, ...]) -> bool:
+        return any(name.startswith(libraries) for name in self.project.bound(function.file).values())
 
 
 def is_wrapper(kinds: tuple[ObjectKind, ...]) -> bool:

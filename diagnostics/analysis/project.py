@@ -477,6 +477,13 @@ class Project(Program):
                 return self._holder(parent, name, depth - 1)
         return kind
 
+    def agrees(self, call: ast.Call, function: Function) -> bool:
+        """Whether a call is a method by which Accelerate, Fabric or Lightning make a value the same on every rank."""
+        if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("reduce", "gather", "all_gather", "broadcast"):
+            return False
+        owner = last_name(call.func.value).lstrip("_")
+        return owner in ("accelerator", "fabric", "strategy") or bool(self.name(call.func, function).startswith("idist."))
+
     def attribute_values(self, value: ast.Attribute, function: Function) -> list[tuple[ast.expr, Function]]:
         """Returns what the attribute is assigned in the class of the object, as far as that is known."""
         base = value.value

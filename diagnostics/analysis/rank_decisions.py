@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from diagnostics.analysis.communication import Communication, Meeting, Reach
+from diagnostics.analysis.communication import Communication, Reach
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_tests import MAIN, RankTest, RankTests, says_distributed
+from diagnostics.analysis.rank_tests import OnRank, RankTests, says_distributed
 from diagnostics.analysis.rank_ways import (
     Assumption,
     RankWays,
@@ -57,7 +57,7 @@ class Parting:
     why: str  # a word of taint_sources
     here: Reach
     there: Reach | None
-    rank: RankTest | None = None
+    ranks: tuple[OnRank, OnRank] | None = None  # two that differ, where the test asks for the rank
     taint: Taint | None = None
     exit: ast.stmt | None = None
 
@@ -130,43 +130,26 @@ class RankDecisions:
     # Branches
 
     def _branch(self, node: ast.If | ast.While | ast.IfExp, function: Function) -> Iterator[Parting]:
-        if says_distributed(node.test) is not None:
+        if says_distributed(node.test):
             return
-        rank = self._rank_part(node.test, function)
+        ranks = self.tests.asks(node.test, function)
         taint = None
-        if rank is None:
+        if ranks is not None:
+            one, other = (self.ways.way(function, Assumption(node, True, on)) for on in ranks)
+        else:
             taint = self.taints.of(node.test, function)
-            if taint is None or taint.why == RANK and not taint.control and self._of_sizes(node.test):
+            if taint is None:
                 return
-        one = self.ways.way(function, Assumption(node, True, rank))
-        other = self.ways.way(function, Assumption(node, False, rank))
+            one, other = (self.ways.way(function, Assumption(node, value)) for value in (True, False))
         if self.ways.exhausted or not ways_differ(one, other):
             return
-        why = RANK if rank is not None else taint.why if taint is not None else RANK
         found = self._parted(node, function, one, other)
         if found is not None:
             shape, here, there, leaves = found
             if isinstance(node, ast.While) and shape is Shape.ARM:
                 shape = Shape.LOOP
-            yield Parting(function=function, decision=node, shape=shape, why=why, here=here, there=there, rank=rank,
-                          taint=taint, exit=leaves)  # fmt: skip
-
-    def _of_sizes(self, test: ast.expr) -> bool:
-        """Whether a test asks how many there are, which is the same everywhere."""
-        return all(last_name(one) in ("world_size", "get_world_size") for one in ast.walk(test) if isinstance(one, ast.Call))
-
-    def _rank_part(self, test: ast.expr, function: Function) -> RankTest | None:
-        """Returns what a test, or a part of it that decides, says about the rank."""
-        found = self.tests.of(test, function)
-        if found is None and isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            inner = self._rank_part(test.operand, function)
-            return inner.negated() if inner is not None else None
-        if found is None and isinstance(test, ast.BoolOp):
-            parts = [self._rank_part(one, function) for one in test.values]
-            known = [one for one in parts if one is not None]
-            if known and not any(says_distributed(one) is False for one in test.values):
-                return known[0]
-        return found
+            yield Parting(function=function, decision=node, shape=shape, why=taint.why if taint is not None else RANK,
+                          here=here, there=there, ranks=ranks, taint=taint, exit=leaves)  # fmt: skip
 
     def _parted(
         self, node: ast.If | ast.While | ast.IfExp, function: Function, one: Way, other: Way
@@ -308,5 +291,3 @@ def _leaves_inside(block: list[ast.stmt]) -> ast.stmt | None:
             return statement
     return None
 
-
-__all__ = ["MAIN", "Meeting", "Parting", "RankDecisions", "Shape"]

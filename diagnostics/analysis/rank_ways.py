@@ -13,23 +13,25 @@ from dataclasses import dataclass, field
 from diagnostics.analysis.communication import Communication, Meeting, Reach
 from diagnostics.analysis.flow_files import Function, is_generator
 from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_tests import RankTest, RankTests, says_distributed
+from diagnostics.analysis.rank_tests import OnRank, RankTests
 
 MOST_DEPTH = 5
 MOST_ITEMS = 3000
 FALL, RETURN, RAISE, BREAK, CONTINUE, EXIT = "fall", "return", "raise", "break", "continue", "exit"
 _LEAVES = {"sys.exit", "os._exit", "os.abort", "exit", "quit"}
 
+_SOMEWHERE = OnRank(1)
+
 Item = tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """One decision and how it falls; a decision about the rank decides every other test about the same."""
+    """One decision and how it falls; where it asks for the rank, `on` is the rank, for every other test as well."""
 
     decision: ast.AST
     value: bool
-    rank: RankTest | None = None
+    on: OnRank | None = None
 
 
 @dataclass
@@ -172,30 +174,16 @@ class RankWays:
 
     def decided(self, test: ast.expr, statement: ast.AST, function: Function, assumption: Assumption) -> bool | None:
         """Returns how a test falls under the assumption, None where that is open."""
-        if statement is assumption.decision and assumption.rank is None:
+        if statement is assumption.decision and assumption.on is None:
             return assumption.value
         return self._truth(test, function, assumption)
 
     def _truth(self, test: ast.expr, function: Function, assumption: Assumption) -> bool | None:
-        if test is assumption.decision and assumption.rank is None:
-            return assumption.value
-        if isinstance(test, ast.BoolOp):
-            values = [self._truth(one, function, assumption) for one in test.values]
-            ending = isinstance(test.op, ast.Or)
-            if ending in values:
-                return ending
-            return (not ending) if None not in values else None
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            inner = self._truth(test.operand, function, assumption)
-            return None if inner is None else not inner
-        several = says_distributed(test)
-        if several is not None:
-            return several
-        if assumption.rank is not None:
-            found = self.tests.of(test, function)
-            if found is not None and found.what == assumption.rank.what:
-                return assumption.value == (found.positive == assumption.rank.positive)
-        return None
+        on = assumption.on or _SOMEWHERE
+        truth = self.tests.truth(test, function, on)
+        if assumption.on is None and truth is not None and self.tests.asks(test, function) is not None:
+            return None  # it asks for the rank, which is not what is being decided here
+        return truth
 
     # Expressions
 
@@ -207,7 +195,7 @@ class RankWays:
             case ast.Lambda() | ast.Constant() | ast.Name():
                 return
             case ast.IfExp():
-                truth = self._truth(value.test, function, assumption)
+                truth = self.decided(value.test, value, function, assumption)
                 self._expression(value.test, function, assumption, depth, way)
                 one, other = Way(), Way()
                 self._expression(value.body, function, assumption, depth, one)

@@ -53,7 +53,7 @@ class _Building:
     def _interesting(self) -> list[Function]:
         """Returns the functions that call something interesting, and those that call them."""
         found: dict[int, Function] = {}
-        waiting = []
+        waiting: list[Function] = []
         for word in CORE_WORDS:
             for call, function in self.project.calls_by_name.get(word, ()):
                 if id(function) not in found and is_core(call, function, self.project):
@@ -98,7 +98,7 @@ class _Building:
         )
 
     def imported(self, node: ast.AST, function: Function) -> Iterator[Function]:
-        """Yields the modules of the project that an import runs for the first time and that do something interesting."""
+        """Yields the modules of the project that an import runs, as far as they do something interesting."""
         for alias in getattr(node, "names", ()):
             bound = alias.asname or alias.name.partition(".")[0]
             file, _ = self.project.imported(bound, function.file)

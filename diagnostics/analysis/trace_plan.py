@@ -11,6 +11,7 @@ from diagnostics.analysis.flow_files import last_name
 
 _LEAVES = {"sys.exit", "exit", "quit", "os._exit", "os.abort"}
 _CONSUMERS = {"list", "tuple", "set", "sum", "any", "all", "max", "min", "sorted", "dict", "join", "frozenset"}
+_SETTINGS = {"args", "cfg", "config", "opt", "opts", "hparams", "FLAGS"}  # one object for the whole run
 MAX_PLANNED = 4000
 
 
@@ -73,7 +74,7 @@ def _may_change(test: ast.expr) -> bool:
 def _is_setting(test: ast.expr) -> bool:
     attributes = [one for one in ast.walk(test) if isinstance(one, (ast.Attribute, ast.Subscript))]
     names = [one.id for one in ast.walk(test) if isinstance(one, ast.Name)]
-    return bool(attributes) and all(name in ("args", "cfg", "config", "opt", "opts", "hparams", "FLAGS") for name in names)
+    return bool(attributes) and set(names) <= _SETTINGS
 
 
 class _Walk:
@@ -212,7 +213,7 @@ class _Walk:
 
     def _parts(self, node: ast.AST, arms: Arms) -> None:
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr) or isinstance(child, (ast.keyword, ast.Slice)):
+            if isinstance(child, (ast.expr, ast.keyword, ast.Slice)):
                 self.value(child, arms)
 
 

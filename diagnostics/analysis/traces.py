@@ -1,4 +1,4 @@
-"""The order in which a project runs its calls, as far as its source says: one trace for each place where it starts. Pure.
+"""The order in which a project runs its calls, as far as its source says: one trace for each start. Pure.
 
 Calls stand in the order of evaluation, the project's own functions entered where it is known which one is meant. Both
 arms of a branch are in the trace; that two events exclude each other is told by `Trace.order`.

@@ -1,0 +1,78 @@
+"""Whether an expression gives tensors that lie on a GPU, through names and models moved there. Pure."""
+
+from __future__ import annotations
+
+import ast
+
+from diagnostics.analysis.device_words import gpu_of, moved_to
+from diagnostics.analysis.flow_files import Function
+from diagnostics.analysis.project import Project
+
+_TO_CPU = frozenset(["cpu", "numpy", "tolist", "item", "state_dict"])
+_KEEP = frozenset(
+    ["detach", "clone", "mean", "sum", "view", "reshape", "squeeze", "unsqueeze", "float", "half", "flatten", "chunk",
+     "contiguous", "transpose", "permute", "bfloat16", "split", "cat", "stack", "eval", "train", "requires_grad_"]
+)  # fmt: skip
+
+
+def on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 4) -> str:
+    """Returns "always", "perhaps" (the device is chosen at run time) or "" for whether tensors in it lie on a GPU."""
+    if rounds < 0:
+        return ""
+    if isinstance(value, ast.Dict):
+        return _most([on_gpu(one, function, project, rounds) for one in value.values])
+    if isinstance(value, (ast.List, ast.Tuple)):
+        return _most([on_gpu(one, function, project, rounds) for one in value.elts])
+    if isinstance(value, ast.Subscript):
+        return on_gpu(value.value, function, project, rounds)
+    if isinstance(value, ast.Call):
+        return _of_call(value, function, project, rounds)
+    if isinstance(value, ast.Name):
+        return _of_name(value.id, function, project, rounds)
+    return ""
+
+
+def _of_call(value: ast.Call, function: Function, project: Project, rounds: int) -> str:
+    device = moved_to(value)
+    if device is not None:
+        return gpu_of(device, function, project)
+    if isinstance(value.func, ast.Attribute):
+        if value.func.attr in _TO_CPU:
+            return ""
+        if value.func.attr in _KEEP and project.name(value.func, function).startswith("torch.") and value.args:
+            return on_gpu(value.args[0], function, project, rounds - 1)
+        if value.func.attr in _KEEP or value.func.attr.startswith(("encode", "forward")):
+            return on_gpu(value.func.value, function, project, rounds - 1)
+    if isinstance(value.func, ast.Name) and value.func.id in function.assigned:
+        return _of_name(value.func.id, function, project, rounds - 1)  # a model that was moved
+    return ""
+
+
+def _of_name(name: str, function: Function, project: Project, rounds: int) -> str:
+    values = function.assigned.get(name, [])
+    answers = [on_gpu(one, function, project, rounds - 1) for one in values if not _empty(one)]
+    for node in function.own_nodes:
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+        ):
+            if node.func.value.id == name and node.func.attr == "append" and node.args:
+                answers.append(on_gpu(node.args[0], function, project, rounds - 1))
+            elif node.func.value.id == name and node.func.attr in ("to", "cuda") and values:
+                answers += [gpu_of(device, function, project)] if (device := moved_to(node)) is not None else []
+                values = [*values]
+    if not answers:
+        return ""
+    moved = [one for one in answers if one]
+    if len(moved) == len(answers) and all(one == "always" for one in moved):
+        return "always"
+    return "perhaps" if moved else ""
+
+
+def _empty(value: ast.expr) -> bool:
+    return isinstance(value, (ast.List, ast.Dict)) and not getattr(value, "elts", getattr(value, "keys", None))
+
+
+def _most(answers: list[str]) -> str:
+    return "always" if "always" in answers else "perhaps" if "perhaps" in answers else ""

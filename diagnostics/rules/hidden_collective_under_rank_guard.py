@@ -1,0 +1,51 @@
+"""A call under a test of the rank that hides a collective: a save, an evaluation, a state dict, a metric, a log.
+
+What it does: flags branches on the rank which call something that makes all ranks meet, without its name telling so: a
+function of the project with a barrier somewhere below, `accelerator.save_state`, `trainer.save_checkpoint`,
+`trainer.evaluate`, `engine.save_checkpoint` of DeepSpeed, the state dict of an FSDP model, `metric.compute()`,
+`self.log(..., sync_dist=True)`, the forward of a wrapped model.
+
+Why it matters: "only rank 0 saves" is right for torch.save and wrong for these: the other ranks never come, and rank 0
+waits in the save until the timeout. The traceback then ends in a library.
+
+Bad:
+
+    if accelerator.is_main_process:
+        accelerator.save_state("checkpoints")
+
+Good:
+
+    accelerator.save_state("checkpoints")
+
+What it cannot see: whether a model is sharded, where it is wrapped in another program: that is POSSIBLE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.communication import Meeting
+from diagnostics.analysis.project import Project
+from diagnostics.findings import Severity
+from diagnostics.hits import Hit
+from diagnostics.rules.partings import Shape, hit_of, operation, partings
+
+CODE = "A202"
+NAME = "hidden-collective-under-rank-guard"
+SEVERITY = Severity.ERROR
+CHECKLIST = "no save, evaluation or state dict that needs all ranks is called by one"
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the branches on the rank that call something in which all ranks meet."""
+    for one in partings(file, project, Shape.ARM, Shape.LOOP):
+        if one.ranks is None or one.there is not None or one.here.meeting is Meeting.GROUP or not one.here.hidden:
+            continue
+        called = one.here.chain[0][0]
+        yield hit_of(
+            one, file, project,
+            f"line {called.lineno} makes all ranks meet in {operation(one.here)}, and stands under a test of the rank: "
+            "who comes here waits for the others until the timeout",
+            f"call line {called.lineno} on every rank, and keep under the test only what writes or prints",
+        )  # fmt: skip

@@ -1,0 +1,137 @@
+"""What the rules about collectives say of one parting of ranks: how sure it is, and how it is known."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.communication import Communication, Meeting, Reach
+from diagnostics.analysis.project import Project
+from diagnostics.analysis.rank_decisions import Parting, RankDecisions, Shape
+from diagnostics.analysis.taint_sources import DATA, EXCEPTION, LOSS, RANDOM, RANK, TIME
+from diagnostics.findings import Confidence
+from diagnostics.hits import Hit, Step, hit, step
+
+MOST_CALLS = 5  # down to the operation: further down it is likely to be some other object's method
+_LOCAL_DATA = ("next", "len", "isnan", "isinf", "isfinite", "item")
+# What a person calls the reason why ranks can differ.
+WORDS = {
+    LOSS: "the rank's own loss",
+    DATA: "the rank's own data",
+    TIME: "the rank's own clock",
+    RANDOM: "the rank's own random numbers",
+    EXCEPTION: "an exception on this rank",
+    RANK: "the rank",
+    "files": "files that one rank may see and another not",
+    "environment": "the rank's environment",
+    "order": "an order that differs between processes",
+}
+
+
+def partings(file: AuditedFile, project: Project, *shapes: Shape) -> Iterator[Parting]:
+    """Yields the partings of one file that have one of these shapes."""
+    yield from (one for one in project.fact(RankDecisions).partings(file.shown) if one.shape in shapes)
+
+
+def operation(reach: Reach) -> str:
+    """Returns how an operation is called in a sentence."""
+    return reach.label or f"{reach.op}()"
+
+
+def confidence(parting: Parting, project: Project) -> Confidence:
+    """Returns how sure it is that ranks part, and that they meet in the operation."""
+    if parting.ranks is not None:
+        if parting.here.sure:
+            return Confidence.CONFIRMED
+        return Confidence.LIKELY if _usually_meets(parting.here, project) else Confidence.POSSIBLE
+    if not (parting.here.sure or _usually_meets(parting.here, project)) or not _near(parting, project):
+        return Confidence.POSSIBLE
+    if _settled(parting, project) or len(parting.here.chain) > MOST_CALLS:
+        return Confidence.POSSIBLE
+    if parting.why in (LOSS, TIME, RANDOM) or (parting.why == EXCEPTION and _is_flag(parting)):
+        return Confidence.LIKELY
+    return Confidence.LIKELY if parting.why == DATA and _is_local(parting) else Confidence.POSSIBLE
+
+
+def _usually_meets(reach: Reach, project: Project) -> bool:
+    """A wrapped model averages gradients always; its forward meets where there are buffers to broadcast."""
+    if reach.meeting is Meeting.FORWARD:
+        return any(file.words & {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "register_buffer", "SyncBatchNorm"}
+                   for file in project.python)  # fmt: skip
+    return reach.meeting is Meeting.BACKWARD
+
+
+def _near(parting: Parting, project: Project) -> bool:
+    """Whether the difference comes in where the decision is: in its function, or in its class."""
+    taint = parting.taint
+    if taint is None or taint.file != parting.function.file:
+        return False
+    if taint.function == parting.function.name:
+        return True
+    return "." in parting.function.name and taint.function.rpartition(".")[0] == parting.function.name.rpartition(".")[0]
+
+
+def _settled(parting: Parting, project: Project) -> bool:
+    """Whether a name in the test was last assigned something that is the same on every rank."""
+    test = getattr(parting.decision, "test", None)
+    taints = project.fact(RankDecisions).taints
+    for node in ast.walk(test) if test is not None else ():
+        if isinstance(node, ast.Name):
+            before = [one for one in parting.function.assigned.get(node.id, ()) if one.lineno < node.lineno]
+            if len(before) > 1 and taints.of(max(before, key=lambda one: one.lineno), parting.function) is None:
+                return True
+    return False
+
+
+def _is_flag(parting: Parting) -> bool:
+    """Whether the test asks for a name that an except branch of the same function sets."""
+    taint, test = parting.taint, getattr(parting.decision, "test", None)
+    if taint is None or taint.function != parting.function.name or not isinstance(taint.syntax, ast.ExceptHandler):
+        return False
+    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)} if test is not None else set()
+    return any(isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in names
+               for node in ast.walk(taint.syntax))  # fmt: skip
+
+
+def _is_local(parting: Parting) -> bool:
+    syntax = parting.taint.syntax if parting.taint is not None else None
+    if isinstance(syntax, ast.Call):
+        name = syntax.func.attr if isinstance(syntax.func, ast.Attribute) else getattr(syntax.func, "id", "")
+        return name in _LOCAL_DATA
+    return isinstance(syntax, ast.Name)
+
+
+def hit_of(
+    parting: Parting, file: AuditedFile, project: Project, title: str, fix: str, *, sure: Confidence | None = None
+) -> Hit:
+    """Returns a hit at the decision, with the way to the operation as its steps."""
+    return hit(file, parting.decision, title, fix, steps=tuple(_steps(parting, file, project)),
+               confidence=sure or confidence(parting, project))  # fmt: skip
+
+
+def _steps(parting: Parting, file: AuditedFile, project: Project) -> Iterator[Step]:
+    taint = parting.taint
+    if parting.ranks is None and taint is not None and taint.line != parting.line and taint.file in project.by_path:
+        yield Step(place=project.by_path[taint.file].place(taint.line), text=f"{WORDS.get(taint.why, taint.why)} comes in")
+    if parting.exit is not None and parting.exit.lineno != parting.line:
+        yield step(file, parting.exit, "left here by some ranks")
+    yield from steps_to(parting.here, project, "")
+    if parting.there is not None:
+        yield from steps_to(parting.there, project, "the other ranks: ")
+
+
+def steps_to(reach: Reach, project: Project, prefix: str) -> Iterator[Step]:
+    """Yields the calls that lead to an operation, and the operation."""
+    for call, function in reach.chain[:-1]:
+        yield step(project.file_with(function), call, f"{prefix}calls {ast.unparse(call.func)}()")
+    call, function = reach.leaf
+    yield step(project.file_with(function), call, f"{prefix}{operation(reach)}: every rank has to come here")
+
+
+def subgroup_only(parting: Parting) -> bool:
+    """Whether the operation is one of a group that may hold just these ranks."""
+    return parting.here.grouped
+
+
+
