@@ -221,7 +221,7 @@ class Project(Program):
             path = PurePath(one.shown)
             parts = [] if path.name == "__init__.py" else [path.stem]
             folder = path.parent
-            while str(folder) in packages:
+            while folder.name and str(folder) in packages:
                 parts.append(folder.name)
                 folder = folder.parent
             found[one.shown] = ".".join(reversed([part for part in parts if part])) or path.stem
