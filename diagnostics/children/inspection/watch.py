@@ -131,6 +131,11 @@ class Writes(TorchDispatchMode):
         self.watch = watch
         self.written = {}  # operation -> positions and names of the arguments it writes to
 
+    @classmethod
+    def _should_skip_dynamo(cls):
+        """Saves the import of the compiler, which takes as long as torch's own: nothing is compiled here."""
+        return False
+
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         """Passes the operation on unchanged."""
         kwargs = kwargs or {}
