@@ -58,10 +58,14 @@ def plain(source: str) -> list[str]:
 def _without_magics(lines: list[str]) -> Iterator[str]:
     goes_on = False
     for line in lines:
-        magic = goes_on or MAGIC.match(line) is not None
-        goes_on = magic and line.rstrip().endswith("\\")
-        # `pass` keeps a block whose only line it was.
-        yield f"{line[: len(line) - len(line.lstrip())]}pass  {_comment(line.strip())}" if magic else line
+        magic = MAGIC.match(line) is not None
+        if goes_on:
+            yield _comment(line)
+        elif magic:  # `pass` keeps a block whose only line it was
+            yield f"{line[: len(line) - len(line.lstrip())]}pass  {_comment(line.strip())}"
+        else:
+            yield line
+        goes_on = (goes_on or magic) and line.rstrip().endswith("\\")
 
 
 def _comment(line: str) -> str:
