@@ -184,7 +184,7 @@ class Communication:
     def _method(self, call: ast.Call, function: Function) -> Reach | None:
         if isinstance(call.func, ast.Attribute):
             name, receiver = call.func.attr, call.func.value
-            if name == "backward":
+            if name in ("backward", "manual_backward"):
                 return self._backward(call, function)
             if name == "full_tensor" and not call.args:
                 return Reach(name, Meeting.COLLECTIVE, ((call, function),), label="full_tensor() of a DTensor")
@@ -204,14 +204,14 @@ class Communication:
 
     def _backward(self, call: ast.Call, function: Function) -> Reach | None:
         """A backward, where the project wraps models whose gradients are then averaged."""
-        if not self.objects.wraps_models or not self._is_wrapped_code(function):
+        if not self._is_wrapped_code(function):
             return None
         return Reach("backward", Meeting.BACKWARD, ((call, function),), False, label="backward() of a wrapped model")
 
 
     def _is_wrapped_code(self, function: Function, depth: int = 3) -> bool:
         """Whether the function stands beside a wrapper, or is called from where one is."""
-        if function.file in self.objects.wrapping_files:
+        if function.file in self.objects.wrapping_files or "manual_backward" in self.project.by_path[function.file].words:
             return True
         callers = self.project.callers(function) if depth and function.name != "<module>" else []
         return any(self._is_wrapped_code(caller, depth - 1) for _, caller in callers[:6])

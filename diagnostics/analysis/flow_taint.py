@@ -170,11 +170,22 @@ class Taints:
         return not any(last < value.lineno < name.lineno for value in function.assigned.get(name.id, ()))
 
     def _of_equal(self, value: ast.AST, function: Function) -> bool:
-        """Whether a value is read off a tensor that a collective has made equal: `worst.item()`."""
+        """Whether a value is read off what is the same on every rank: `worst.item()` after all_reduce(worst)."""
         if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
             return False
-        base = value.func.value
-        return isinstance(base, ast.Name) and self._made_equal(base, function)
+        return self._is_agreed(value.func.value, function)
+
+    def _is_agreed(self, value: ast.expr, function: Function) -> bool:
+        """Whether a collective made a value, or filled it."""
+        if isinstance(value, ast.Call):
+            if _agrees(last_name(value.func)) or self.program.agrees(value, function):
+                return True
+            return isinstance(value.func, ast.Attribute) and self._is_agreed(value.func.value, function)
+        if not isinstance(value, ast.Name):
+            return False
+        made = function.assigned.get(value.id, ())
+        by_calls = bool(made) and all(isinstance(one, ast.Call) and self._is_agreed(one, function) for one in made)
+        return by_calls or self._made_equal(value, function)
 
     def _filled(self, function: Function) -> dict[str, list[int]]:
         if id(function) not in self._fills:

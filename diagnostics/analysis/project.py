@@ -467,7 +467,8 @@ class Project(Program):
             # An object of unknown class: its attribute is the one of this name where only one class has one.
             holders = {id(one): one for _, where in self.attributes.get(value.attr, ())
                        if (one := self.class_of(where)) is not None}  # fmt: skip
-            kind = next(iter(holders.values())) if len(holders) == 1 else None
+            tops = {id(self._holder(one, value.attr)) for one in holders.values()}
+            kind = next(iter(holders.values())) if len(tops) == 1 else None
         return f"{id(self._holder(kind, value.attr))}.{value.attr}" if kind is not None else ""
 
     def _holder(self, kind: ast.ClassDef, name: str, depth: int = 3) -> ast.ClassDef:

@@ -75,6 +75,11 @@ class RankTests:
                 return ranks
         return None
 
+    def differs(self, expression: ast.expr, function: Function) -> bool:
+        """Whether an expression is known to come to another value on rank 1 than on rank 0."""
+        first = self.value(expression, function, OnRank(0))
+        return first is not OPEN and first != self.value(expression, function, OnRank(1))
+
     def value(self, expression: ast.expr, function: Function, on: OnRank, rounds: int = _ROUNDS) -> Any:
         """Returns what an expression comes to on a rank, OPEN where that is not known."""
         if rounds < 0:

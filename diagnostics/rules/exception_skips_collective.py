@@ -40,7 +40,6 @@ NAME = "exception-skips-collective"
 SEVERITY = Severity.ERROR
 WORDS = ("except",)
 CHECKLIST = "no rank swallows an error and goes on alone"
-_NARROW = {"StopIteration", "Empty", "Full", "TimeoutError", "_TunerExitException"}
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
@@ -58,11 +57,12 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 
 
 def _certainty(one: Parting, file: AuditedFile, project: Project, handler: ast.ExceptHandler) -> Confidence:
-    names = {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)} if handler.type else set()
-    if one.here.meeting is Meeting.FORWARD or _agrees_after(one, file, project, handler) or names & _NARROW:
+    """LIKELY for errors that come on one rank: of memory. Others may be of the program, and come on all."""
+    if one.here.meeting is Meeting.FORWARD or _agrees_after(one, file, project, handler) or not _in_loop(file, handler):
         return Confidence.POSSIBLE
-    in_loop = _in_loop(file, handler)
-    return Confidence.LIKELY if in_loop and (one.here.sure or one.here.meeting is Meeting.BACKWARD) else Confidence.POSSIBLE
+    told = ast.unparse(handler).lower()
+    of_memory = "outofmemory" in told or "out of memory" in told or "is_oom" in told or "memoryerror" in told
+    return Confidence.LIKELY if of_memory else Confidence.POSSIBLE
 
 
 def _agrees_after(one: Parting, file: AuditedFile, project: Project, handler: ast.ExceptHandler) -> bool:

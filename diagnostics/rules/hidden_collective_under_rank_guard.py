@@ -22,19 +22,27 @@ What it cannot see: whether a model is sharded, where it is wrapped in another p
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.communication import Meeting
+from diagnostics.analysis.communication import Communication, Meeting
+from diagnostics.analysis.flow_files import last_name
 from diagnostics.analysis.project import Project
-from diagnostics.findings import Severity
-from diagnostics.hits import Hit
-from diagnostics.rules.partings import Shape, hit_of, operation, partings
+from diagnostics.analysis.rank_ways import counts
+from diagnostics.findings import Confidence, Severity
+from diagnostics.hits import Hit, hit
+from diagnostics.rules.partings import Shape, hit_of, operation, partings, steps_to
 
 CODE = "A202"
 NAME = "hidden-collective-under-rank-guard"
 SEVERITY = Severity.ERROR
 CHECKLIST = "no save, evaluation or state dict that needs all ranks is called by one"
+_DECORATORS = re.compile(
+    r"^(?:rank_?zero|main_process|master|main_rank|rank_?0)_only$|^on_(?:local_)?(?:main|last)_process$"
+    r"|^(?:only_)?on_(?:rank_?(?:0|zero)|main|master)\w*$|^run_on_main\w*$|^only_main\w*$|^master_only$",
+    re.IGNORECASE,
+)
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
@@ -49,3 +57,21 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             "who comes here waits for the others until the timeout",
             f"call line {called.lineno} on every rank, and keep under the test only what writes or prints",
         )  # fmt: skip
+    yield from _decorated(file, project)
+
+
+def _decorated(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the functions that a decorator keeps to rank 0 and in which all ranks meet."""
+    communication = project.fact(Communication)
+    for function in project.functions_in(file):
+        for decorator in getattr(function.syntax, "decorator_list", ()):
+            reach = communication.of_function(function) if _DECORATORS.match(last_name(decorator)) else None
+            if reach is not None and counts(reach) and reach.meeting is not Meeting.BACKWARD:
+                yield hit(
+                    file, decorator,
+                    f"@{last_name(decorator)} keeps this function to rank 0, and {operation(reach)} in it makes all "
+                    "ranks meet: rank 0 waits there until the timeout",
+                    "call the part that needs all ranks outside of the decorated function",
+                    steps=tuple(steps_to(reach, project, "")),
+                    confidence=Confidence.CONFIRMED if reach.sure else Confidence.POSSIBLE,
+                )  # fmt: skip

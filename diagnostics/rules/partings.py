@@ -9,10 +9,12 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.communication import Communication, Meeting, Reach
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Parting, RankDecisions, Shape
-from diagnostics.analysis.taint_sources import DATA, EXCEPTION, LOSS, RANDOM, RANK, TIME
+from diagnostics.analysis.rank_tests import RankTests
+from diagnostics.analysis.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME
 from diagnostics.findings import Confidence
 from diagnostics.hits import Hit, Step, hit, step
 
+SMALL = 40  # files of a project in which a value is followed across files
 MOST_CALLS = 5  # down to the operation: further down it is likely to be some other object's method
 _LOCAL_DATA = ("next", "len", "isnan", "isinf", "isfinite", "item")
 # What a person calls the reason why ranks can differ.
@@ -23,7 +25,7 @@ WORDS = {
     RANDOM: "the rank's own random numbers",
     EXCEPTION: "an exception on this rank",
     RANK: "the rank",
-    "files": "files that one rank may see and another not",
+    FILES: "files that one rank may see and another not",
     "environment": "the rank's environment",
     "order": "an order that differs between processes",
 }
@@ -49,6 +51,10 @@ def confidence(parting: Parting, project: Project) -> Confidence:
         return Confidence.POSSIBLE
     if _settled(parting, project) or len(parting.here.chain) > MOST_CALLS:
         return Confidence.POSSIBLE
+    if parting.why == FILES:
+        return Confidence.LIKELY if _own_file(parting, project) else Confidence.POSSIBLE
+    if _asks_for_none(parting):
+        return Confidence.LIKELY if _batches_may_be_none(project) else Confidence.POSSIBLE
     if parting.why in (LOSS, TIME, RANDOM) or (parting.why == EXCEPTION and _is_flag(parting)):
         return Confidence.LIKELY
     return Confidence.LIKELY if parting.why == DATA and _is_local(parting) else Confidence.POSSIBLE
@@ -56,6 +62,8 @@ def confidence(parting: Parting, project: Project) -> Confidence:
 
 def _usually_meets(reach: Reach, project: Project) -> bool:
     """A wrapped model averages gradients always; its forward meets where there are buffers to broadcast."""
+    if reach.op.endswith("state_dict"):
+        return any(file.words & {"fully_shard", "FullyShardedDataParallel", "FSDP"} for file in project.python)
     if reach.meeting is Meeting.FORWARD:
         return any(file.words & {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "register_buffer", "SyncBatchNorm"}
                    for file in project.python)  # fmt: skip
@@ -65,11 +73,37 @@ def _usually_meets(reach: Reach, project: Project) -> bool:
 def _near(parting: Parting, project: Project) -> bool:
     """Whether the difference comes in where the decision is: in its function, or in its class."""
     taint = parting.taint
-    if taint is None or taint.file != parting.function.file:
+    if taint is None:
         return False
+    if taint.file != parting.function.file:
+        return len(project.files) <= SMALL and taint.why == LOSS
     if taint.function == parting.function.name:
         return True
     return "." in parting.function.name and taint.function.rpartition(".")[0] == parting.function.name.rpartition(".")[0]
+
+
+def _own_file(parting: Parting, project: Project) -> bool:
+    """Whether the file that is looked for is another one on each rank."""
+    syntax, tests = parting.taint.syntax if parting.taint is not None else None, RankTests(project)
+    values = list(syntax.args) if isinstance(syntax, ast.Call) else []
+    values += [made for one in values if isinstance(one, ast.Name) for made in parting.function.assigned.get(one.id, ())]
+    return any(tests.differs(node, parting.function) for value in values for node in ast.walk(value)
+               if isinstance(node, ast.expr))  # fmt: skip
+
+
+def _asks_for_none(parting: Parting) -> bool:
+    test = getattr(parting.decision, "test", None)
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot))
+
+
+def _batches_may_be_none(project: Project) -> bool:
+    """Whether a collate function of the project returns None where it has no sample."""
+    return any(
+        "collate" in function.name.rpartition(".")[2]
+        and any(isinstance(node, ast.Return) and isinstance(node.value, ast.Constant) and node.value.value is None
+                for node in function.own_nodes)
+        for function in project.functions
+    )  # fmt: skip
 
 
 def _settled(parting: Parting, project: Project) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Parting
-from diagnostics.analysis.rank_tests import OPEN, OnRank, RankTests
+from diagnostics.analysis.rank_tests import RankTests
 from diagnostics.findings import Confidence
 
 MOST_STEPS = 60
@@ -28,58 +28,78 @@ def _differs(value: ast.expr, function: Function, project: Project) -> bool:
     """Whether a value names a file of the rank's own, or has another size on another rank."""
     tests = RankTests(project)
     for node in ast.walk(value):
-        if isinstance(node, ast.Call) and last_name(node.func) in _OPENS | {"shard_path", "glob"}:
-            if any(_by_rank(argument, function, tests) for argument in node.args[:1]):
+        match node:
+            case ast.Call(args=[first, *_]) if last_name(node.func) in _OPENS and _by_rank(first, function, tests):
                 return True
-        if isinstance(node, ast.IfExp) and tests.asks(node.test, function) is not None:
-            return True
-        if isinstance(node, ast.Subscript) and isinstance(node.value, (ast.List, ast.Tuple, ast.Dict)):
-            if tests.value(node.slice, function, OnRank(0)) != tests.value(node.slice, function, OnRank(1)):
+            # The last rank's share is cut off at the end: range(rank * n, min(total, (rank + 1) * n)).
+            case ast.Call(args=[_, _, *_]) if last_name(node.func) == "min":
+                if any(_by_rank(argument, function, tests) for argument in node.args):
+                    return True
+            case ast.IfExp() if tests.asks(node.test, function) is not None:
                 return True
-        # The last rank's share is cut off at the end: range(rank * n, min(total, (rank + 1) * n)).
-        if isinstance(node, ast.Call) and last_name(node.func) == "min" and len(node.args) > 1:
-            if any(_by_rank(argument, function, tests) for argument in node.args):
-                return True
+            case ast.Subscript(value=ast.List() | ast.Tuple() | ast.Dict(), slice=ast.expr() as index):
+                if _by_rank(index, function, tests):
+                    return True
     return False
 
 
 def _by_rank(value: ast.expr, function: Function, tests: RankTests) -> bool:
-    for node in ast.walk(value):
-        if isinstance(node, ast.expr) and not isinstance(node, ast.Constant):
-            first = tests.value(node, function, OnRank(0, 2))
-            if first is not OPEN and first != tests.value(node, function, OnRank(1, 2)):
-                return True
-    return False
+    return any(tests.differs(node, function) for node in ast.walk(value) if isinstance(node, ast.expr))
 
 
 def _origins(value: ast.expr, function: Function, project: Project) -> Iterator[tuple[ast.expr, Function]]:
-    """Yields the expressions that a loop's source is made of, through names, attributes and arguments; bounded."""
-    waiting: list[tuple[ast.expr, Function]] = [(value, function)]
-    seen: set[int] = set()
+    """Yields the expressions that a loop's source is made of, through names, attributes and calls; bounded.
+
+    A function that was come to through a call takes its arguments from that call alone.
+    """
+    waiting: list[_Asked] = [(value, function, None)]
+    seen: set[tuple[int, int]] = set()
     while waiting and len(seen) < MOST_STEPS:
-        one, where = waiting.pop(0)
-        if id(one) in seen:
+        one, where, entered = waiting.pop(0)
+        if (id(one), id(entered)) in seen:
             continue
-        seen.add(id(one))
+        seen.add((id(one), id(entered)))
         yield one, where
         for node in ast.walk(one):
             if isinstance(node, ast.Name):
-                waiting += _named(node.id, where, project)
+                waiting += _named(node.id, where, entered, project)
             elif isinstance(node, ast.Attribute):
-                waiting += project.attribute_values(node, where)[:4]
+                waiting += [(made, place, None) for made, place in project.attribute_values(node, where)[:4]]
             elif isinstance(node, ast.Call):
                 for target in project.targets(node, where):
-                    waiting += [(inner.value, target) for inner in target.own_nodes
-                                if isinstance(inner, (ast.Return, ast.Yield)) and inner.value is not None]  # fmt: skip
-                    waiting += [(inner.iter, target) for inner in target.own_nodes if isinstance(inner, ast.For)]
+                    waiting += [(inner, target, (node, where)) for inner in _given_back(target)]
 
 
-def _named(name: str, function: Function, project: Project) -> list[tuple[ast.expr, Function]]:
+_Entered = tuple[ast.Call, Function]
+_Asked = tuple[ast.expr, Function, _Entered | None]
+
+
+def _given_back(function: Function) -> Iterator[ast.expr]:
+    """Yields what a function returns, yields, and loops over to do so; of a constructor, what it keeps."""
+    for node in function.own_nodes:
+        if isinstance(node, (ast.Return, ast.Yield)) and node.value is not None:
+            yield node.value
+        elif isinstance(node, ast.For):
+            yield node.iter
+        elif isinstance(node, ast.Assign) and function.name.endswith("__init__"):
+            yield node.value
+
+
+def _named(name: str, function: Function, entered: _Entered | None, project: Project) -> list[_Asked]:
     scope: Function | None = function
     while scope is not None:
         if name in scope.assigned:
-            return [(value, scope) for value in scope.assigned[name][:4]]
+            return [(value, scope, entered) for value in scope.assigned[name][:4]]
         if name in scope.parameters:
-            return list(project.arguments(name, scope))[:4]
+            if entered is not None and scope is function:
+                return [(value, entered[1], None) for value in _argument(name, scope, entered[0])]
+            return [(value, caller, None) for value, caller in project.arguments(name, scope)][:4]
         scope = scope.outer
     return []
+
+
+def _argument(name: str, function: Function, call: ast.Call) -> Iterator[ast.expr]:
+    at = function.parameters.index(name) - (1 if function.owner is not None else 0)
+    yield from (one.value for one in call.keywords if one.arg == name)
+    if 0 <= at < len(call.args):
+        yield call.args[at]
