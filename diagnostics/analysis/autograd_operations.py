@@ -252,7 +252,7 @@ class Operations:
 
     def project_layer(self, own: str, known: KnownClass, values: list[Found], node: ast.Call) -> None:
         """Calls a module of the project: what it does to its inputs in place happens here."""
-        from diagnostics.analysis.autograd_walk import inputs_changed  # noqa: PLC0415 (each walks the other's calls)
+        from diagnostics.analysis.autograd_walk import inputs_changed
 
         project = self.tree.project
         forward = next((one for one in project.functions_in(known.file) if one.owner is known.syntax
@@ -287,7 +287,7 @@ class Operations:
             kind = EventKind.SAVED
         if kind is not None:
             self.events.append(Event(kind, node, name, value, saved=why, layer=layer))
-        elif value.root.kind == "input":
+        elif value.root.kind == "input" and how != "setitem":  # setting some items is mostly meant for the caller
             self.events.append(Event(EventKind.INPUT, node, self.state.called(value.root), value, layer=layer))
 
     def is_key(self, node: ast.expr) -> bool:

@@ -205,6 +205,13 @@ def inplace_events(function: Function, project: Project, depth: int = 2) -> tupl
     return walk.run()
 
 
+def runs_in_training(function: Function) -> bool:
+    """Whether a method is forward or one that a method of its class calls: others may be for inference only."""
+    name = function.name.rpartition(".")[2]
+    calls = (node for node in ast.walk(function.owner) if isinstance(node, ast.Call)) if function.owner else ()
+    return name == "forward" or any(own_attribute(call.func) == name for call in calls)
+
+
 def inputs_changed(function: Function, project: Project, depth: int) -> dict[str, Event]:
     """Returns the changes in place of a method's own inputs, by parameter."""
     events = inplace_events(function, project, depth)

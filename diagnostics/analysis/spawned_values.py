@@ -61,7 +61,7 @@ def _named(value: ast.Name, function: Function, project: Project, rounds: int) -
         for one in inner[:1]:
             yield Unpicklable(one.syntax, scope, f"{value.id}(), defined inside a function,",
                               "define it at the top of a module")  # fmt: skip
-        if value.id in scope.assigned or inner:
+        if value.id in scope.assigned or value.id in scope.parameters or inner:
             break
         scope = scope.outer
     if scope is None:

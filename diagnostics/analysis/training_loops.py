@@ -27,6 +27,14 @@ class Backward:
         return frozenset(named(self.source))
 
     @property
+    def of_loss(self) -> bool:
+        """Whether it starts from a loss, and not from a tensor whose gradient is given."""
+        given = any(one.arg in ("gradient", "grad_tensors") for one in self.call.keywords)
+        return not given and not any(
+            not isinstance(one, ast.Constant) for one in self.call.args if one is not self.call.args[0]
+        )
+
+    @property
     def keeps_graph(self) -> bool:
         """Whether the graph outlives it."""
         return any(one.arg in ("retain_graph", "create_graph") for one in self.call.keywords)
@@ -42,7 +50,7 @@ class TrainingLoop:
     @property
     def losses(self) -> frozenset[str]:
         """Every name a backward runs from directly."""
-        found = (one.source for one in self.backwards)
+        found = (one.source for one in self.backwards if one.of_loss)
         return frozenset(ast.unparse(source) for source in found if isinstance(source, (ast.Name, ast.Attribute)))
 
 

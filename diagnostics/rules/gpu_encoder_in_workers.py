@@ -1,0 +1,89 @@
+"""A data set holds a model on a GPU and is given to loader workers.
+
+What it does: flags data sets that move a module of theirs to a GPU (in __init__) and call it in __getitem__, where the
+loader has workers.
+
+Why it matters: forked workers cannot use CUDA ("Cannot re-initialize CUDA in forked subprocess"); spawned ones each
+copy the model and open a CUDA context: eight workers on eight ranks are sixty-four contexts.
+
+Bad:
+
+    class Latents(Dataset):
+        def __init__(self, encoder):
+            self.encoder = encoder.cuda()
+        def __getitem__(self, i):
+            return self.encoder(self.rows[i])
+
+Good:
+
+    encode once into files (on the CPU: `.cpu()`), or encode the batch in the training loop
+
+What it cannot see: encoders behind functions of the project.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.device_words import gpu_of, moved_to
+from diagnostics.analysis.flow_files import Function
+from diagnostics.analysis.loader_workers import workers_over
+from diagnostics.analysis.module_classes import KnownClass, class_tree, own_attribute
+from diagnostics.analysis.project import Project
+from diagnostics.findings import Confidence, Severity
+from diagnostics.hits import Hit, hit, step
+
+CODE = "A403"
+NAME = "gpu-encoder-in-workers"
+SEVERITY = Severity.ERROR
+WORDS = ("Dataset", "IterableDataset")
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the modules that a data set holds on a GPU and calls in workers."""
+    tree = class_tree(project)
+    for function in project.functions_in(file):
+        known = tree.by_syntax.get(id(function.owner)) if function.owner is not None else None
+        if known is not None and function.name.endswith(".__init__") and tree.is_dataset(known):
+            for attribute, node, sure in _held(function, project):
+                yield from _called(file, project, known, attribute, node, sure)
+
+
+def _held(function: Function, project: Project) -> Iterator[tuple[str, ast.Assign, str]]:
+    """Yields (attribute, where, how sure) of what __init__ keeps on a GPU."""
+    for node in function.own_nodes:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and own_attribute(node.targets[0]):
+            calls = [one for one in ast.walk(node.value) if isinstance(one, ast.Call)]
+            sure = [gpu_of(device, function, project) for one in calls if (device := moved_to(one)) is not None]
+            if any(sure):
+                yield own_attribute(node.targets[0]), node, "always" if "always" in sure else "perhaps"
+
+
+def _called(
+    file: AuditedFile, project: Project, known: KnownClass, attribute: str, node: ast.Assign, sure: str
+) -> Iterator[Hit]:
+    workers, loader = workers_over(known, project)
+    call = next((one for method in known.syntax.body if getattr(method, "name", "") in ("__getitem__", "__iter__")
+                 for one in ast.walk(method) if isinstance(one, ast.Call)
+                 and ast.unparse(one.func).startswith(f"self.{attribute}")), None)  # fmt: skip
+    if call is None or workers == "none":
+        return
+    steps = [step(file, node, f"self.{attribute} lies on a GPU"), step(file, call, "workers call it")]
+    if loader is not None:
+        steps.append(step(project.file_with(loader.function), loader.call, f"the loader has workers ({workers})"))
+    confidence = Confidence.POSSIBLE
+    if workers == "some":
+        confidence = Confidence.CONFIRMED if sure == "always" else Confidence.LIKELY
+    elif workers == "unknown" and sure == "always":
+        confidence = Confidence.LIKELY
+    yield hit(
+        file,
+        node,
+        f"{known.syntax.name} holds self.{attribute} on a GPU and calls it in loader workers: forked workers cannot "
+        "use CUDA, spawned ones copy it each",
+        "encode once into files, or in the training loop",
+        steps=tuple(steps),
+        confidence=confidence,
+    )

@@ -1,0 +1,130 @@
+"""torch.load without map_location.
+
+What it does: flags torch.load() that does not say where tensors go. Confirmed where the same file trains on GPUs with
+several ranks, saves what it loads, and loads it on each rank; likely where a program's option names the file.
+
+Why it matters: a file remembers the device it was saved from. Saved by rank 0, every rank loads it onto GPU 0: eight
+copies on one GPU, out of memory at the first resume. On a machine with fewer GPUs, or none, it fails: "Attempting to
+deserialize object on CUDA device 1 but torch.cuda.device_count() is 0".
+
+Bad:
+
+    model.load_state_dict(torch.load(path))
+
+Good:
+
+    model.load_state_dict(torch.load(path, map_location="cpu"))
+
+What it cannot see: where a file was saved. Data that was written by a CPU loads well without: there it says possible.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.device_words import moved_to, names_gpu
+from diagnostics.analysis.flow_files import Function, last_name
+from diagnostics.analysis.project import Project
+from diagnostics.findings import Confidence, Severity
+from diagnostics.hits import Edit, Hit, Step, hit, step
+
+CODE = "A404"
+NAME = "load-without-map-location"
+SEVERITY = Severity.WARNING
+WORDS = ("load",)
+CHECKLIST = "torch.load says map_location"
+_OPTION = re.compile(r"init|pretrain|weight|ckpt|checkpoint|resume|snapshot|model", re.IGNORECASE)
+_GROUPS = frozenset(["init_process_group", "set_device", "DistributedDataParallel"])
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the loads that leave the device to the file."""
+    for call, function in project.calls_in(file):
+        if last_name(call.func) != "load" or project.name(call.func, function) != "torch.load" or not call.args:
+            continue
+        words = {one.arg for one in call.keywords}
+        if len(call.args) > 1 or "map_location" in words or None in words:
+            continue
+        state = _is_state(call, function, file)
+        confidence, steps = _judged(call, function, file, project, state)
+        yield hit(
+            file,
+            call,
+            f"{ast.unparse(call)[:80]} puts tensors on the device they were saved from: every rank on the same GPU, "
+            "and an error where that GPU is missing",
+            'map_location="cpu"; load_state_dict() copies to where the model is',
+            steps=steps,
+            confidence=confidence,
+            edits=_edits(call, file) if state else (),
+        )
+
+
+def _judged(
+    call: ast.Call, function: Function, file: AuditedFile, project: Project, state: bool
+) -> tuple[Confidence, tuple[Step, ...]]:
+    path = call.args[0]
+    option = isinstance(path, ast.Attribute) and isinstance(path.value, ast.Name) and bool(_OPTION.search(path.attr))
+    if state:
+        ranks = _first(file, project, _is_ranks)
+        gpu = _first(file, project, _is_gpu)
+        saved = _first(file, project, _is_save)
+        if ranks and gpu and saved:
+            steps = (
+                step(file, gpu, "tensors lie on GPUs"),
+                step(file, saved, "they are saved from there"),
+                step(file, ranks, "several ranks run this"),
+                step(file, call, "each loads them to where they were"),
+            )
+            return Confidence.CONFIRMED, steps
+        if option or (ranks and gpu):
+            return Confidence.LIKELY, ()
+    return Confidence.POSSIBLE, ()
+
+
+def _first(file: AuditedFile, project: Project, fits: Callable[[ast.Call, str], bool]) -> ast.AST | None:
+    found = (
+        (call, function) for call, function in project.calls_in(file) if fits(call, project.name(call.func, function))
+    )
+    return next((call for call, _ in found), None)
+
+
+def _is_ranks(call: ast.Call, name: str) -> bool:
+    return name.startswith("torch.distributed.init_process_group") or name.endswith("DistributedDataParallel")
+
+
+def _is_gpu(call: ast.Call, name: str) -> bool:
+    return name == "torch.cuda.set_device" or names_gpu(moved_to(call))
+
+
+def _is_save(call: ast.Call, name: str) -> bool:
+    return name == "torch.save" and "state_dict" in ast.unparse(call) and ".cpu()" not in ast.unparse(call)
+
+
+def _is_state(call: ast.Call, function: Function, file: AuditedFile) -> bool:
+    """Whether what is loaded goes into load_state_dict."""
+    outer = file.parents.get(call)
+    while isinstance(outer, (ast.Subscript, ast.Call, ast.Attribute)):
+        if isinstance(outer, ast.Call) and last_name(outer.func) == "load_state_dict":
+            return True
+        outer = file.parents.get(outer)
+    names = [one.id for one in getattr(outer, "targets", ()) if isinstance(one, ast.Name)]
+    return any(
+        isinstance(node, ast.Call) and last_name(node.func) == "load_state_dict"
+        and any(isinstance(one, ast.Name) and one.id in names for value in node.args for one in ast.walk(value))
+        for node in function.own_nodes
+    )  # fmt: skip
+
+
+def _edits(call: ast.Call, file: AuditedFile) -> tuple[Edit, ...]:
+    values = [*call.args, *(one.value for one in call.keywords)]
+    last = max(values, key=lambda one: (one.end_lineno or 0, one.end_col_offset or 0))
+    if last.end_lineno is None or last.end_col_offset is None or isinstance(last, (ast.GeneratorExp, ast.Tuple)):
+        return ()
+    line = file.line(last.end_lineno).encode()
+    if line[last.end_col_offset : last.end_col_offset + 1] not in (b")", b","):
+        return ()
+    end = (last.end_lineno, last.end_col_offset)
+    return (Edit(start=end, end=end, text=', map_location="cpu"'),)

@@ -1,0 +1,134 @@
+"""A buffer or parameter is registered that shares its memory.
+
+What it does: flags register_buffer() and nn.Parameter() of what expand(), expand_as() or broadcast_to() gives without a
+copy, where a dimension of size 1 becomes longer; and, as advice only, a parameter that is a view of another one.
+
+Why it matters: DDP's first broadcast, load_state_dict() and every optimizer write into it, and torch refuses:
+"unsupported operation: more than one element of the written-to tensor refers to a single memory location". It works
+until the model is wrapped or a checkpoint is loaded.
+
+Bad:
+
+    self.register_buffer("season", torch.ones(1, hidden).expand(4, hidden))
+
+Good:
+
+    self.register_buffer("season", torch.ones(1, hidden).repeat(4, 1))
+
+`torch.arange(n).expand(1, -1)` only adds a dimension of size 1 and is fine, and so are tied weights
+(`self.head.weight = self.embed.weight`) under DDP.
+
+What it cannot see: sizes that are not written down: there it says possible.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.flow_files import Function, last_name
+from diagnostics.analysis.module_classes import is_none, own_attribute
+from diagnostics.analysis.project import Project
+from diagnostics.analysis.saved_tensors import EXPANDS
+from diagnostics.findings import Confidence, Severity
+from diagnostics.hits import Hit, hit, step
+
+CODE = "A305"
+NAME = "shared-view-registered"
+SEVERITY = Severity.ERROR
+WORDS = ("register_buffer", "Parameter")
+_MAKERS = frozenset(["ones", "zeros", "empty", "rand", "randn", "full"])
+_FIX = "give it memory of its own: .clone() or .contiguous() after expand(), or repeat()"
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the registrations of tensors whose elements share memory."""
+    for call, function in project.calls_in(file):
+        value = _registered(call, function, project)
+        value = _behind(value, function) if value is not None else None
+        if isinstance(value, ast.Call) and last_name(value.func) in EXPANDS:
+            longer = _grows(value, function)
+            if longer is not None:
+                yield _hit(file, call, value, Confidence.CONFIRMED if longer else Confidence.POSSIBLE)
+
+
+def _hit(file: AuditedFile, call: ast.Call, value: ast.Call, confidence: Confidence) -> Hit:
+    what = "buffer" if last_name(call.func) == "register_buffer" else "parameter"
+    return hit(
+        file,
+        call,
+        f"the {what} comes from {last_name(value.func)}() and its elements share memory: DDP's first broadcast and "
+        "load_state_dict() cannot write it",
+        _FIX,
+        steps=(step(file, value, "several elements refer to one place in memory"),),
+        confidence=confidence,
+    )
+
+
+def _registered(call: ast.Call, function: Function, project: Project) -> ast.expr | None:
+    """Returns what a call registers."""
+    if last_name(call.func) == "register_buffer" and isinstance(call.func, ast.Attribute):
+        words = {one.arg: one.value for one in call.keywords}
+        value = call.args[1] if len(call.args) > 1 else words.get("tensor")
+        return value if value is not None and not is_none(value) else None
+    if project.name(call.func, function) in ("torch.nn.Parameter", "torch.nn.parameter.Parameter") and call.args:
+        return call.args[0]
+    return None
+
+
+def _behind(value: ast.expr, function: Function) -> ast.expr:
+    """Returns what a local name was assigned, once."""
+    if isinstance(value, ast.Name) and len(function.assigned.get(value.id, ())) == 1:
+        return function.assigned[value.id][0]
+    return value
+
+
+def _grows(value: ast.Call, function: Function) -> bool | None:
+    """Whether a dimension of size 1 becomes longer; None where it certainly does not, False where it is not known."""
+    if last_name(value.func) != "expand" or not isinstance(value.func, ast.Attribute):
+        return False
+    wanted = _sizes(value.args)
+    if wanted is None:
+        return False
+    base = _behind(value.func.value, function)
+    have = _shape(base)
+    longer = [size for size in wanted if ast.unparse(size) not in ("1", "-1")]
+    if not longer:
+        return None
+    if have is None:
+        return False
+    padded = [None] * (len(wanted) - len(have)) + list(have)
+    return _compared(wanted, padded)
+
+
+def _compared(wanted: Sequence[ast.expr], have: Sequence[ast.expr | None]) -> bool | None:
+    answers = []
+    for size, old in zip(wanted, have, strict=False):
+        new, before = ast.unparse(size), "1" if old is None else ast.unparse(old)
+        if new in ("-1", "1") or new == before:
+            continue
+        # A dimension that is not 1 cannot be expanded, so that another expression for it says the same size.
+        if before == "1":
+            answers.append(isinstance(size, ast.Constant) and isinstance(size.value, int))
+    return any(answers) if answers else None
+
+
+def _sizes(values: Sequence[ast.expr]) -> list[ast.expr] | None:
+    if len(values) == 1 and isinstance(values[0], (ast.Tuple, ast.List)):
+        values = values[0].elts
+    return None if any(isinstance(one, ast.Starred) for one in values) or not values else list(values)
+
+
+def _shape(base: ast.expr) -> list[ast.expr] | None:
+    """Returns the sizes written down for a tensor: of torch.ones(1, n), of x.view(1, -1), of a number."""
+    if not isinstance(base, ast.Call):
+        return None
+    name = last_name(base.func)
+    if name in _MAKERS and not own_attribute(base.func):
+        return _sizes(base.args[:1] if name == "full" else base.args)
+    if name in ("view", "reshape") and isinstance(base.func, ast.Attribute):
+        return _sizes(base.args)
+    if name == "tensor" and base.args and isinstance(base.args[0], ast.Constant):
+        return []
+    return None
