@@ -31,6 +31,11 @@ def is_whole(handler: ast.ExceptHandler) -> bool:
     return is_broad(handler) and "RuntimeError" not in (ast.unparse(handler.type) if handler.type else "")
 
 
+def head(handler: ast.ExceptHandler) -> str:
+    """Returns the first line of a handler, without its colon."""
+    return ast.unparse(handler).splitlines()[0].rstrip(":")
+
+
 def vanishes(handler: ast.ExceptHandler) -> bool:
     """Whether a handler says at most a word and goes on as if nothing had happened."""
     return all(_is_quiet(one, handler.name) for one in handler.body)

@@ -80,7 +80,7 @@ def is_step(node: ast.AST) -> bool:
         return False
     name, base = node.func.attr, last_name(node.func.value)
     if name == "backward":
-        return (base != "autograd" and not isinstance(node.func.value, ast.Call)) or "loss" in ast.unparse(node).lower()
+        return base != "autograd"
     if name == "fit":
         return base.lower().endswith("trainer")
     if name == "train":

@@ -32,8 +32,9 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.programs import Programs, is_main_guard, is_script
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.rank_decisions import RankDecisions
 from diagnostics.analysis.rank_guards import enclosing
-from diagnostics.analysis.swallowed import is_broad, tries_of, vanishes
+from diagnostics.analysis.swallowed import head, is_broad, tries_of, vanishes
 from diagnostics.analysis.training_code import INIT, WRAPPERS, TrainingCode, own_calls
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
@@ -58,8 +59,10 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 def _swallowed(
     file: AuditedFile, project: Project, function: Function, block: ast.Try, handler: ast.ExceptHandler
 ) -> Iterator[Hit]:
+    if any(one.decision is handler for one in project.fact(RankDecisions).partings(file.shown)):
+        return  # the rules about collectives say what comes of it
     trained = project.fact(TrainingCode).training_call(block.body, function)
-    caught = ast.unparse(handler).splitlines()[0]
+    caught = head(handler)
     if trained is not None:
         loop = enclosing(block, (ast.For, ast.While, ast.AsyncFor), file)
         title, confidence = _of_training(file, project, function, block, caught, loop)
@@ -101,7 +104,7 @@ def _of_training(
         return (
             f"`{caught}` swallows the error of a training step and goes on with the next one: this rank skips "
             "collectives that the others wait in",
-            Confidence.CONFIRMED,
+            Confidence.LIKELY,
         )
     if loop is not None:
         return f"`{caught}` swallows the error of a training step and goes on with the next one", Confidence.LIKELY

@@ -32,7 +32,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import conditions
-from diagnostics.analysis.swallowed import exits_with_success, is_whole, leads_on, tries_of, unconditional_calls
+from diagnostics.analysis.swallowed import exits_with_success, head, is_whole, leads_on, tries_of, unconditional_calls
 from diagnostics.analysis.training_code import TrainingCode, own_calls
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
@@ -81,7 +81,7 @@ def _in_handlers(file: AuditedFile, project: Project, function: Function, block:
                 yield hit(
                     file,
                     call,
-                    f"{ast.unparse(call)} in `{ast.unparse(handler).splitlines()[0]}` ends the process with success "
+                    f"{ast.unparse(call)} in `{head(handler)}` ends the process with success "
                     f"after any error{' of the training' if trained is not None else ''}",
                     _FIX,
                     steps=(

@@ -55,7 +55,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 "there is no such GPU",
                 'the rank on this machine: int(os.environ["LOCAL_RANK"]), or rank % torch.cuda.device_count()',
                 steps=(
-                    step(file, source, "the rank among all processes"),
+                    step(project.file_with(source[1]), source[0], "the rank among all processes"),
                     step(file, index, "used as the number of a GPU of this machine"),
                 ),
                 confidence=_confidence(file, project),

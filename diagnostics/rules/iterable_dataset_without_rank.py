@@ -43,7 +43,8 @@ SEVERITY = Severity.ERROR
 WORDS = ("IterableDataset",)
 CHECKLIST = "iterable data sets know their rank"
 _KNOWS = re.compile(
-    r"rank|world|replica|shard|split|node|process_index|partition|seed|generator|queue|socket|client", re.IGNORECASE
+    r"rank|world|replica|shard|split_by|split_data|num_nodes|node_id|process_index|partition|seed|generator|queue|socket|client",
+    re.IGNORECASE,
 )
 
 

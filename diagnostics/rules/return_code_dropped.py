@@ -100,7 +100,7 @@ def _process(file: AuditedFile, project: Project, call: ast.Call, function: Func
     yield hit(
         file,
         joins[-1],
-        f"join() says nothing of how {target.name} ended, and nothing reads exitcode: a rank that crashed passes for "
+        f"join() says nothing of how {target.name} ended, and nothing reads exitcode: one that crashed passes for "
         "one that finished",
         "after join(): if process.exitcode != 0: sys.exit(1); or start the ranks with torch.multiprocessing.spawn",
         steps=(

@@ -22,7 +22,8 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.data_loaders import Loader, is_none, loaders_in
+from diagnostics.analysis.data_loaders import Loader, loaders_in
+from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import values_of
 from diagnostics.findings import Confidence, Severity
@@ -42,32 +43,46 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         if not (isinstance(shuffle, ast.Constant) and shuffle.value is True):
             continue
         for name in ("sampler", "batch_sampler"):
-            made = _made(loader, loader.arguments.get(name), project)
-            if made is not None:
-                yield _hit(file, loader, name, *made)
+            value = loader.arguments.get(name)
+            made = _made(value, loader.function, project) if value is not None else None
+            if value is not None and made is not None:
+                yield _hit(file, project, loader, f"{name}={ast.unparse(value)[:40]}", *made)
 
 
-def _hit(file: AuditedFile, loader: Loader, name: str, made: ast.expr, confidence: Confidence) -> Hit:
+def _hit(
+    file: AuditedFile, project: Project, loader: Loader, given: str, made: ast.expr, where: Function, sure: Confidence
+) -> Hit:
     return hit(
         file,
         loader.call,
-        f"DataLoader with {name}={ast.unparse(loader.arguments[name])[:40]} and shuffle=True raises ValueError",
+        f"DataLoader with {given} and shuffle=True raises ValueError",
         "leave shuffle out; DistributedSampler shuffles by default, and by shuffle=True of its own",
-        steps=(step(file, made, f"the {name}"), step(file, loader.call, "given together with shuffle=True")),
-        confidence=confidence,
+        steps=(
+            step(project.file_with(where), made, "the sampler"),
+            step(file, loader.call, "given together with shuffle=True"),
+        ),
+        confidence=sure,
     )
 
 
-def _made(loader: Loader, value: ast.expr | None, project: Project) -> tuple[ast.expr, Confidence] | None:
-    """Returns where a sampler is made, None where it may be none."""
-    if value is None or is_none(value):
-        return None
+def _made(value: ast.expr, function: Function, project: Project) -> tuple[ast.expr, Function, Confidence] | None:
+    """Returns where a sampler is made and how sure that is, None where none is seen."""
     if isinstance(value, ast.Call):
-        return value, Confidence.CONFIRMED
-    if not isinstance(value, ast.Name) or value.id in loader.function.parameters:
+        return (value, function, Confidence.CONFIRMED) if _is_sampler(value, function, project) else None
+    if isinstance(value, ast.IfExp):
+        arms = (_made(one, function, project) for one in (value.body, value.orelse))
+        found = next((one for one in arms if one is not None), None)
+        return (*found[:2], Confidence.LIKELY) if found is not None else None
+    if not isinstance(value, ast.Name) or value.id in function.parameters:
         return None
-    values = [one for one, _ in values_of(value, loader.function, project)]
-    calls = [one for one in values if isinstance(one, ast.Call)]
-    if not calls:
-        return None
-    return calls[0], Confidence.CONFIRMED if len(calls) == len(values) else Confidence.LIKELY
+    values = [(one, where) for one, where in values_of(value, function, project) if one is not value]
+    made = [_made(one, where, project) for one, where in values if not isinstance(one, ast.Name)]
+    found = next((one for one in made if one is not None), None)
+    if found is None or len(values) == 1:
+        return found
+    return (*found[:2], Confidence.LIKELY)
+
+
+def _is_sampler(call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether a call makes a sampler, by its name: a function may give None."""
+    return last_name(call.func).endswith("Sampler") and not list(project.targets(call, function))[1:]

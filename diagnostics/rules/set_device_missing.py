@@ -39,7 +39,8 @@ SEVERITY = Severity.ERROR
 WORDS = ("nccl",)
 CHECKLIST = "each rank chooses its GPU before it uses one"
 _CHOICES = {"set_device", "device_id", "CUDA_VISIBLE_DEVICES", "set_device_index", "device_ids", "local_rank",
-            "LOCAL_RANK", "init_device_mesh", "set_default_device", "gpu_id", "device_mesh", "SLURM_LOCALID"}  # fmt: skip
+            "LOCAL_RANK", "init_device_mesh", "set_default_device", "gpu_id", "device_mesh",
+            "SLURM_LOCALID"}  # fmt: skip
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import last_name
 from diagnostics.analysis.project import Project
-from diagnostics.analysis.swallowed import tries_of, unconditional_calls
+from diagnostics.analysis.swallowed import head, tries_of, unconditional_calls
 from diagnostics.analysis.training_code import TrainingCode
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
@@ -59,7 +59,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             if trained is not None:
                 yield from _claims(file, block.finalbody, trained, "finally")
                 for handler in block.handlers:
-                    yield from _claims(file, handler.body, trained, ast.unparse(handler).splitlines()[0].rstrip(":"))
+                    yield from _claims(file, handler.body, trained, head(handler))
 
 
 def _claims(file: AuditedFile, statements: list[ast.stmt], trained: ast.Call, where: str) -> Iterator[Hit]:

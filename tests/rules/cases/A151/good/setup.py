@@ -1,0 +1,11 @@
+from datetime import timedelta
+
+import torch.distributed as dist
+
+
+def setup(settings):
+    dist.init_process_group("gloo", timeout=timedelta(minutes=5))
+    dist.init_process_group("gloo", None, timedelta(minutes=5))
+    dist.init_process_group(**settings)
+    dist.init_process_group(*settings)
+    dist.new_group([0])

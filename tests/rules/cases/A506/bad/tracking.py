@@ -1,0 +1,5 @@
+import mlflow
+
+
+def start():
+    mlflow.start_run(run_name="flow")
