@@ -49,7 +49,7 @@ def key(files: Iterable[AuditedFile], rules: Mapping[str, ModuleType]) -> str:
 def _sources(rules: Mapping[str, ModuleType]) -> list[Path]:
     home = Path(diagnostics.__file__).parent
     ours = {path for name in OURS for path in (home / name).rglob("*.py")} | set(home.glob("*.py"))
-    return sorted(ours | {Path(rule.__file__) for rule in rules.values() if rule.__file__})
+    return sorted(ours | {Path(file) for rule in rules.values() if (file := getattr(rule, "__file__", None))})
 
 
 def _hash(data: bytes) -> bytes:
