@@ -1,0 +1,53 @@
+"""Whether a value that is written under a name is a secret, and no placeholder, reference or word of the trade. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+from diagnostics.agent.secret_forms import is_secret_variable
+from diagnostics.agent.secret_lines import hidden
+from diagnostics.findings import Confidence
+
+_PLACEHOLDER = re.compile(
+    r"your|xxx|example|change_?me|placeholder|dummy|fake|\btest|todo|insert|replace|[_-]here\b|\.\.\.|\*\*\*|sample|redact"
+    r"|1234567|abcdef|deadbeef|^<.*>$|^\[.*\]$|^none$|^null$|^(?:my|some|the)[_-]|local|^pass(?:word)?\d*$|^secret$|^admin$|^root$",
+    re.IGNORECASE,
+)
+_REFERENCE = re.compile(r"^[$@~/.]|^\{\{|^file:|^vault:|^arn:|^env[:.]|\$\{|\$\(|\{\w*\}|^os\.|^gs://|^s3://")
+_FREE = re.compile(r"_(?:FILE|PATH|URL|URI|NAME|DIR|TYPE|REF|ENDPOINT|LENGTH|ID)$", re.IGNORECASE)
+_WANDB = re.compile(r"[0-9a-f]{40}")
+_SECRET_WORD = re.compile(r"passw|secret|credential", re.IGNORECASE)
+SHORTEST = 6
+
+
+def secret(name: str, value: str) -> Confidence | None:
+    """Returns how sure it is that `value` under `name` is a secret in the open, None where it is none."""
+    plain = value.strip().strip("\"'")
+    if len(plain) < SHORTEST or len(plain) > 4096 or _is_placeholder(plain) or any(char.isspace() for char in plain):
+        return None
+    if hidden(plain) != plain and "://" not in plain:
+        return Confidence.CONFIRMED
+    if "wandb" in name.lower() and _WANDB.fullmatch(plain):
+        return Confidence.CONFIRMED
+    if _FREE.search(name) or "://" in plain or not is_secret_variable(name, plain):
+        return None
+    if len(plain) >= 20 and _is_random(plain):
+        return Confidence.CONFIRMED
+    mixed = any(char.isdigit() for char in plain) and any(char.isalpha() for char in plain)
+    if mixed and (len(plain) >= 16 or _SECRET_WORD.search(name)):
+        return Confidence.LIKELY
+    return Confidence.POSSIBLE
+
+
+def _is_placeholder(value: str) -> bool:
+    return bool(_PLACEHOLDER.search(value) or _REFERENCE.search(value)) or len(set(value.lower())) <= 4
+
+
+def _is_random(value: str) -> bool:
+    """Whether a value has the look of a generated one: digits and letters, few repeated."""
+    counts = Counter(value)
+    bits = -sum(count / len(value) * math.log2(count / len(value)) for count in counts.values())
+    digits = sum(char.isdigit() for char in value)
+    return bits > 3.2 and digits >= 3 and any(char.isalpha() for char in value)

@@ -1,0 +1,160 @@
+"""A key, token or password is written into a file that starts the training.
+
+What it does: flags literal keys in shell scripts, YAML, Dockerfiles (ENV and ARG stay in the image) and in Python's
+os.environ[...] = "...", wandb.login(key="...") and the like. The value itself is never shown.
+
+Why it matters: the file is committed, copied to the cluster and pasted into an issue; whoever reads it has the account.
+A key that was once in a repository has to be taken back, not only deleted.
+
+Bad:
+
+    export WANDB_API_KEY=<the forty characters themselves>
+
+Good:
+
+    export WANDB_API_KEY="$(cat ~/.secrets/wandb)"     # or: wandb login, once, on the machine
+
+What it cannot see: secrets in files that are only sourced or mounted, and values that look like nothing in particular.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from diagnostics.agent.secret_lines import hidden_words
+from diagnostics.analysis import dockerfile
+from diagnostics.analysis.audited_file import AuditedFile, FileKind
+from diagnostics.analysis.command_places import place
+from diagnostics.analysis.file_scripts import environment_entries, scripts
+from diagnostics.analysis.flow_files import last_name
+from diagnostics.analysis.literal_secrets import secret
+from diagnostics.analysis.project import Project
+from diagnostics.analysis.rank_environment import environ_key, is_environ
+from diagnostics.analysis.shell_commands import Ran
+from diagnostics.analysis.yaml_nodes import documents, entries, line_of, mappings, scalar
+from diagnostics.findings import Confidence, Severity
+from diagnostics.hits import Hit, Step
+
+CODE = "A606"
+NAME = "secret-in-launch-file"
+SEVERITY = Severity.ERROR
+READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.PYTHON})
+CHECKLIST = "no keys or passwords in the source"
+_NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_WORTH = re.compile(r"key|token|secret|passw|pwd|login|credential|auth|hf_|ghp_|sk-|AKIA|glpat", re.IGNORECASE)
+_ARGUMENTS = frozenset(["key", "token", "api_key", "auth_token", "password", "secret", "access_key", "secret_key",
+                        "api_token", "use_auth_token", "aws_secret_access_key", "hf_token"])  # fmt: skip
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the secrets that are written into a file."""
+    if _WORTH.search(file.text) is None:
+        return
+    match file.kind:
+        case FileKind.PYTHON:
+            yield from _in_python(file, project)
+        case FileKind.YAML:
+            yield from _in_yaml(file)
+        case FileKind.DOCKERFILE:
+            yield from _in_dockerfile(file)
+    for script in scripts(file):
+        for ran in script.commands:
+            yield from _in_command(file, ran)
+
+
+def _in_command(file: AuditedFile, ran: Ran) -> Iterator[Hit]:
+    for token in (*ran.command.assignments, *ran.command.words):
+        named = _NAMED.match(token.text.removeprefix("-e").removeprefix("--env="))
+        if named is not None and not token.text.startswith("--"):
+            yield from _hit(file, token.line, named[1], named[2], column=token.column)
+    shown = hidden_words(list(ran.words))
+    for index, (word, safe) in enumerate(zip(ran.words, shown, strict=True)):
+        before = ran.words[index - 1] if index else ""
+        option, equals, value = word.partition("=")
+        if word != safe and not _NAMED.match(word):
+            line, column = place(file, ran, index)
+            name = option if equals and option.startswith("-") else before
+            yield from _hit(file, line, name.lstrip("-").replace("-", "_"), value if equals else word, column=column)
+    if ran.words[:2] == ("wandb", "login") and len(ran.words) > 2:
+        yield from _hit(file, place(file, ran, 0)[0], "wandb login", ran.words[-1])
+
+
+def _in_yaml(file: AuditedFile) -> Iterator[Hit]:
+    for document in documents(file):
+        for mapping, _, _ in mappings(document):
+            here = entries(mapping)
+            for name, node in here.items():
+                yield from _hit(file, line_of(node), name, scalar(node))
+            for key in ("env", "environment"):
+                for name, given in environment_entries(here.get(key)):
+                    line = line_of(here[key] if isinstance(given, str) else given)
+                    if isinstance(given, str):
+                        line = next((n for n in range(line, line + 200) if name in file.line(n)), line)
+                    yield from _hit(file, line, name, given if isinstance(given, str) else scalar(given))
+
+
+def _in_dockerfile(file: AuditedFile) -> Iterator[Hit]:
+    for one in dockerfile.instructions(file.text):
+        if one.name not in ("ENV", "ARG", "LABEL"):
+            continue
+        for offset, row in enumerate(one.text.split("\n")):
+            pairs = re.findall(r"([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|\S+)", row)
+            if not pairs and one.name == "ENV" and len(row.split()) == 2:
+                pairs = [tuple(row.split())]
+            for name, value in pairs:
+                yield from _hit(file, one.line + offset, name, value)
+
+
+def _in_python(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    for function in project.functions_in(file):
+        for node in function.own_nodes:
+            for name, value in _values(node):
+                text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
+                yield from _hit(file, value.lineno, name, text, column=value.col_offset + 1)
+
+
+def _values(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Yields what is set in the environment, given to a login, or assigned to a name."""
+    if isinstance(node, ast.Assign):
+        target = node.targets[0]
+        name = environ_key(target) or getattr(target, "id", "") or getattr(target, "attr", "")
+        if name:
+            yield name, node.value
+    if not isinstance(node, ast.Call):
+        return
+    if isinstance(node.func, ast.Attribute) and is_environ(node.func.value):
+        if len(node.args) == 2 and isinstance(node.args[0], ast.Constant):
+            yield str(node.args[0].value), node.args[1]
+        for argument in node.args:
+            if isinstance(argument, ast.Dict):
+                for key, value in zip(argument.keys, argument.values, strict=True):
+                    yield (str(key.value) if isinstance(key, ast.Constant) else ""), value
+    called = ast.unparse(node.func) if isinstance(node.func, (ast.Attribute, ast.Name)) else ""
+    for keyword in node.keywords:
+        if keyword.arg in _ARGUMENTS:
+            prefix = "wandb_" if called.startswith("wandb") else ""
+            yield f"{prefix}{keyword.arg}" if keyword.arg != "key" or prefix else "", keyword.value
+    if last_name(node.func) == "login" and node.args:
+        yield f"{called}_token", node.args[0]
+
+
+def _hit(file: AuditedFile, line: int, name: str, value: str, *, column: int = 1) -> Iterator[Hit]:
+    confidence = secret(name, value)
+    if confidence is None:
+        return
+    length = len(value.strip().strip("\"'"))
+    shown = name if name and len(name) < 60 else "a value"
+    image = " and in every image built from it" if file.kind is FileKind.DOCKERFILE else ""
+    yield Hit(
+        file=file,
+        line=line,
+        column=column,
+        title=f"{shown} is a secret in the open ({length} characters): whoever reads the file{image} has it",
+        fix="take the key back where it was made, and read the new one from the environment or from a file outside the "
+        "repository",
+        steps=(Step(place=file.place(line), text=f"{shown} = <hidden>"),),
+        confidence=confidence,
+        severity=Severity.WARNING if confidence is Confidence.POSSIBLE else None,
+    )
