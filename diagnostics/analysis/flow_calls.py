@@ -13,7 +13,7 @@ __all__ = ["Function", "Program", "is_generator", "last_name"]
 MOST_TARGETS = 4
 _ROUNDS = 3  # an alias of an alias of a name
 # Methods of torch and of containers: a project's method of this name is no sign that it is meant.
-_COMMON = frozenset(
+COMMON_METHODS = frozenset(
     [
         "append",
         "extend",
@@ -208,7 +208,7 @@ class Program(ProjectFiles):
         for one_kind in kinds:
             yield from self._methods(one_kind, (name,))
         methods = [one for one in self.by_name.get(name, ()) if one.owner is not None]
-        if not kinds and name not in _COMMON and len(methods) <= MOST_TARGETS:
+        if not kinds and name not in COMMON_METHODS and len(methods) <= MOST_TARGETS:
             for method in methods:
                 yield from self._decorated(method)
 

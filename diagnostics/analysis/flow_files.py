@@ -156,8 +156,9 @@ class ProjectFiles:
             for node in function.own_nodes:
                 if isinstance(node, ast.Assign):
                     for target in node.targets:
-                        if isinstance(target, ast.Attribute):
-                            found[target.attr].append((node.value, function))
+                        for name, value in _paired(target, node.value):
+                            if isinstance(name, ast.Attribute):
+                                found[name.attr].append((value, function))
         return found
 
     def attribute_key(self, value: ast.Attribute, function: Function) -> str:

@@ -63,6 +63,10 @@ class Taints:
         """Returns the weightiest reason why `value` can differ between ranks, None where none is seen."""
         return max(self._reasons(value, function), key=_importance, default=None) if value is not None else None
 
+    def all_of(self, value: ast.AST, function: Function) -> tuple[Taint, ...]:
+        """Returns every reason why `value` can differ between ranks."""
+        return tuple(self._reasons(value, function))
+
     def of_loop(self, iterable: ast.expr, function: Function) -> Found:
         """Returns why a loop over `iterable` can go round a different number of times, or in another order."""
         order = (one for one in self._reasons(iterable, function) if one.why == ORDER)

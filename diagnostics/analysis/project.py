@@ -15,7 +15,7 @@ from pathlib import PurePath
 from typing import Any, TypeVar
 
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.flow_calls import MOST_TARGETS, Program
+from diagnostics.analysis.flow_calls import COMMON_METHODS, MOST_TARGETS, Program
 from diagnostics.analysis.flow_files import Callable_, Function, last_name
 from diagnostics.analysis.known_names import canonical
 from diagnostics.analysis.source_files import SourceFile, Sources
@@ -29,6 +29,7 @@ DEEP_WORDS = frozenset(
      "set_epoch", "new_group", "all_gather", "is_global_zero"]  # fmt: skip
 )
 FEW_FILES = 150  # so many are looked at whole
+FEW_TO_GUESS = 25  # in so few, a method of a name that few classes have is taken for the one meant
 MOST_EXPANDED = 5
 _LIBRARIES = frozenset(["torch", "numpy", "yaml", "wandb", "accelerate", "lightning", "transformers", "datasets"])
 
@@ -420,8 +421,12 @@ class Project(Program):
                 if kind_file == file:
                     yield from self._methods(made, ("__init__",))
             return
-        for one_kind in self.kinds(base, function, rounds - 1):
+        kinds = list(self.kinds(base, function, rounds - 1))
+        for one_kind in kinds:
             yield from self._methods(one_kind, (name,), below=True)
+        if not kinds and len(self.python) <= FEW_TO_GUESS and name not in COMMON_METHODS:
+            methods = [one for one in self.by_name.get(name, ()) if one.owner is not None]
+            yield from methods if len(methods) <= MOST_TARGETS else ()
 
     def _module_meant(self, value: ast.expr, function: Function) -> str:
         """Returns the project's file that an expression names as a module."""

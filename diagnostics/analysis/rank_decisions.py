@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from diagnostics.analysis.communication import Communication, Reach
+from diagnostics.analysis.communication import Communication, Meeting, Reach
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.project import Project
@@ -25,7 +25,7 @@ from diagnostics.analysis.rank_ways import (
     leaving,
     ways_differ,
 )
-from diagnostics.analysis.taint_sources import EXCEPTION, RANK, Taint
+from diagnostics.analysis.taint_sources import EXCEPTION, LOSS, RANK, Taint
 
 MOST_DECISIONS = 60  # of one function
 _JOINS = {"join", "Join"}
@@ -137,7 +137,7 @@ class RankDecisions:
         if ranks is not None:
             one, other = (self.ways.way(function, Assumption(node, True, on)) for on in ranks)
         else:
-            taint = self.taints.of(node.test, function)
+            taint = self._reason(node.test, function)
             if taint is None:
                 return
             one, other = (self.ways.way(function, Assumption(node, value)) for value in (True, False))
@@ -150,6 +150,11 @@ class RankDecisions:
                 shape = Shape.LOOP
             yield Parting(function=function, decision=node, shape=shape, why=taint.why if taint is not None else RANK,
                           here=here, there=there, ranks=ranks, taint=taint, exit=leaves)  # fmt: skip
+
+    def _reason(self, test: ast.expr, function: Function) -> Taint | None:
+        """Returns why a test can fall differently: the reason that is nearest, and says most."""
+        found = [*self.taints.all_of(test, function), *_own_losses(test, function)]
+        return max(found, key=lambda one: (one.function == function.name and one.why != RANK, one.weight), default=None)
 
     def _parted(
         self, node: ast.If | ast.While | ast.IfExp, function: Function, one: Way, other: Way
@@ -174,7 +179,8 @@ class RankDecisions:
             return None
         skipped = next((r for r in (left, right) if r is not None), None)
         if skipped is None:  # a break behind the operation: the next round misses it
-            skipped = next((r for r in (*one.met, *other.met) if self._in_same_loop(r, node, function)), None)
+            missed = [r for r in (*one.met, *other.met) if self._in_same_loop(r, node, function)]
+            skipped = max(missed, key=lambda r: (r.sure, r.meeting is not Meeting.FORWARD), default=None)
         if skipped is None:
             return None
         return Shape.EXIT, skipped, None, left_by
@@ -205,7 +211,7 @@ class RankDecisions:
     def _first_inside(self, block: list[ast.stmt], function: Function) -> Reach | None:
         reaches = (self.communication.of_call(call, function) for call in _calls(block))
         found = [one for one in reaches if one is not None and counts(one)]
-        return max(found, key=lambda one: one.sure, default=None)
+        return max(found, key=lambda one: (one.sure, one.meeting is not Meeting.FORWARD), default=None)
 
     def _joined(self, node: ast.AST, function: Function) -> bool:
         """Whether the loop stands in a context that lets ranks end early."""
@@ -259,6 +265,15 @@ class RankDecisions:
         first = skipped.chain[0][0]
         before = [call for call in _calls(node.body) if call is not first and call.lineno <= first.lineno]
         return any(self.communication.of_call(call, function) is None for call in before) or len(skipped.chain) > 1
+
+
+def _own_losses(test: ast.expr, function: Function) -> Iterator[Taint]:
+    """Yields attributes of other objects that are compared and called a loss: `module.val_loss >= self.best`."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.Compare) and not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
+            left = node.left
+            if isinstance(left, ast.Attribute) and "loss" in left.attr.lower() and last_name(left.value) != "self":
+                yield Taint(LOSS, function.file, node.lineno, function.name, syntax=left)
 
 
 def _calls(block: list[ast.stmt]) -> Iterator[ast.Call]:

@@ -98,8 +98,17 @@ def _asks_for_none(parting: Parting) -> bool:
 
 def _batches_may_be_none(project: Project) -> bool:
     """Whether a collate function of the project returns None where it has no sample."""
+    given = {
+        node.id
+        for calls in project.calls_by_name.values()
+        for call, _ in calls
+        for keyword in call.keywords
+        if keyword.arg == "collate_fn"
+        for node in ast.walk(keyword.value)
+        if isinstance(node, ast.Name)
+    }
     return any(
-        "collate" in function.name.rpartition(".")[2]
+        function.name.rpartition(".")[2] in given
         and any(isinstance(node, ast.Return) and isinstance(node.value, ast.Constant) and node.value.value is None
                 for node in function.own_nodes)
         for function in project.functions
