@@ -38,11 +38,18 @@ class Launch:
     launcher: tuple[str, ...]
     program: tuple[str, ...]
 
+    @property
+    def _given(self) -> tuple[str, ...]:
+        """The launcher's words behind its own name: `python -m torch.distributed.run` is a name, too."""
+        python = PYTHON.fullmatch(base(self.launcher[0])) and self.kind != "python"
+        name = next((at for at, word in enumerate(self.launcher) if word == "-m"), 0) + 1 if python else 0
+        return self.launcher[name + 1 :]
+
     @cached_property
     def options(self) -> dict[str, str]:
         """Its options by name, long ones with dashes; "" where there is no value."""
         found: dict[str, str] = {}
-        words = self.launcher
+        words = self._given
         for index, word in enumerate(words):
             if not word.startswith("-") or len(word) < 2:
                 continue
@@ -89,7 +96,7 @@ class Launch:
         words = list(self.program)
         if self.kind == "python":
             return python_program(words[1:])[0]
-        if "-m" in self.launcher or "--module" in self.launcher:
+        if self.is_module:
             return words[0] if words else ""
         if words and PYTHON.fullmatch(PurePosixPath(words[0]).name):
             return python_program(words[1:])[0]
@@ -100,7 +107,7 @@ class Launch:
         """Whether `script` is a module's name."""
         if self.kind == "python":
             return python_program(list(self.program[1:]))[1]
-        return "-m" in self.launcher or "--module" in self.launcher
+        return "-m" in self._given or "--module" in self._given
 
     @property
     def arguments(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Whether a value that is written under a name is a secret, and no placeholder, reference or word of the trade. Pure."""
+"""Whether a value written under a name is a secret, and no placeholder, reference or word of the trade. Pure."""
 
 from __future__ import annotations
 

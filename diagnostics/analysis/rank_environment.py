@@ -34,7 +34,7 @@ class Use:
 def needs_launcher(program: AuditedFile, project: Project) -> Use | None:
     """Returns the first place where a program takes its rank from the environment and has no other way.
 
-    None where it sets or spawns its own ranks, asks whether the variable is there, or gives a default.
+    None where it sets them, spawns its own ranks, or asks whether the variable is there.
     """
     found: Use | None = None
     for one in steps(program, project):
@@ -97,13 +97,13 @@ def _asks_or_sets(node: ast.AST) -> bool:
         if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and is_environ(one.func.value):
             first = one.args[0] if one.args else None
             named = isinstance(first, ast.Constant) and first.value in ("RANK", "LOCAL_RANK", "WORLD_SIZE")
-            if one.func.attr == "update" or (named and one.func.attr in ("setdefault", "get")):
+            if one.func.attr == "update" or (named and one.func.attr == "setdefault"):
                 return True
         if isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.In, ast.NotIn)):
             left = one.left
             if isinstance(left, ast.Constant) and left.value in RANK_NAMES and is_environ(one.comparators[0]):
                 return True
-        if isinstance(one, ast.Call) and last_name(one.func) in ("getenv", "is_torchelastic_launched"):
+        if isinstance(one, ast.Call) and last_name(one.func) == "is_torchelastic_launched":
             return True
     return False
 
