@@ -19,6 +19,7 @@ from diagnostics.analysis.rank_findings import rank_finding
 from diagnostics.checks import ChildTimeout, JobDescription
 from diagnostics.errors import USAGE_EXIT, DoctorError, UsageError
 from diagnostics.findings import Finding, Outcome, Status, Verdict
+from diagnostics.machine import MachineError
 from diagnostics.record import RunRecord, agent_environment, make_record_folder
 from diagnostics.registry import discover
 
@@ -81,6 +82,8 @@ def inspect(wanted: Wanted, child: Child) -> Inspected:
         end = _end(wanted, result)
     except ChildTimeout:
         result, end = None, _end(wanted, None)
+    except MachineError as error:
+        raise DoctorError(f"the model cannot be run: {error}") from error
     answer = _answer(wanted)
     if result is not None and result.returncode == USAGE_EXIT and not answer.models:
         raise _refused(wanted, result)

@@ -35,6 +35,11 @@ def main():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core would land in the user's folder
     request = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     sys.path[0] = str(Path.cwd())  # was this file's folder; `python train.py` and `python -m` find the user's modules
+    try:
+        import torch  # noqa: F401 - said here in one sentence where there is none
+    except ImportError as error:
+        sys.stderr.write("%s cannot import torch: %s\n" % (sys.executable, error))
+        return 2
     load_package()
     session = importlib.import_module(PACKAGE + ".session")
     sys.modules[HANDED_OVER] = session

@@ -36,20 +36,26 @@ def _finding(model: ModelSeen, effect: Effect) -> Finding:
     line = writes[0].place if writes else ""
     how = "each batch in another way" if effect.differs else "again in each step"
     operations = ", ".join(distinct(one.short for one in writes))
-    severe = effect.trainable and not all(one.by_layer for one in writes)
+    layer = effect.trainable and all(one.by_layer for one in writes)
     return Finding(
         code=CODE,
         name=NAME,
-        severity=Severity.ERROR if severe else Severity.WARNING,
+        severity=_severity(effect, layer=layer),
         title=f"forward changes {effect.name}{at(line)}, {how}",
         where=where_of(effect.name, line),
         evidence=(
             *evidences((one.place for one in writes), f"{operations} writes to {effect.name}", "forward"),
             _measured(effect),
         ),
-        fix=Fix(text=_fix(effect, layer=not severe and effect.trainable)),
+        fix=Fix(text=_fix(effect, layer=layer)),
         confidence=Confidence.CONFIRMED if effect.trainable else Confidence.LIKELY,
     )
+
+
+def _severity(effect: Effect, *, layer: bool) -> Severity:
+    if layer:  # Embedding(max_norm=...): documented, and harmless in one process
+        return Severity.INFO
+    return Severity.ERROR if effect.trainable else Severity.WARNING
 
 
 def _measured(effect: Effect) -> Evidence:
@@ -60,7 +66,7 @@ def _measured(effect: Effect) -> Evidence:
 
 def _fix(effect: Effect, *, layer: bool) -> str:
     if layer:
-        return "this layer renorms the rows of its batch (max_norm): broadcast its weight now and then, or do without"
+        return "nothing in one process; under DDP broadcast its weight now and then: max_norm renorms the batch's rows"
     if effect.differs:
         return "set it once before DDP wraps the model, from one batch that rank 0 broadcasts"
     return "do it in the training loop behind optimizer.step(), or on a copy: w = self.weight * 0.9"

@@ -15,6 +15,7 @@ BATCHES = {
     "Spectral": "vectors",
     "Recurrent": "lengths_vary",
     "Lazy": "vectors",
+    "MaxNorm": "words",
     "MixtureGate": "vectors",
     "NeedsNothing": "",
     "Jacobian": "vectors",
@@ -41,6 +42,7 @@ def test_healthy_models_get_notes_at_most(inspected: Inspected) -> None:
             found["Recurrent"][0],
             "A912 info step 1 calls nothing more where step 2 calls cell",
         ],
+        "MaxNorm": ["A902 info forward changes embedding.weight"],
     }
     assert found["Recurrent"][0].startswith("A909 info cell (GRUCell) is called 5 times in a step (healthy.py:")
 

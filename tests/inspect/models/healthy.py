@@ -195,6 +195,17 @@ class Lazy(nn.Module):
         return self.layers(x)
 
 
+class MaxNorm(nn.Module):
+    """An embedding that keeps its rows short, as its documentation says, in place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(WORDS, WIDTH, max_norm=1.0)
+
+    def forward(self, tokens: Tensor, labels: Tensor) -> Tensor:
+        return self.embedding(tokens)
+
+
 class MixtureGate(nn.Module):
     """Keeps its loss for the training loop, which adds and forgets it."""
 
