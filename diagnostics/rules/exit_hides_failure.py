@@ -1,10 +1,12 @@
 """A process leaves with code 0 after an exception.
 
-What it does: flags sys.exit(0), exit() and os._exit(0) in a `finally` block, and in a handler that catches every error.
+What it does: flags sys.exit(0), exit() and os._exit(0) in a `finally` block, and in a handler that catches every error;
+and os._exit with any code in what a data set runs, in the DataLoader's workers.
 
 Why it matters: the launcher, the scheduler and the next stage of the pipeline ask the exit code and nothing else. A
 `finally` that leaves throws the exception away before its traceback is printed; os._exit also throws away what print
-and loggers still hold. The job counts as trained, and its peers wait for a rank that is gone.
+and loggers still hold. The job counts as trained, and its peers wait for a rank that is gone. A data worker that leaves
+by os._exit takes its traceback with it: the rank only hears that a worker exited unexpectedly.
 
 Bad:
 
@@ -42,6 +44,7 @@ NAME = "exit-hides-failure"
 SEVERITY = Severity.ERROR
 WORDS = ("exit", "_exit", "quit", "SystemExit")
 CHECKLIST = "a failed run ends with another exit code than 0"
+_DEPTH = 4  # calls between __getitem__ and the exit
 _FIX = "let the exception pass, or leave with another code: raise, or sys.exit(1)"
 
 
@@ -51,6 +54,9 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         for block in tries_of(function):
             yield from _in_finally(file, project, function, block)
             yield from _in_handlers(file, project, function, block)
+    for call, function in project.calls_in(file):
+        if project.name(call.func, function) == "os._exit" and not _forks(function):
+            yield from _in_data_set(file, project, call, function)
 
 
 def _in_finally(file: AuditedFile, project: Project, function: Function, block: ast.Try) -> Iterator[Hit]:
@@ -102,6 +108,36 @@ def _sure(file: AuditedFile, function: Function, block: ast.Try, trained: ast.Ca
     return Confidence.LIKELY if file.words & {"torch", "tensorflow", "jax"} else Confidence.POSSIBLE
 
 
+def _in_data_set(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> Iterator[Hit]:
+    used = _item_reading(function, project, _DEPTH)
+    if used is not None:
+        yield hit(
+            file,
+            call,
+            f"os._exit in what {used.name} runs ends a data worker without a traceback: the rank only hears that a "
+            "worker exited unexpectedly",
+            "raise an exception: DataLoader hands it over to the rank, with the traceback",
+            steps=(
+                step(project.file_with(used), used.syntax, "runs in the DataLoader's workers"),
+                step(file, call, "ends the worker at once"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _item_reading(function: Function, project: Project, depth: int) -> Function | None:
+    """Returns the method of a data set that a function is, or that runs it."""
+    if function.owner is not None and function.name.rpartition(".")[2] == "__getitem__":
+        return function
+    if depth <= 0 or function.name == "<module>":
+        return None
+    above = (_item_reading(caller, project, depth - 1) for _, caller in project.callers(function))
+    return next((one for one in above if one is not None), None)
+
+
+def _forks(function: Function) -> bool:
+    return any(isinstance(one, ast.Attribute) and one.attr in ("fork", "forkpty") for one in function.own_nodes)
+
+
 def _in_forked_child(node: ast.AST, function: Function, file: AuditedFile) -> bool:
-    forks = any(isinstance(one, ast.Attribute) and one.attr in ("fork", "forkpty") for one in function.own_nodes)
-    return forks and any(True for _ in conditions(node, function, file))
+    return _forks(function) and any(True for _ in conditions(node, function, file))

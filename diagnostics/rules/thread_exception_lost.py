@@ -1,7 +1,7 @@
 """A thread or a task in a pool may die without anybody hearing of it.
 
-What it does: flags threads that fill a queue and may fail on the way while the main thread waits for that queue, and
-tasks given to an executor or a pool whose result nobody asks for.
+What it does: flags threads that fill a queue and may fail on the way, or leave their loop without a last word, while
+somebody waits for that queue; and tasks given to an executor whose result nobody asks for.
 
 Why it matters: an exception in a thread ends the thread and nothing else. Who waits for its queue waits for ever, runs
 into a timeout that says nothing of the cause, or takes the silence for the end of the data. An exception in a task is
@@ -32,10 +32,10 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
+from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.queue_threads import QueueThread, queue_threads, risks, silent_end
 from diagnostics.analysis.swallowed import is_broad
-from diagnostics.analysis.training_code import TrainingCode
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -45,89 +45,48 @@ SEVERITY = Severity.WARNING
 WORDS = ("Thread", "submit", "apply_async")
 CHECKLIST = "exceptions of threads reach the main thread"
 _EXECUTORS = re.compile(r"^concurrent\.futures\.(?:\w+\.)?(?:Thread|Process)PoolExecutor$")
-_FAILS = re.compile(
-    r"^(?:open|load\w*|read\w*|parse\w*|decode\w*|get_batch|fetch\w*|download\w*|request\w*|urlopen|loads|next)$"
-)
-_FEEDS = re.compile(r"loader|dataset|sampler|iterator|reader", re.IGNORECASE)
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the threads and tasks whose exceptions are lost."""
+    for thread in queue_threads(file, project):
+        yield from _thread(file, project, thread)
     for call, function in project.calls_in(file):
-        if project.name(call.func, function) == "threading.Thread":
-            yield from _thread(file, project, call, function)
-        elif isinstance(call.func, ast.Attribute) and call.func.attr == "submit":
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "submit":
             yield from _task(file, project, call, function)
 
 
-def _thread(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> Iterator[Hit]:
-    for target in project.fact(TrainingCode).started(call, function):
-        put = next((one for one in target.own_nodes if _is_queue_call(one, "put")), None)
-        risk = next(
-            (one for one in target.own_nodes if _may_fail(one) and not _kept(one, project.file_with(target))), None
+def _thread(file: AuditedFile, project: Project, thread: QueueThread) -> Iterator[Hit]:
+    source, name = project.file_with(thread.target), thread.target.name
+    started = step(file, thread.started, f"a thread runs {name}")
+    waited = step(project.file_with(thread.reader), thread.get, "... that is waited for here")
+    left = silent_end(thread, source) if thread.waits_forever else None
+    risk = next(risks(thread, source), None)
+    if left is not None:
+        yield hit(
+            source,
+            left.body[-1],
+            f"{name}, which runs in a thread, may leave its loop here without a last word: who waits for its queue "
+            "waits for ever",
+            "put a last item in the queue, in a finally, and end the reader's loop where it comes",
+            steps=(started, step(source, left, "under this condition nothing more is put in the queue ..."), waited),
+            confidence=Confidence.LIKELY,
         )
-        if put is None or risk is None:
-            continue
-        waits = _wait(project, target, put)
-        if waits is None:
-            continue
-        source = project.file_with(target)
+    if risk is not None:
         yield hit(
             source,
             risk,
-            f"an error in {target.name}, which runs in a thread, ends the thread only: who waits for its queue never "
-            "hears of it",
+            f"an error in {name}, which runs in a thread, ends the thread only: who waits for its queue never hears of "
+            "it",
             "catch BaseException in the thread, put it in the queue, and raise it where the queue is read",
             steps=(
-                step(file, call, f"a thread runs {target.name}"),
+                started,
                 step(source, risk, "this may fail, and nothing in the thread catches it"),
-                step(source, put, "then nothing more is put in the queue ..."),
-                step(project.file_with(waits[1]), waits[0], "... that is waited for here"),
+                step(source, thread.put, "then nothing more is put in the queue ..."),
+                waited,
             ),
             confidence=Confidence.LIKELY,
         )
-
-
-def _is_queue_call(node: ast.AST, name: str) -> bool:
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != name:
-        return False
-    base = last_name(node.func.value).lower()
-    return "queue" in base or base in ("q", "ready", "buffer", "results", "_q", "out") or name == "put"
-
-
-def _wait(project: Project, target: Function, put: ast.AST) -> tuple[ast.Call, Function] | None:
-    """Returns where the queue is read that a thread fills."""
-    assert isinstance(put, ast.Call)  # noqa: S101 (a call of put)
-    assert isinstance(put.func, ast.Attribute)  # noqa: S101
-    base = last_name(put.func.value)
-    for call, function in project.calls_by_name.get("get", ()):
-        named = isinstance(call.func, ast.Attribute) and last_name(call.func.value) == base
-        if named and function.file == target.file and not _gets_a_key(call) and function is not target:
-            return call, function
-    return None
-
-
-def _gets_a_key(call: ast.Call) -> bool:
-    return bool(call.args) and not isinstance(call.args[0], ast.Constant)
-
-
-def _may_fail(node: ast.AST) -> bool:
-    """Whether a node reads what may be missing or damaged."""
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-        return isinstance(node.slice, ast.Name)
-    if isinstance(node, ast.Call):
-        return bool(_FAILS.match(last_name(node.func)))
-    return isinstance(node, ast.For) and bool(_FEEDS.search(ast.unparse(node.iter)))
-
-
-def _kept(node: ast.AST, file: AuditedFile) -> bool:
-    """Whether a handler for all errors is around a node."""
-    child, parent = node, file.parents.get(node)
-    while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        if isinstance(parent, ast.Try) and child in parent.body and any(is_broad(one) for one in parent.handlers):
-            return True
-        child, parent = parent, file.parents.get(parent)
-    return False
 
 
 def _task(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> Iterator[Hit]:
