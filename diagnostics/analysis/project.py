@@ -31,6 +31,8 @@ DEEP_WORDS = frozenset(
 FEW_FILES = 150  # so many are looked at whole
 FEW_TO_GUESS = 25  # in so few, a method of a name that few classes have is taken for the one meant
 MOST_EXPANDED = 5
+# Methods of modules that give back the module they are called on.
+_GIVES_ITSELF = frozenset(["to", "cuda", "cpu", "train", "eval", "half", "float", "double", "bfloat16", "requires_grad_"])
 _LIBRARIES = frozenset(["torch", "numpy", "yaml", "wandb", "accelerate", "lightning", "transformers", "datasets"])
 
 
@@ -507,6 +509,9 @@ class Project(Program):
             made = self.class_named(last_name(value.func), value.func, function.file)
             if made is not None:
                 yield made
+                return
+            if isinstance(value.func, ast.Attribute) and value.func.attr in _GIVES_ITSELF:
+                yield from self.kinds(value.func.value, function, rounds)
                 return
             for target in self.targets(value, function):
                 for node in target.own_nodes:
