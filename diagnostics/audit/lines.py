@@ -76,7 +76,7 @@ class Lines:
 
     def _hanging(self, label: str, text: str) -> Iterator[str]:
         """Text below the title, its further lines two deeper than its first."""
-        first, *rest = self._wrapped(redact.line(" ".join(text.split())), len(INDENT) + len(label) + 2)
+        first, *rest = self._wrapped(redact.line(" ".join(text.split())), len(INDENT) + (len(label) or 2))
         yield f"{INDENT}{label}{first}"
         yield from (f"{INDENT}{' ' * (len(label) or 2)}{line}" for line in rest)
 

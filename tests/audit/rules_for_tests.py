@@ -26,6 +26,7 @@ def calls_of_wait(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """A rule that finds every call of wait(), likely where it has an argument, and can put an argument in."""
     for call, _ in project.calls_in(file):
         if isinstance(call.func, ast.Name) and call.func.id == "wait":
+            given = [*call.args, *call.keywords]
             at = (call.end_lineno or 0, (call.end_col_offset or 1) - 1)
             yield hit(
                 file,
@@ -33,8 +34,8 @@ def calls_of_wait(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 "wait() waits for ever",
                 "give it a timeout",
                 steps=(step(file, file.tree.body[0], "the file begins here"),) if file.tree else (),
-                confidence=Confidence.LIKELY if call.args else Confidence.CONFIRMED,
-                edits=() if call.args else (Edit(start=at, end=at, text="timeout=60"),),
+                confidence=Confidence.LIKELY if given else Confidence.CONFIRMED,
+                edits=() if given else (Edit(start=at, end=at, text="timeout=60"),),
             )
 
 
