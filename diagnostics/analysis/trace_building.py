@@ -44,7 +44,7 @@ class _Building:
     def all(self) -> tuple[Trace, ...]:
         interesting = self._interesting()
         self._reaching = {id(one) for one in interesting}
-        found = []
+        found: list[Trace] = []
         for entry, start in entries(self.project, interesting):
             if len(found) < MAX_TRACES:
                 found.append(_Tracing(self, Trace(entry, start)).trace())
@@ -158,9 +158,7 @@ class _Tracing:
             index = len(self._trace.events)
             self._trace.events.append(Event(index, one.syntax, here.function, name, chain, arms, one.statement))
 
-    def _enter(
-        self, target: Function, one: Planned, here: _Activation, chain: tuple[Site, ...], arms: Arms
-    ) -> None:
+    def _enter(self, target: Function, one: Planned, here: _Activation, chain: tuple[Site, ...], arms: Arms) -> None:
         if len(chain) >= MAX_DEPTH:
             return
         self._count += 1

@@ -1,0 +1,91 @@
+"""static_graph=True for a model whose graph is not the same in every step.
+
+What it does: flags DistributedDataParallel(..., static_graph=True) where the wrapped class's forward uses a part in
+some steps only, and where the wrapped model trains under no_sync() in what may be its first backward.
+
+Why it matters: with static_graph DDP notes in the first backward which parameters take part, and in which order, and
+never looks again. A part that joins later is not reduced, or ends the job; a first backward under no_sync() ends it
+with "expect_autograd_hooks_ INTERNAL ASSERT FAILED".
+
+Bad:
+
+    model = DDP(net, static_graph=True)
+    for micro in range(accumulate):
+        with model.no_sync() if micro < accumulate - 1 else nullcontext():
+            model(x).sum().backward()
+
+Good:
+
+    model = DDP(net)  # or, for parts that come and go: find_unused_parameters=True
+
+What it cannot see: conditions that only change with the configuration are taken to be constant in a run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.changing_branches import changing_branches
+from diagnostics.analysis.flow_files import last_name
+from diagnostics.analysis.module_parts import classes_inside
+from diagnostics.analysis.project import Project
+from diagnostics.analysis.wrapped_models import DDP, Wrap, bound_to, class_wrapped, wraps_in
+from diagnostics.findings import Confidence, Severity
+from diagnostics.hits import Hit, hit, step
+
+CODE = "A109"
+NAME = "static-graph-changes"
+SEVERITY = Severity.ERROR
+WORDS = ("static_graph",)
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the models said to be static that are not."""
+    for wrap in wraps_in(file, project):
+        if wrap.kind == DDP and wrap.has("static_graph"):
+            yield from _changing(file, wrap, project)
+            yield from _unsynchronised(file, wrap, project)
+
+
+def _changing(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
+    whole = class_wrapped(wrap, project)
+    kinds = {id(one): one for one in classes_inside(whole, project)}.values() if whole is not None else ()
+    for one in [branch for kind in kinds for branch in changing_branches(kind, project)][:1]:
+        yield hit(
+            file,
+            wrap.call,
+            f"static_graph=True, but {one.why} whether forward uses self.{one.part.name}",
+            "wrap with find_unused_parameters=True instead of static_graph=True, or use the part in every step",
+            steps=(
+                step(project.file_with(one.function), one.branch, f"{one.why} here"),
+                step(project.file_with(one.part.function), one.part.statement, "the part is made here"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _unsynchronised(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
+    name = bound_to(wrap)
+    for function in project.functions_in(file):
+        for node in function.own_nodes:
+            if isinstance(node, (ast.With, ast.AsyncWith)) and name:
+                entered = [one for item in node.items for one in ast.walk(item.context_expr)]
+                calls = [one for one in entered if isinstance(one, ast.Call) and last_name(one.func) == "no_sync"]
+                same = [
+                    one for one in calls if isinstance(one.func, ast.Attribute) and ast.unparse(one.func.value) == name
+                ]
+                if same and any(
+                    isinstance(one, ast.Call) and last_name(one.func) == "backward" for one in ast.walk(node)
+                ):
+                    yield hit(
+                        file,
+                        wrap.call,
+                        f"static_graph=True, and {name}.no_sync() is entered at {file.place(node.lineno)}: "
+                        "a first backward under no_sync() ends in an internal assert",
+                        "leave static_graph out, or synchronise the first backward",
+                        steps=(step(file, node, "the gradients of these micro-batches are not reduced"),),
+                        confidence=Confidence.LIKELY,
+                    )
+                    return
