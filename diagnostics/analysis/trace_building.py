@@ -148,7 +148,7 @@ class _Tracing:
         targets = self._building.entered(one, here.function)
         for number, target in enumerate(targets):
             key = (id(one.syntax), id(target))
-            if key in self._entered or any(site.function is target for site in chain):
+            if key in self._entered or target is here.function or any(site.function is target for site in chain):
                 continue
             self._entered.add(key)
             choice = (Arm(f"#{here.number}:{id(one.syntax)}", str(number), False, one.syntax),)
