@@ -21,6 +21,7 @@ class Programs:
         self._imports: dict[str, frozenset[str]] = {}
         self._closures: dict[str, frozenset[str]] = {}
         self._around: dict[str, frozenset[str]] = {}
+        self._words: dict[str, frozenset[str]] = {}
         self._importers: dict[str, list[str]] | None = None
 
     def closure(self, file: str) -> frozenset[str]:
@@ -54,7 +55,9 @@ class Programs:
 
     def words(self, file: str) -> frozenset[str]:
         """Returns every word in the programs that a file takes part in."""
-        return frozenset().union(*(self._project.by_path[one].words for one in self.around(file)))
+        if file not in self._words:
+            self._words[file] = frozenset().union(*(self._project.by_path[one].words for one in self.around(file)))
+        return self._words[file]
 
     def _imported_by(self, file: str) -> frozenset[str]:
         if file not in self._imports:

@@ -59,12 +59,12 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 def _swallowed(
     file: AuditedFile, project: Project, function: Function, block: ast.Try, handler: ast.ExceptHandler
 ) -> Iterator[Hit]:
-    if any(one.decision is handler for one in project.fact(RankDecisions).partings(file.shown)):
-        return  # the rules about collectives say what comes of it
     trained = project.fact(TrainingCode).training_call(block.body, function)
     caught = head(handler)
     if trained is not None:
         loop = enclosing(block, (ast.For, ast.While, ast.AsyncFor), file)
+        if loop is not None and _parts_ranks(file, project, handler):
+            return
         title, confidence = _of_training(file, project, function, block, caught, loop)
         yield hit(
             file,
@@ -92,6 +92,13 @@ def _swallowed(
                 ),
                 confidence=Confidence.LIKELY if handler.type is None or is_script(file) else Confidence.POSSIBLE,
             )
+
+
+def _parts_ranks(file: AuditedFile, project: Project, handler: ast.ExceptHandler) -> bool:
+    """Whether the rules about collectives say what comes of a handler in a step."""
+    if next(project.fact(Programs).calls(file.shown, INIT, *WRAPPERS), None) is None:
+        return False
+    return any(one.decision is handler for one in project.fact(RankDecisions).partings(file.shown))
 
 
 def _of_training(
