@@ -60,6 +60,7 @@ _WAITS = re.compile(
     r"|init_process|DistributedDataParallel|DDP|fully_shard|FSDP|launch|spawn|Process|poll|exit",
     re.IGNORECASE,
 )
+_PREPARES = re.compile(r"download|pre_?process|prepare_data|tokeni[sz]e|untar|unzip|extractall|build_(?:cache|index)")
 _WAIT_METHODS = {"join", "prepare", "result"}  # without arguments, of an accelerator, of a future
 
 
@@ -106,7 +107,10 @@ def _after(
     file: AuditedFile, function: Function, block: ast.If, rest: list[ast.stmt], project: Project
 ) -> Iterator[Hit]:
     written = {one.path: one for one in _uses(block.body, function, project, writes=True)}
-    if not written or _waits([*block.body, *block.orelse], function, project):
+    if _waits([*block.body, *block.orelse], function, project):
+        return
+    if not written:
+        yield from _prepared(file, block, rest, function, project)
         return
     for statement in rest:
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
@@ -123,6 +127,23 @@ def _after(
             return
         for changed in _assigned(statement):
             written = {path: one for path, one in written.items() if changed not in re.findall(r"[\w.]+", path)}
+
+
+def _prepared(
+    file: AuditedFile, block: ast.If, rest: list[ast.stmt], function: Function, project: Project
+) -> Iterator[Hit]:
+    """Yields advice where one rank prepares something, whoever uses it, and nobody waits."""
+    calls = [one for part in block.body for one in ast.walk(part) if isinstance(one, ast.Call)]
+    made = next((one for one in calls if _PREPARES.search(last_name(one.func))), None)
+    if made is not None and rest and not _waits(rest, function, project):
+        yield hit(
+            file,
+            made,
+            f"{ast.unparse(made.func)}() runs on one rank, and nothing makes the others wait for what it prepares",
+            "if the others use it: dist.barrier() after the block",
+            confidence=Confidence.POSSIBLE,
+            severity=Severity.INFO,
+        )
 
 
 def _read(

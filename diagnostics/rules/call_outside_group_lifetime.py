@@ -24,7 +24,7 @@ taken to be meant, and nothing is said about functions that nobody in the projec
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.group_questions import ASKS
@@ -60,16 +60,23 @@ def _hits(project: Project) -> tuple[Hit, ...]:
 
 
 def _in_trace(trace: Trace, project: Project) -> Iterator[Hit]:
+    turns = [one for one in trace.events if one.name == _DESTROY or starts_group(one.name)]
     for event in trace.events:
-        if _is_meant(event, project):
-            continue
-        before = [one for one in trace.events[: event.index] if not trace.exclusive(one, event)]
-        if event.name in INIT:
-            yield from _twice(trace, before, event, project)
-        elif event.name in ASKS or is_collective(event.name):
-            yield from _outside(trace, before, event, project)
-        elif event.name == _DESTROY and _whole(event):
-            yield from _destroyed_twice(trace, before, event, project)
+        check_one = _question(event)
+        if check_one is not None:
+            before = [one for one in turns if one.index < event.index and not trace.exclusive(one, event)]
+            found = next(check_one(trace, before, event, project), None)
+            if found is not None and not _is_meant(event, project):
+                yield found
+
+
+def _question(event: Event) -> Callable[[Trace, list[Event], Event, Project], Iterator[Hit]] | None:
+    """Returns what is to be asked about an event."""
+    if event.name in INIT:
+        return _twice
+    if event.name in ASKS or is_collective(event.name):
+        return _outside
+    return _destroyed_twice if event.name == _DESTROY and _whole(event) else None
 
 
 def _twice(trace: Trace, before: list[Event], event: Event, project: Project) -> Iterator[Hit]:

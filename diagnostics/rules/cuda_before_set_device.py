@@ -1,7 +1,8 @@
 """CUDA is used before the rank has chosen its GPU.
 
 What it does: follows each start of the project call by call. With an NCCL process group in it, it flags `.cuda()`,
-`.to("cuda")` and collectives that run before torch.cuda.set_device on the same way.
+`.to("cuda")` and collectives that run before torch.cuda.set_device on the same way, and the first of them where
+nothing in the project chooses the rank's GPU at all.
 
 Why it matters: until then "cuda" is GPU 0 for every rank. Their models and contexts crowd on it until it is out of
 memory, and NCCL refuses two ranks on one GPU ("Duplicate GPU detected") or hangs.
@@ -38,10 +39,15 @@ from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A105"
-NAME = "set-device-late"
+NAME = "cuda-before-set-device"
 SEVERITY = Severity.WARNING
 CHECKLIST = "set_device comes before the first use of CUDA"
 _SET = "torch.cuda.set_device"
+# Other ways to give each rank its GPU; where one of these words stands, nothing is said about a missing set_device.
+_CHOOSERS = frozenset(
+    "set_device CUDA_VISIBLE_DEVICES device_id device_ids local_rank LOCAL_RANK device_count current_device "
+    "set_current_device accelerate deepspeed lightning".split()
+)
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
@@ -61,25 +67,48 @@ def _hits(project: Project) -> tuple[Hit, ...]:
 
 def _in_trace(trace: Trace, project: Project) -> Hit | None:
     chosen, start = trace.first(_SET), next(iter(trace.named(*INIT)), None)
-    if chosen is None or start is None or not _is_nccl(start.call) or trace.start is Start.UNCALLED:
+    if start is None or not _is_nccl(start.call) or _explicit(start.call) or trace.start is Start.UNCALLED:
         return None
-    for event in trace.events[: chosen.index]:
+    for event in trace.events[: chosen.index if chosen is not None else None]:
         used = _use(event, start)
-        if used and trace.order(event, chosen) is Order.SURELY and not _explicit(start.call):
-            mine, yours = meeting(event, chosen)
-            return hit(
-                project.file_with(mine.function),
-                mine.syntax,
-                f"{used} runs before torch.cuda.set_device at {_place(chosen, project)}: "
-                "it takes GPU 0 on every rank of a machine",
-                f"call {ast.unparse(yours.syntax)} first",
-                steps=(
-                    step(project.file_with(event.function), event.call, f"{used} uses the current device, GPU 0"),
-                    step(project.file_with(chosen.function), chosen.call, "the rank's GPU is chosen only here"),
-                ),
-                confidence=Confidence.LIKELY,
-            )
+        if not used:
+            continue
+        if chosen is None:
+            return _never(event, used, start, project) if _nothing_chooses(project) else None
+        if trace.order(event, chosen) is Order.SURELY:
+            return _late(event, used, chosen, project)
     return None
+
+
+def _nothing_chooses(project: Project) -> bool:
+    return not any(one.words & _CHOOSERS for one in project.audited)
+
+
+def _late(event: Event, used: str, chosen: Event, project: Project) -> Hit:
+    mine, yours = meeting(event, chosen)
+    return hit(
+        project.file_with(mine.function),
+        mine.syntax,
+        f"{used} runs before torch.cuda.set_device at {_place(chosen, project)}: "
+        "it takes GPU 0 on every rank of a machine",
+        f"call {ast.unparse(yours.syntax)} first",
+        steps=(
+            step(project.file_with(event.function), event.call, f"{used} uses the current device, GPU 0"),
+            step(project.file_with(chosen.function), chosen.call, "the rank's GPU is chosen only here"),
+        ),
+        confidence=Confidence.LIKELY,
+    )
+
+
+def _never(event: Event, used: str, start: Event, project: Project) -> Hit:
+    return hit(
+        project.file_with(event.function),
+        event.call,
+        f"{used} takes GPU 0 on every rank of a machine: nothing gives a rank its own",
+        'call torch.cuda.set_device(int(os.environ["LOCAL_RANK"])) before the first use of CUDA',
+        steps=(step(project.file_with(start.function), start.call, "one process for each GPU, with NCCL"),),
+        confidence=Confidence.LIKELY,
+    )
 
 
 def _place(event: Event, project: Project) -> str:
