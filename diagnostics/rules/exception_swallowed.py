@@ -75,7 +75,7 @@ def _swallowed(
                 step(file, trained, f"{_short(trained)} trains; an error in it ..."),
                 step(file, handler, f"... ends in `{caught}`, which does nothing about it"),
             ),
-            confidence=confidence,
+            confidence=Confidence.POSSIBLE if _answers(handler, function) else confidence,
         )
         return
     for call in own_calls(block.body):
@@ -115,8 +115,19 @@ def _of_training(
         )
     if loop is not None:
         return f"`{caught}` swallows the error of a training step and goes on with the next one", Confidence.LIKELY
-    title = f"`{caught}` swallows any error of the training: the process ends with code 0"
+    title = f"`{caught}` swallows the error of a training: the process ends with code 0"
     return title, Confidence.CONFIRMED if _is_last(function, block) else Confidence.LIKELY
+
+
+def _answers(handler: ast.ExceptHandler, function: Function) -> bool:
+    """Whether a handler returns an answer that callers may look at: None from a function that returns values."""
+    returns = any(isinstance(one, ast.Return) for statement in handler.body for one in ast.walk(statement))
+    values = (one.value for one in function.own_nodes if isinstance(one, ast.Return))
+    return returns and any(not (value is None or _is_none(value)) for value in values)
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
 
 
 def _is_last(function: Function, block: ast.Try) -> bool:

@@ -36,13 +36,14 @@ SEVERITY = Severity.INFO
 WORDS = ("init_process_group",)
 CHECKLIST = "the process group has a timeout of its own"
 _TIMEDELTA = "datetime.timedelta"
+_WITHOUT = {"fake", "threaded", "mpi", "xla", "xla://"}  # they know no such timeout
 _POSITION = 2  # init_process_group(backend, init_method, timeout, ...)
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the process groups with the backend's default timeout."""
     for call, function in project.calls_in(file):
-        if project.name(call.func, function) == INIT and not _has_timeout(call):
+        if project.name(call.func, function) == INIT and not _has_timeout(call) and _waits(call):
             yield hit(
                 file,
                 call,
@@ -56,6 +57,14 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 def _has_timeout(call: ast.Call) -> bool:
     starred = any(isinstance(one, ast.Starred) for one in call.args)
     return starred or len(call.args) > _POSITION or any(one.arg in ("timeout", None) for one in call.keywords)
+
+
+def _waits(call: ast.Call) -> bool:
+    """Whether the group may wait for others, as far as literals say: not in a world of one."""
+    values = [*call.args[:2], *(one.value for one in call.keywords if one.arg in ("backend", "init_method"))]
+    named = {one.value for one in values if isinstance(one, ast.Constant)}
+    sizes = [one.value for one in call.keywords if one.arg == "world_size"]
+    return not named & _WITHOUT and not any(isinstance(one, ast.Constant) and one.value == 1 for one in sizes)
 
 
 def _edits(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> tuple[Edit, ...]:

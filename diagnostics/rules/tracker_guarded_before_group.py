@@ -24,7 +24,8 @@ What it cannot see: orders that only the configuration decides.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from diagnostics.analysis import trackers
 from diagnostics.analysis.audited_file import AuditedFile
@@ -40,6 +41,7 @@ NAME = "tracker-guarded-before-group"
 SEVERITY = Severity.WARNING
 WORDS = trackers.WORDS
 _ASKS = "torch.distributed.is_initialized"
+_VARIABLE = re.compile(r"RANK$|PROCID$|LOCALID$")
 _DEPTH = 2
 
 
@@ -67,11 +69,12 @@ def _hit(
     return hit(
         file,
         call,
-        f"the guard of {name} asks for the process group before init_process_group: every rank passes it",
+        f"the guard of {name} asks for the process group before init_process_group: it cannot tell the ranks apart, "
+        "and all of them pass it, or none",
         "call init_process_group first, or ask the launcher's variable: int(os.environ['RANK']) == 0",
         steps=(
             step(file, asked, "no group yet: the same answer on every rank"),
-            step(file, call, f"{name} runs on all of them"),
+            step(file, call, f"{name} behind it"),
             step(project.file_with(later[1]), later[0], "only here the process group is made"),
         ),
         confidence=Confidence.CONFIRMED,
@@ -86,6 +89,8 @@ def _calling(function: Function, project: Project) -> list[tuple[ast.Call, Funct
 def _asks_for_group(call: ast.Call, function: Function, project: Project) -> ast.AST | None:
     """Returns the condition on a call that asks whether there is a group and lets all ranks through without one."""
     for test in conditions(call, function, project.file_with(function)):
+        if _reads_launcher(ast.walk(test)):
+            continue
         for node in ast.walk(test):
             if isinstance(node, ast.Call) and _asks(node, function, project, _DEPTH):
                 return test
@@ -98,7 +103,15 @@ def _asks(call: ast.Call, function: Function, project: Project, depth: int) -> b
     return depth > 0 and any(
         isinstance(node, ast.Call) and _asks(node, target, project, depth - 1)
         for target in project.targets(call, function)
+        if not _reads_launcher(target.own_nodes)
         for node in target.own_nodes
+    )
+
+
+def _reads_launcher(nodes: Iterable[ast.AST]) -> bool:
+    """Whether the launcher's variables are read, which tell ranks apart at any time."""
+    return any(
+        isinstance(one, ast.Constant) and isinstance(one.value, str) and _VARIABLE.search(one.value) for one in nodes
     )
 
 

@@ -9,3 +9,9 @@ def setup(settings):
     dist.init_process_group(**settings)
     dist.init_process_group(*settings)
     dist.new_group([0])
+
+
+def alone(store):
+    dist.init_process_group("gloo", store=store, rank=0, world_size=1)
+    dist.init_process_group("fake", store=store, rank=0, world_size=8)
+    dist.init_process_group(backend="mpi")
