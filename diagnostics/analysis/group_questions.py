@@ -6,6 +6,7 @@ Pure. A question is the call of torch.distributed that is asked in the end.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from diagnostics.analysis.project import Project
 
 IS_INITIALIZED = "torch.distributed.is_initialized"
 ASKS = frozenset(["torch.distributed.get_rank", "torch.distributed.get_world_size"])
+_VARIABLES = re.compile(r"^(?:\w+_)?(?:RANK|WORLD_SIZE|PROCID|NTASKS|LOCALID|SIZE)$")
 _MOST = 3  # functions between a question and who wants to know
 _SMALL = 12  # statements: a function that only asks is no longer
 
@@ -27,7 +29,9 @@ class Question:
 
 
 def questions(value: ast.AST, function: Function, project: Project, depth: int = _MOST) -> Iterator[Question]:
-    """Yields the questions on whose answer an expression depends."""
+    """Yields the questions on whose answer an expression depends; a fallback to the environment answers rightly."""
+    if _reads_environment(value):
+        return
     for node in ast.walk(value):
         if isinstance(node, ast.Call):
             if project.name(node.func, function) == IS_INITIALIZED:
@@ -47,13 +51,20 @@ def _values(name: str, function: Function) -> list[ast.expr]:
 
 def _asked_by(function: Function, project: Project, depth: int) -> Iterator[Question]:
     """Yields what a small function asks before it gives its answer."""
-    if not answers(function):
+    if not answers(function) or _reads_environment(function.syntax):
         return
     for node in function.own_nodes:
         if isinstance(node, ast.Return) and node.value is not None:
             yield from questions(node.value, function, project, depth)
         elif isinstance(node, ast.If) and _decides(node):
             yield from questions(node.test, function, project, depth)
+
+
+def _reads_environment(value: ast.AST) -> bool:
+    return any(
+        isinstance(one, ast.Constant) and isinstance(one.value, str) and _VARIABLES.search(one.value) is not None
+        for one in ast.walk(value)
+    )
 
 
 def answers(function: Function) -> bool:

@@ -115,7 +115,7 @@ def is_named_elsewhere(part: Part, project: Project) -> bool:
 
 
 def _names_it(node: ast.AST, part: Part, file: AuditedFile, project: Project) -> bool:
-    if isinstance(node, ast.Attribute) and node.attr == part.name and isinstance(node.ctx, ast.Load):
+    if isinstance(node, ast.Attribute) and node.attr == part.name and node is not part.statement.targets[0]:
         return not is_part(node) or _is_kin(_class_around(node, file, project), part.owner, project)
     text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
     return part.name in text and len(text) < _LONGEST_NAME

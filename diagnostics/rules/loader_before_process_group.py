@@ -41,7 +41,7 @@ from diagnostics.analysis.per_project import per_project
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.trace_building import traces
 from diagnostics.analysis.trace_names import is_sampler
-from diagnostics.analysis.traces import Event, Trace, meeting
+from diagnostics.analysis.traces import Event, Site, Trace, meeting
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -50,7 +50,7 @@ NAME = "loader-before-process-group"
 SEVERITY = Severity.ERROR
 CHECKLIST = "loaders and samplers are built after init_process_group"
 _TORCHS = "torch.utils.data.distributed.DistributedSampler"
-_DATA = re.compile(r"sampler|dataset|loader|datamodule|shard", re.IGNORECASE)
+_SHARES = re.compile(r"rank|world|replica|shard", re.IGNORECASE)
 _FIX = "call {start} before {site}, or give the sampler num_replicas and rank from the environment"
 
 
@@ -117,14 +117,34 @@ def _again(trace: Trace, event: Event, start: Event) -> bool:
 
 
 def _in_data(event: Event, project: Project) -> bool:
-    """Whether a question is asked while a data set or a sampler is made."""
+    """Whether a question decides what a data set or a sampler that is being made holds."""
     for site in event.sites:
         kind = project.class_of(site.function)
         if kind is not None and site.function.name.endswith("__init__"):
             named = (kind.name, *(last_name(base) for base in kind.bases))
             if any(re.search(r"(?:Sampler|Dataset|DataLoader)$", one) for one in named):
-                return True
+                return _decides(site)
     return False
+
+
+def _decides(site: Site) -> bool:
+    """Whether an answer ends up in a share: in a slice, or in a value named after ranks."""
+    held = [one for one in site.function.own_nodes if isinstance(one, ast.stmt) and _holds(one, site.syntax)]
+    statement = held[-1] if held else None
+    if isinstance(statement, ast.Assign):
+        return any(_SHARES.search(ast.unparse(one)) for one in statement.targets) or _slices(statement)
+    if isinstance(statement, ast.If) and _holds(statement.test, site.syntax):
+        return any(_slices(one) or (isinstance(one, ast.Assign) and _SHARES.search(ast.unparse(one)))
+                   for one in statement.body)  # fmt: skip
+    return False
+
+
+def _slices(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.Slice) for one in ast.walk(node))
+
+
+def _holds(node: ast.AST, inner: ast.AST) -> bool:
+    return any(one is inner for one in ast.walk(node))
 
 
 def _share(trace: Trace, event: Event, project: Project) -> Iterator[Hit]:

@@ -47,6 +47,8 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         if wrap.kind not in (DDP, FSDP) or not name:
             continue
         for function in _sees(wrap.function, name, file, project):
+            if any(isinstance(one, ast.Call) and project.communicates(one, function) for one in function.own_nodes):
+                continue  # gradients may be averaged by hand
             for call in function.own_nodes:
                 if isinstance(call, ast.Call) and _past(call, name) and not _forwards(function, name):
                     backward = _trained(call, function)

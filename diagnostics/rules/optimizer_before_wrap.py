@@ -71,6 +71,7 @@ def _before(trace: Trace, optimizers: list[Event], wrap: Event, project: Project
         if not model or mine.function is not yours.function or _assigned_between(model, mine, yours):
             continue
         sure = trace.order(one, wrap) is Order.SURELY and not _keeps_objects(wrap.call)
+        sure = sure and "param_groups" not in project.file_with(mine.function).words
         yield hit(
             project.file_with(mine.function),
             mine.syntax,

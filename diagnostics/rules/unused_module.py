@@ -31,6 +31,7 @@ from diagnostics.analysis import wrapped_models
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.changing_branches import changing_branches
 from diagnostics.analysis.module_parts import (
+    Part,
     classes_inside,
     is_named_elsewhere,
     is_plain_module,
@@ -79,7 +80,14 @@ def _of_model(wrap: Wrap, project: Project) -> Iterator[Hit]:
                     f"self.{part.name} of {kind.name} has parameters and is never used: "
                     "DDP waits for their gradients and fails at the second step"
                 )
-                yield hit(project.file_with(part.function), part.statement, title, _FIX, steps=(wrapped,))
+                yield hit(
+                    project.file_with(part.function),
+                    part.statement,
+                    title,
+                    _FIX,
+                    steps=(wrapped,),
+                    confidence=Confidence.POSSIBLE if _freezes(wrap, part, project) else Confidence.CONFIRMED,
+                )
         for one in changing_branches(kind, project):
             title = (
                 f"{one.why} whether {kind.name}.forward uses self.{one.part.name}: "
@@ -88,3 +96,9 @@ def _of_model(wrap: Wrap, project: Project) -> Iterator[Hit]:
             steps = (step(project.file_with(one.part.function), one.part.statement, "made here"), wrapped)
             file = project.file_with(one.function)
             yield hit(file, one.branch, title, _FIX, steps=steps, confidence=Confidence.LIKELY)
+
+
+def _freezes(wrap: Wrap, part: Part, project: Project) -> bool:
+    """Whether what is not used may have been frozen before wrapping."""
+    files = (project.file_with(wrap.function), project.file_with(part.function))
+    return any(one.words & {"requires_grad", "requires_grad_", "freeze"} for one in files)
