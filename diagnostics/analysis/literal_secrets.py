@@ -19,6 +19,8 @@ _REFERENCE = re.compile(r"^[$@~/.]|^\{\{|^file:|^vault:|^arn:|^env[:.]|\$\{|\$\(
 _FREE = re.compile(r"_(?:FILE|PATH|URL|URI|NAME|DIR|TYPE|REF|ENDPOINT|LENGTH|ID)$", re.IGNORECASE)
 _WANDB = re.compile(r"[0-9a-f]{40}")
 _SECRET_WORD = re.compile(r"passw|secret|credential", re.IGNORECASE)
+# Words with underscores between them: the name of something else.
+_IDENTIFIER = re.compile(r"[_\W]*[A-Za-z]+\d{0,3}(?:[_\W]+(?:[A-Za-z]+\d{0,3}|\d{1,3}))*[_\W]*")
 SHORTEST = 6
 
 
@@ -33,6 +35,8 @@ def secret(name: str, value: str) -> Confidence | None:
         return Confidence.CONFIRMED
     if _FREE.search(name) or "://" in plain or not is_secret_variable(name, plain):
         return None
+    if _IDENTIFIER.fullmatch(plain):
+        return Confidence.POSSIBLE if _SECRET_WORD.search(name) else None
     if len(plain) >= 20 and _is_random(plain):
         return Confidence.CONFIRMED
     mixed = any(char.isdigit() for char in plain) and any(char.isalpha() for char in plain)

@@ -71,8 +71,16 @@ def _mpi(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 call,
                 "the backend is mpi: no wheel of PyTorch is built with MPI, only one built from source has it",
                 'backend="nccl" for GPUs, "gloo" for CPUs',
-                confidence=Confidence.LIKELY,
+                confidence=Confidence.POSSIBLE if _is_chosen(file, call) else Confidence.LIKELY,
             )
+
+
+def _is_chosen(file: AuditedFile, call: ast.Call) -> bool:
+    """Whether a condition stands around it, which may have asked for MPI."""
+    one: ast.AST | None = call
+    while one is not None and not isinstance(one, (ast.If, ast.Try, ast.IfExp)):
+        one = file.parents.get(one)
+    return one is not None and not (isinstance(one, ast.If) and "__name__" in ast.unparse(one.test))
 
 
 def _is_default(call: ast.Call) -> bool:

@@ -21,6 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import yaml
+
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.analysis.command_places import place
 from diagnostics.analysis.file_scripts import Script, scripts
@@ -52,7 +54,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             engine = _engine(ran)
             if engine is not None and not _has_shm(engine.words):
                 line, column = place(file, engine)
-                yield _hit(file, line, column, f"{base(engine.words[0])} run", found, confidence, "--ipc=host")
+                yield _hit(file, line, column, f"{_name(engine)} run", found, confidence, "--ipc=host")
             elif engine is None and script.home == "container" and (fix := _missing_in_yaml(script)):
                 line, column = place(file, ran)
                 yield _hit(file, line, column, "the container", found, confidence, fix)
@@ -69,6 +71,10 @@ def _engine(ran: Ran) -> Ran | None:
     return None
 
 
+def _name(engine: Ran) -> str:
+    return next(base(word) for word in engine.words if base(word) in _ENGINES)
+
+
 def _has_shm(words: tuple[str, ...]) -> bool:
     """Whether it is given, or may be: an option from a variable that the script does not set."""
     known = any(word.startswith(("--shm-size", "--ipc")) or _SHM in word for word in words)
@@ -82,10 +88,7 @@ def _missing_in_yaml(script: Script) -> str:
     if "<<" in here or "extends" in here:
         return ""
     mounts = [*items(here.get("volumeMounts")), *items(here.get("volumes")), *items(here.get("tmpfs"))]
-    if any(
-        _SHM in f"{scalar(one)} {scalar(entries(one).get('mountPath'))} {scalar(entries(one).get('target'))}"
-        for one in mounts
-    ):
+    if any(_SHM in _mounted(one) for one in mounts):
         return ""
     pods = [entries(one) for one in script.around]
     if "shm_size" in here or "ipc" in here or any(scalar(pod.get("hostIPC")) == "true" for pod in pods):
@@ -93,6 +96,11 @@ def _missing_in_yaml(script: Script) -> str:
     if any("containers" in pod for pod in pods):
         return "a volume emptyDir: {medium: Memory}, mounted at /dev/shm"
     return "shm_size: 8gb, or ipc: host" if any("services" in pod for pod in pods) else ""
+
+
+def _mounted(node: yaml.Node) -> str:
+    here = entries(node)
+    return f"{scalar(node)} {scalar(here.get('mountPath'))} {scalar(here.get('target'))}"
 
 
 def _sureness(found: Training | None) -> Confidence | None:

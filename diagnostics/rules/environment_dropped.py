@@ -101,7 +101,7 @@ def _dropped(file: AuditedFile, project: Project, ran: Ran, how: str, index: int
     if how == "env -i" and (given & _RANKS or launched):
         return
     program = script_file(layers[-1], file, project) if layers else None
-    needs = needs_launcher(program, project) if program is not None else None
+    needs = needs_launcher(program, project) if program is not None and how == "env -i" else None
     line, column = place(file, ran, index)
     steps = [Step(place=file.place(line), text=f"{how} drops {', '.join(lost)}")]
     if needs is not None:

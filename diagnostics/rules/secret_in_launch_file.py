@@ -76,7 +76,8 @@ def _in_command(file: AuditedFile, ran: Ran) -> Iterator[Hit]:
         if word != safe and not _NAMED.match(word):
             line, column = place(file, ran, index)
             name = option if equals and option.startswith("-") else before
-            yield from _hit(file, line, name.lstrip("-").replace("-", "_"), value if equals else word, column=column)
+            name = "password" if name == "-p" else name.lstrip("-").replace("-", "_")
+            yield from _hit(file, line, name, value if equals else word, column=column)
     if ran.words[:2] == ("wandb", "login") and len(ran.words) > 2:
         yield from _hit(file, place(file, ran, 0)[0], "wandb login", ran.words[-1])
 
@@ -112,7 +113,8 @@ def _in_python(file: AuditedFile, project: Project) -> Iterator[Hit]:
         for node in function.own_nodes:
             for name, value in _values(node):
                 text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
-                yield from _hit(file, value.lineno, name, text, column=value.col_offset + 1)
+                if secret(name, text) is not Confidence.POSSIBLE:  # tokens of models, and names of variables
+                    yield from _hit(file, value.lineno, name, text, column=value.col_offset + 1)
 
 
 def _values(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -146,12 +148,12 @@ def _hit(file: AuditedFile, line: int, name: str, value: str, *, column: int = 1
         return
     length = len(value.strip().strip("\"'"))
     shown = name if name and len(name) < 60 else "a value"
-    image = " and in every image built from it" if file.kind is FileKind.DOCKERFILE else ""
+    image = " or gets the image" if file.kind is FileKind.DOCKERFILE else ""
     yield Hit(
         file=file,
         line=line,
         column=column,
-        title=f"{shown} is a secret in the open ({length} characters): whoever reads the file{image} has it",
+        title=f"{shown}: a secret in the open, {length} characters long; whoever reads the file{image} has it",
         fix="take the key back where it was made, and read the new one from the environment or from a file outside the "
         "repository",
         steps=(Step(place=file.place(line), text=f"{shown} = <hidden>"),),

@@ -1,0 +1,3 @@
+#!/bin/sh
+python train.py
+exit 0

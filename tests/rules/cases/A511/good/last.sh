@@ -1,0 +1,2 @@
+#!/bin/sh
+cd work && python train.py

@@ -1,0 +1,2 @@
+#!/bin/bash -eo pipefail
+python train.py | tee train.log

@@ -1,0 +1,3 @@
+#!/bin/bash
+ulimit -n 24
+make html

@@ -1,0 +1,2 @@
+#!/bin/bash
+exec env -i PATH="$PATH" HOME="$HOME" python train.py
