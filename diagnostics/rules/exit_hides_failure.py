@@ -63,6 +63,7 @@ def _in_finally(file: AuditedFile, project: Project, function: Function, block: 
     for call in unconditional_calls(block.finalbody):
         if exits_with_success(call, function, project):
             name = project.name(call.func, function)
+            trained = project.fact(TrainingCode).training_call(block.body, function)
             yield hit(
                 file,
                 call,
@@ -70,10 +71,10 @@ def _in_finally(file: AuditedFile, project: Project, function: Function, block: 
                 "success: the error is neither shown nor counted",
                 _FIX,
                 steps=(
-                    step(file, block.body[0], "an exception in this block ..."),
+                    step(file, trained or block.body[0], "an exception here ..."),
                     step(file, call, f"... comes to {name}(0), which replaces it"),
                 ),
-                confidence=Confidence.POSSIBLE if _in_forked_child(block, function, file) else Confidence.CONFIRMED,
+                confidence=_sure(file, function, block, trained, name),
             )
 
 
@@ -83,6 +84,7 @@ def _in_handlers(file: AuditedFile, project: Project, function: Function, block:
             continue
         for call in unconditional_calls(handler.body):
             if exits_with_success(call, function, project):
+                name = project.name(call.func, function)
                 trained = project.fact(TrainingCode).training_call(block.body, function)
                 yield hit(
                     file,
@@ -95,17 +97,18 @@ def _in_handlers(file: AuditedFile, project: Project, function: Function, block:
                         step(file, handler, "... is caught, whatever it is ..."),
                         step(file, call, "... and the process ends with code 0"),
                     ),
-                    confidence=_sure(file, function, block, trained),
+                    confidence=_sure(file, function, block, trained, name),
                 )
 
 
-def _sure(file: AuditedFile, function: Function, block: ast.Try, trained: ast.Call | None) -> Confidence:
+def _sure(file: AuditedFile, function: Function, block: ast.Try, trained: ast.Call | None, name: str) -> Confidence:
     if trained is not None and not _in_forked_child(block, function, file):
         return Confidence.CONFIRMED
     imports = all(isinstance(one, (ast.Import, ast.ImportFrom)) for one in block.body)
     if imports or _in_forked_child(block, function, file) or not any(own_calls(block.body)):
         return Confidence.POSSIBLE
-    return Confidence.LIKELY if file.words & {"torch", "tensorflow", "jax"} else Confidence.POSSIBLE
+    about_training = bool(file.words & {"torch", "tensorflow", "jax"})
+    return Confidence.LIKELY if about_training or name == "os._exit" else Confidence.POSSIBLE
 
 
 def _in_data_set(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> Iterator[Hit]:
