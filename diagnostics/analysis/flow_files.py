@@ -58,7 +58,7 @@ class Function:
         for node in self.own_nodes:
             if isinstance(node, ast.Assign):
                 for target in node.targets:
-                    for name, value in _paired(target, node.value):
+                    for name, value in paired(target, node.value):
                         if isinstance(name, ast.Name):
                             found[name.id].append(value)
             elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and isinstance(node.target, ast.Name):
@@ -156,7 +156,7 @@ class ProjectFiles:
             for node in function.own_nodes:
                 if isinstance(node, ast.Assign):
                     for target in node.targets:
-                        for name, value in _paired(target, node.value):
+                        for name, value in paired(target, node.value):
                             if isinstance(name, ast.Attribute):
                                 found[name.attr].append((value, function))
         return found
@@ -267,7 +267,7 @@ class ProjectFiles:
         return suppresses_by_name(context)
 
 
-def _paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+def paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yields each name of a target with its own value in `a, b = f(), g()`, else with the whole."""
     if not isinstance(target, (ast.Tuple, ast.List)):
         yield target, value

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from diagnostics.analysis.flow_calls import Function, Program, last_name
+from diagnostics.analysis.flow_calls import Function, Program, is_generator, last_name
 from diagnostics.analysis.taint_sources import RANK, Taint
 
 MOST_STEPS = 240
@@ -124,7 +124,9 @@ class Lengths:
                 return
             target = measures
         for node in target.own_nodes:
-            if isinstance(node, ast.Return) and node.value is not None:
+            if isinstance(node, (ast.For, ast.AsyncFor)) and is_generator(target):
+                yield from self._of(node.iter, target)
+            elif isinstance(node, ast.Return) and node.value is not None:
                 if target.name.endswith("__len__"):
                     yield from self._taints(self.value(node.value, target))
                 else:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from diagnostics.analysis.flow_calls import Function, Program, last_name
+from diagnostics.analysis.flow_files import paired
 from diagnostics.analysis.flow_lengths import Lengths
 from diagnostics.analysis.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, Taint, source_of
 
@@ -62,6 +63,10 @@ class Taints:
     def of(self, value: ast.AST | None, function: Function) -> Found:
         """Returns the weightiest reason why `value` can differ between ranks, None where none is seen."""
         return max(self._reasons(value, function), key=_importance, default=None) if value is not None else None
+
+    def is_agreed(self, value: ast.expr, function: Function) -> bool:
+        """Whether a collective made a value the same on every rank."""
+        return self._is_agreed(value, function)
 
     def all_of(self, value: ast.AST, function: Function) -> tuple[Taint, ...]:
         """Returns every reason why `value` can differ between ranks."""
@@ -215,9 +220,9 @@ class Taints:
         for node in function.own_nodes:
             match node:
                 case ast.Assign(targets=targets, value=value):
-                    found = self.of(value, function)
                     for target in targets:
-                        self._set(target, found, function, node)
+                        for name, part in paired(target, value):
+                            self._set(name, self.of(part, function), function, node)
                         self._set_index(target, function)
                 case (
                     ast.AnnAssign(target=target, value=value)

@@ -7,13 +7,14 @@ ranks then pass is not the same and the decision itself guards it, or leaves bef
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.analysis.communication import Communication, Meeting, Reach
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.flow_taint import Taints
+from diagnostics.analysis.local_values import local_values
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_tests import OnRank, RankTests, says_distributed
 from diagnostics.analysis.rank_ways import (
@@ -21,11 +22,10 @@ from diagnostics.analysis.rank_ways import (
     RankWays,
     Way,
     counts,
-    first_difference,
     leaving,
     ways_differ,
 )
-from diagnostics.analysis.taint_sources import EXCEPTION, LOSS, RANK, Taint
+from diagnostics.analysis.taint_sources import EXCEPTION, RANK, Taint
 
 MOST_DECISIONS = 60  # of one function
 _JOINS = {"join", "Join"}
@@ -65,6 +65,10 @@ class Parting:
     def line(self) -> int:
         """The decision's line."""
         return int(getattr(self.decision, "lineno", 1))
+
+
+_Branch = ast.If | ast.While | ast.IfExp
+_Asking = tuple[_Branch, tuple[OnRank, OnRank]]
 
 
 class RankDecisions:
@@ -114,33 +118,86 @@ class RankDecisions:
 
     def _of_function(self, function: Function) -> Iterator[Parting]:
         tried = 0
+        asking: list[_Asking] = []
         for node in function.own_nodes:
             if tried >= MOST_DECISIONS:
-                return
+                break
             if isinstance(node, (ast.If, ast.While, ast.IfExp)):
                 tried += 1
-                yield from self._branch(node, function)
+                ranks = self.tests.asks(node.test, function) if not says_distributed(node.test) else None
+                if ranks is not None:
+                    asking.append((node, ranks))
+                else:
+                    yield from self._local_branch(node, function)
             elif isinstance(node, (ast.For, ast.AsyncFor)):
                 tried += 1
                 yield from self._loop(node, function)
             elif isinstance(node, ast.Try):
                 tried += 1
                 yield from self._try(node, function)
+        yield from self._rank_branches(asking, function)
 
-    # Branches
+    # Branches on the rank
 
-    def _branch(self, node: ast.If | ast.While | ast.IfExp, function: Function) -> Iterator[Parting]:
+    def _rank_branches(self, asking: list[_Asking], function: Function) -> Iterator[Parting]:
+        """Yields the branches on the rank that part ranks: those whose difference no other one makes up for."""
+        parted: list[tuple[_Asking, Way, Way]] = []
+        for node, ranks in asking:
+            whole = [self.ways.way(function, Assumption(node, True, on)) for on in ranks]
+            if self.ways.exhausted or not ways_differ(*whole):
+                continue
+            one, other = (self.ways.part(node, function, Assumption(node, True, on)) for on in ranks)
+            if one.items != other.items:
+                parted.append(((node, ranks), one, other))
+            else:
+                yield from self._left(node, ranks, function, one, other, whole)
+        for (node, ranks), one, other in _unmatched(parted):
+            mine, others = _strongest(one.met), _strongest(other.met)
+            here, there = (mine, others) if mine is not None else (others, None)
+            if here is not None:
+                shape = Shape.LOOP if isinstance(node, ast.While) else Shape.ARM
+                yield Parting(function=function, decision=node, shape=shape, why=RANK, here=here, there=there,
+                              ranks=ranks)  # fmt: skip
+
+    def _left(
+        self, node: _Branch, ranks: tuple[OnRank, OnRank], function: Function, one: Way, other: Way, whole: list[Way]
+    ) -> Iterator[Parting]:
+        """Yields a branch by which one rank leaves, with what it misses."""
+        if isinstance(node, ast.IfExp) or one.end == other.end:
+            return
+        left_by = self._leaving(node)
+        staying = whole[1] if one.end != "fall" else whole[0]
+        missed = self._missed(staying, node, function, left_by)
+        if left_by is not None and missed is not None:
+            yield Parting(function=function, decision=node, shape=Shape.EXIT, why=RANK, here=missed, there=None,
+                          ranks=ranks, exit=left_by)  # fmt: skip
+
+    def _leaving(self, node: ast.If | ast.While) -> ast.stmt | None:
+        found = leaving(node.body) or leaving(node.orelse) or _leaves_inside(node.body) or _leaves_inside(node.orelse)
+        return None if isinstance(found, ast.Raise) else found
+
+    def _missed(self, staying: Way, node: ast.AST, function: Function, left_by: ast.stmt | None) -> Reach | None:
+        """Returns what a rank that leaves misses: in the rest of the round, else behind."""
+        inside = _nodes([node])
+        rest = [one for one in staying.met if id(one.chain[0][0]) not in inside]
+        if isinstance(left_by, (ast.Break, ast.Continue)):
+            found = _strongest(one for one in rest if self._in_same_loop(one, node, function))
+            if found is not None:
+                return found
+        last = getattr(node, "end_lineno", 0) or 0
+        return _strongest(
+            one for one in rest if one.chain[0][0].lineno > last or self._in_same_loop(one, node, function)
+        )
+
+    # Branches on what the rank alone has seen
+
+    def _local_branch(self, node: _Branch, function: Function) -> Iterator[Parting]:
         if says_distributed(node.test):
             return
-        ranks = self.tests.asks(node.test, function)
-        taint = None
-        if ranks is not None:
-            one, other = (self.ways.way(function, Assumption(node, True, on)) for on in ranks)
-        else:
-            taint = self._reason(node.test, function)
-            if taint is None:
-                return
-            one, other = (self.ways.way(function, Assumption(node, value)) for value in (True, False))
+        taint = self._reason(node.test, function)
+        if taint is None:
+            return
+        one, other = (self.ways.way(function, Assumption(node, value)) for value in (True, False))
         if self.ways.exhausted or not ways_differ(one, other):
             return
         found = self._parted(node, function, one, other)
@@ -148,42 +205,30 @@ class RankDecisions:
             shape, here, there, leaves = found
             if isinstance(node, ast.While) and shape is Shape.ARM:
                 shape = Shape.LOOP
-            yield Parting(function=function, decision=node, shape=shape, why=taint.why if taint is not None else RANK,
-                          here=here, there=there, ranks=ranks, taint=taint, exit=leaves)  # fmt: skip
+            yield Parting(function=function, decision=node, shape=shape, why=taint.why, here=here, there=there,
+                          taint=taint, exit=leaves)  # fmt: skip
 
     def _reason(self, test: ast.expr, function: Function) -> Taint | None:
         """Returns why a test can fall differently: the reason that is nearest, and says most."""
-        found = [*self.taints.all_of(test, function), *_own_losses(test, function)]
+        found = [*self.taints.all_of(test, function), *local_values(test, function, self.taints)]
         return max(found, key=lambda one: (one.function == function.name and one.why != RANK, one.weight), default=None)
 
     def _parted(
-        self, node: ast.If | ast.While | ast.IfExp, function: Function, one: Way, other: Way
+        self, node: _Branch, function: Function, one: Way, other: Way
     ) -> tuple[Shape, Reach, Reach | None, ast.stmt | None] | None:
-        """Returns how this decision parts the ranks; None where another one in the function does."""
-        left, right = first_difference(one, other)
+        """Returns how this decision parts the ranks."""
         body = [node.body] if isinstance(node, ast.IfExp) else node.body
         orelse = [node.orelse] if isinstance(node, ast.IfExp) else node.orelse
         inside = _nodes([*body, *orelse])
-        standing = [reach for reach in (left, right) if reach is not None and id(reach.chain[0][0]) in inside]
-        if standing:
-            here = standing[0]
-            there = right if here is left else left
-            there = there if there is not None and id(there.chain[0][0]) in inside else None
+        mine = _strongest(reach for reach in one.met if id(reach.chain[0][0]) in inside)
+        others = _strongest(reach for reach in other.met if id(reach.chain[0][0]) in inside)
+        here, there = (mine, others) if mine is not None else (others, None)
+        if here is not None:
             return Shape.ARM, here, there, None
-        if isinstance(node, ast.IfExp):
-            return None
-        left_by = leaving(node.body) or leaving(node.orelse)
-        if left_by is None:
-            left_by = _leaves_inside(node.body) or _leaves_inside(node.orelse)
-        if left_by is None or isinstance(left_by, ast.Raise):
-            return None
-        skipped = next((r for r in (left, right) if r is not None), None)
-        if skipped is None:  # a break behind the operation: the next round misses it
-            missed = [r for r in (*one.met, *other.met) if self._in_same_loop(r, node, function)]
-            skipped = max(missed, key=lambda r: (r.sure, r.meeting is not Meeting.FORWARD), default=None)
-        if skipped is None:
-            return None
-        return Shape.EXIT, skipped, None, left_by
+        left_by = self._leaving(node) if not isinstance(node, ast.IfExp) else None
+        staying = one if len(one.met) >= len(other.met) else other
+        missed = self._missed(staying, node, function, left_by) if left_by is not None else None
+        return (Shape.EXIT, missed, None, left_by) if missed is not None else None
 
     def _in_same_loop(self, reach: Reach, node: ast.AST, function: Function) -> bool:
         parents = self.project.file_with(function).parents
@@ -210,8 +255,7 @@ class RankDecisions:
 
     def _first_inside(self, block: list[ast.stmt], function: Function) -> Reach | None:
         reaches = (self.communication.of_call(call, function) for call in _calls(block))
-        found = [one for one in reaches if one is not None and counts(one)]
-        return max(found, key=lambda one: (one.sure, one.meeting is not Meeting.FORWARD), default=None)
+        return _strongest(one for one in reaches if one is not None and counts(one))
 
     def _joined(self, node: ast.AST, function: Function) -> bool:
         """Whether the loop stands in a context that lets ranks end early."""
@@ -234,9 +278,9 @@ class RankDecisions:
                 continue
             one = self.ways.way(function, Assumption(handler, True))
             other = self.ways.way(function, Assumption(handler, False))
-            if self.ways.exhausted or not ways_differ(one, other):
-                continue
             reach = self._first_inside(handler.body, function)
+            if self.ways.exhausted or not (ways_differ(one, other) or (reach is not None and one.end == "raise")):
+                continue
             taint = Taint(EXCEPTION, function.file, handler.lineno, function.name, True, handler)
             if reach is not None:
                 yield Parting(function=function, decision=handler, shape=Shape.HANDLER, why=EXCEPTION, here=reach,
@@ -249,8 +293,9 @@ class RankDecisions:
         if node.finalbody:
             reach = self._first_inside(node.finalbody, function)
             body = self._first_inside(node.body, function)
-            if reach is not None and body is not None:
-                yield Parting(function=function, decision=node.finalbody[0], shape=Shape.FINALLY, why=EXCEPTION,
+            runs_caller = any(isinstance(one, ast.Yield) for part in node.body for one in ast.walk(part))
+            if reach is not None and (body is not None or runs_caller):
+                yield Parting(function=function, decision=reach.chain[0][0], shape=Shape.FINALLY, why=EXCEPTION,
                               here=reach, there=body)  # fmt: skip
 
     def _even(self, handler: ast.ExceptHandler) -> bool:
@@ -267,13 +312,20 @@ class RankDecisions:
         return any(self.communication.of_call(call, function) is None for call in before) or len(skipped.chain) > 1
 
 
-def _own_losses(test: ast.expr, function: Function) -> Iterator[Taint]:
-    """Yields attributes of other objects that are compared and called a loss: `module.val_loss >= self.best`."""
-    for node in ast.walk(test):
-        if isinstance(node, ast.Compare) and not isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn)):
-            left = node.left
-            if isinstance(left, ast.Attribute) and "loss" in left.attr.lower() and last_name(left.value) != "self":
-                yield Taint(LOSS, function.file, node.lineno, function.name, syntax=left)
+def _unmatched(parted: list[tuple[_Asking, Way, Way]]) -> Iterator[tuple[_Asking, Way, Way]]:
+    """Yields the branches but those of which one gives a rank what another one, before or after, gives the other."""
+    open_ = list(parted)
+    for one in parted:
+        match = next((two for two in open_ if two is not one and (two[1].items, two[2].items) == (one[2].items, one[1].items)),
+                     None)  # fmt: skip
+        if one in open_ and match is not None:
+            open_ = [two for two in open_ if two is not one and two is not match]
+    yield from open_
+
+
+def _strongest(reaches: Iterable[Reach]) -> Reach | None:
+    """Returns the operation in which it is surest that ranks meet."""
+    return max(reaches, key=lambda one: (one.sure, one.meeting is not Meeting.FORWARD), default=None)
 
 
 def _calls(block: list[ast.stmt]) -> Iterator[ast.Call]:

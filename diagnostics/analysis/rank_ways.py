@@ -57,6 +57,15 @@ class RankWays:
         self._budget = MOST_ITEMS
         return self._function(function, assumption, MOST_DEPTH)
 
+    def part(self, node: ast.If | ast.While | ast.IfExp, function: Function, assumption: Assumption) -> Way:
+        """Returns what a rank passes in one branch alone."""
+        self._budget = MOST_ITEMS
+        if isinstance(node, ast.IfExp):
+            way = Way()
+            self._expression(node, function, assumption, MOST_DEPTH, way)
+            return way
+        return self._statement(node, function, assumption, MOST_DEPTH)
+
     @property
     def exhausted(self) -> bool:
         """Whether the last way was too long to be followed."""
@@ -143,6 +152,8 @@ class RankWays:
             if assumption.decision is statement and not assumption.value:
                 return way  # on this rank the loop is over
         body = self._block(statement.body, function, assumption, depth)
+        if body.end == RAISE:
+            return Way(way.items + body.items, way.met + body.met, RAISE)
         if body.items or body.end in (RETURN, EXIT):
             way.items += (("loop", body.items, body.end),)
             way.met += body.met
@@ -303,16 +314,6 @@ def _meets(item: Item) -> bool:
     if item[0] not in ("loop", "either"):
         return True
     return any(_meets(inner) for part in item[1:] if isinstance(part, tuple) for inner in part)
-
-
-def first_difference(one: Way, other: Way) -> tuple[Reach | None, Reach | None]:
-    """Returns what each meets where the two ways part."""
-    for left, right in zip(one.met, other.met, strict=False):
-        if left.leaf[0] is not right.leaf[0]:
-            return left, right
-    shared = min(len(one.met), len(other.met))
-    rest = one.met[shared:], other.met[shared:]
-    return (rest[0][0] if rest[0] else None), (rest[1][0] if rest[1] else None)
 
 
 def leaving(block: Sequence[ast.stmt]) -> ast.stmt | None:

@@ -13,7 +13,12 @@ from diagnostics.audit import notebooks
 from diagnostics.errors import UsageError, from_os_error
 
 LARGEST = 4 << 20  # bytes; generated or data. The syntax tree of a larger one would need gigabytes
-LEFT_OUT = frozenset(["node_modules", "build", "dist", "__pycache__", "site-packages", "__pypackages__"])
+# Hidden folders are read, for the start-up scripts and workflows in them, but those of other tools.
+LEFT_OUT = frozenset(
+    ["node_modules", "build", "dist", "__pycache__", "site-packages", "__pypackages__", ".git", ".hg", ".svn", ".tox",
+     ".nox", ".venv", ".cache", ".eggs", ".idea", ".vscode", ".ipynb_checkpoints", ".mypy_cache", ".ruff_cache",
+     ".pytest_cache", ".local", ".conda", ".cargo", ".npm", ".terraform", ".hypothesis", ".Trash"]  # fmt: skip
+)
 SUFFIXES = {
     ".py": FileKind.PYTHON,
     ".ipynb": FileKind.PYTHON,
@@ -148,8 +153,6 @@ def _walk(folder: Path, seen: set[str]) -> Iterator[Path]:
     except OSError:
         return  # what may not be listed holds nothing for us; the files of it that are given by name say why
     for entry in entries:
-        if entry.name.startswith("."):
-            continue
         path = folder / entry.name
         if _is_folder(entry):
             if entry.name not in LEFT_OUT and not (path / "pyvenv.cfg").exists():

@@ -62,7 +62,7 @@ def _certainty(one: Parting, file: AuditedFile, project: Project) -> Confidence:
     """CONFIRMED where the block does work of the rank's own, which can fail on one rank alone."""
     if one.shape is Shape.FINALLY:
         return Confidence.LIKELY
-    attempt = file.parents[one.decision]
+    attempt = file.parents.get(one.decision)
     calls = [node for part in getattr(attempt, "body", []) for node in ast.walk(part) if isinstance(node, ast.Call)]
     own = [call for call in calls if not project.name(call.func, one.function).startswith("torch.distributed.")]
     if not own or len(one.here.chain) > MOST_CALLS:

@@ -26,7 +26,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.communication import Meeting
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.taint_sources import RANK
 from diagnostics.findings import Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import WORDS as REASONS
@@ -41,7 +43,7 @@ CHECKLIST = "decisions before a collective are made together"
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the branches on what only this rank knows."""
     for one in partings(file, project, Shape.ARM):
-        if one.ranks is not None or one.there is not None:
+        if one.ranks is not None or one.there is not None or (one.why == RANK and one.here.meeting is Meeting.GROUP):
             continue
         yield hit_of(
             one, file, project,

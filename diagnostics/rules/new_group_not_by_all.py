@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.communication import Meeting
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.taint_sources import RANK
 from diagnostics.findings import Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import Shape, hit_of, operation, partings
@@ -41,7 +42,7 @@ CHECKLIST = "every rank makes every group"
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the tests of the rank under which a group is made."""
     for one in partings(file, project, Shape.ARM, Shape.LOOP):
-        if one.ranks is not None and one.here.meeting is Meeting.GROUP and one.there is None:
+        if one.why == RANK and one.here.meeting is Meeting.GROUP and one.there is None:
             yield hit_of(
                 one, file, project,
                 f"{operation(one.here)} is called by some ranks only: all ranks of the world have to make every group, "

@@ -10,13 +10,13 @@ from diagnostics.analysis.communication import Communication, Meeting, Reach
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Parting, RankDecisions, Shape
 from diagnostics.analysis.rank_tests import RankTests
-from diagnostics.analysis.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME
+from diagnostics.analysis.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME, source_of
 from diagnostics.findings import Confidence
 from diagnostics.hits import Hit, Step, hit, step
 
 SMALL = 40  # files of a project in which a value is followed across files
 MOST_CALLS = 5  # down to the operation: further down it is likely to be some other object's method
-_LOCAL_DATA = ("next", "len", "isnan", "isinf", "isfinite", "item")
+_LOCAL_DATA = ("next", "isnan", "isinf", "isfinite", "item")
 # What a person calls the reason why ranks can differ.
 WORDS = {
     LOSS: "the rank's own loss",
@@ -52,7 +52,10 @@ def confidence(parting: Parting, project: Project) -> Confidence:
     if _settled(parting, project) or len(parting.here.chain) > MOST_CALLS:
         return Confidence.POSSIBLE
     if parting.why == FILES:
-        return Confidence.LIKELY if _own_file(parting, project) else Confidence.POSSIBLE
+        direct = parting.shape is Shape.ARM and not parting.here.hidden and _asked_here(parting)
+        return Confidence.LIKELY if direct or _own_file(parting, project) else Confidence.POSSIBLE
+    if parting.why == RANK:
+        return Confidence.LIKELY if parting.here.sure and _asks_for_the_rank(parting) else Confidence.POSSIBLE
     if _asks_for_none(parting):
         return Confidence.LIKELY if _batches_may_be_none(project) else Confidence.POSSIBLE
     if parting.why in (LOSS, TIME, RANDOM) or (parting.why == EXCEPTION and _is_flag(parting)):
@@ -77,9 +80,24 @@ def _near(parting: Parting, project: Project) -> bool:
         return False
     if taint.file != parting.function.file:
         return len(project.files) <= SMALL and taint.why == LOSS
-    if taint.function == parting.function.name:
+    if taint.function == parting.function.name or len(project.files) <= SMALL:
         return True
     return "." in parting.function.name and taint.function.rpartition(".")[0] == parting.function.name.rpartition(".")[0]
+
+
+def _asked_here(parting: Parting) -> bool:
+    """Whether what differs is asked for in the test itself."""
+    test, syntax = getattr(parting.decision, "test", None), parting.taint.syntax if parting.taint is not None else None
+    return test is not None and any(node is syntax for node in ast.walk(test))
+
+
+def _asks_for_the_rank(parting: Parting) -> bool:
+    """Whether the rank itself stands in the test: `rank in members`."""
+    test = getattr(parting.decision, "test", None)
+    return any(
+        isinstance(node, ast.Compare) and source_of(node.left) == RANK
+        for node in (ast.walk(test) if test is not None else ())
+    )
 
 
 def _own_file(parting: Parting, project: Project) -> bool:
@@ -148,18 +166,28 @@ def _is_local(parting: Parting) -> bool:
 def hit_of(
     parting: Parting, file: AuditedFile, project: Project, title: str, fix: str, *, sure: Confidence | None = None
 ) -> Hit:
-    """Returns a hit at the decision, with the way to the operation as its steps."""
-    return hit(file, parting.decision, title, fix, steps=tuple(_steps(parting, file, project)),
+    """Returns a hit, with the way to the operation as its steps.
+
+    It stands at the call where that is seen to make ranks meet, else at the decision: there is where to look.
+    """
+    shown = parting.shape in (Shape.HANDLER, Shape.FINALLY) or (
+        parting.shape is Shape.ARM and len(parting.here.chain) == 1 and parting.there is None
+    )
+    place = parting.here.chain[0][0] if shown else parting.decision
+    return hit(file, place, title, fix, steps=tuple(_steps(parting, file, project, shown=shown)),
                confidence=sure or confidence(parting, project))  # fmt: skip
 
 
-def _steps(parting: Parting, file: AuditedFile, project: Project) -> Iterator[Step]:
+def _steps(parting: Parting, file: AuditedFile, project: Project, *, shown: bool) -> Iterator[Step]:
     taint = parting.taint
+    if shown and parting.decision is not parting.here.chain[0][0]:
+        yield step(file, parting.decision, "decides who comes here")
     if parting.ranks is None and taint is not None and taint.line != parting.line and taint.file in project.by_path:
         yield Step(place=project.by_path[taint.file].place(taint.line), text=f"{WORDS.get(taint.why, taint.why)} comes in")
     if parting.exit is not None and parting.exit.lineno != parting.line:
         yield step(file, parting.exit, "left here by some ranks")
-    yield from steps_to(parting.here, project, "")
+    if not shown or len(parting.here.chain) > 1:
+        yield from steps_to(parting.here, project, "")
     if parting.there is not None:
         yield from steps_to(parting.there, project, "the other ranks: ")
 

@@ -1,0 +1,75 @@
+"""Values that a test compares and that each rank has worked out for itself: its loss, what it collected, its place. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.analysis.flow_files import Function, last_name
+from diagnostics.analysis.flow_taint import Taints
+from diagnostics.analysis.taint_sources import DATA, LOSS, Taint
+
+_ROUNDS = 3
+_COLLECTS = {"append", "extend", "add", "update", "put"}
+
+
+def local_values(test: ast.expr, function: Function, taints: Taints) -> Iterator[Taint]:
+    """Yields why a test falls by what the rank alone has: comparisons with a loss, "is what I collected empty?"."""
+    for node in ast.walk(test):
+        match node:
+            case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()], comparators=[right]):
+                for side in (left, right):
+                    if _is_loss(side, function, taints, _ROUNDS):
+                        yield Taint(LOSS, function.file, node.lineno, function.name, syntax=side)
+            case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute() as held):
+                if _is_collected(held, function, taints):
+                    yield Taint(DATA, function.file, node.lineno, function.name, syntax=ast.Name(held.attr, ast.Load()))
+
+
+def _is_loss(value: ast.expr, function: Function, taints: Taints, rounds: int) -> bool:
+    """Whether a value is made of a loss that no collective has made equal."""
+    if rounds < 0 or taints.is_agreed(value, function):
+        return False
+    match value:
+        case ast.Attribute():
+            return "loss" in value.attr.lower() and last_name(value.value) not in ("self", "args", "cfg", "config")
+        case ast.Name():
+            made = [one for one in _made(value.id, function) if one is not value]
+            return any(_is_loss(one, function, taints, rounds - 1) or _mentions_loss(one, function, taints) for one in made)
+        case ast.BinOp():
+            return any(_is_loss(side, function, taints, rounds) for side in (value.left, value.right))
+        case _:
+            return False
+
+
+def _mentions_loss(value: ast.expr, function: Function, taints: Taints) -> bool:
+    """Whether a value is a loss read off: `loss.item()`, `loss.detach()`."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+        return False
+    base = value.func.value
+    return value.func.attr in ("item", "detach", "cpu") and "loss" in last_name(base).lower() and not taints.is_agreed(
+        base, function
+    )  # fmt: skip
+
+
+def _made(name: str, function: Function) -> list[ast.expr]:
+    """Returns what a name is assigned, and what is added to it."""
+    added = [
+        node.value
+        for node in function.own_nodes
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name
+    ]
+    return [*function.assigned.get(name, ()), *added]
+
+
+def _is_collected(held: ast.Attribute, function: Function, taints: Taints) -> bool:
+    """Whether `self.x` starts as an empty list and is filled by what the rank sees."""
+    made = taints.program.attribute_values(held, function)
+    if not any(isinstance(value, (ast.List, ast.Dict)) and not ast.dump(value).count("Constant") for value, _ in made):
+        return False
+    calls = (call for name in _COLLECTS for call, _ in taints.program.calls_by_name.get(name, ()))
+    return any(
+        isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Attribute)
+        and call.func.value.attr == held.attr
+        for call in calls
+    )  # fmt: skip
