@@ -44,8 +44,8 @@ SEVERITY = Severity.WARNING
 CHECKLIST = "set_device comes before the first use of CUDA"
 _SET = "torch.cuda.set_device"
 # Other ways to give each rank its GPU; where one of these words stands, nothing is said about a missing set_device.
-_CHOOSERS = {"set_device", "CUDA_VISIBLE_DEVICES", "device_id", "device_ids", "local_rank", "LOCAL_RANK", "device_count",
-             "current_device", "set_current_device", "accelerate", "deepspeed", "lightning"}  # fmt: skip
+_CHOOSERS = {"set_device", "CUDA_VISIBLE_DEVICES", "device_id", "device_ids", "local_rank", "LOCAL_RANK",
+             "device_count", "current_device", "accelerate", "deepspeed", "lightning"}  # fmt: skip
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:

@@ -30,8 +30,8 @@ from typing import TypeGuard
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
-from diagnostics.analysis.wrapped_models import DDP, FSDP, bound_to, wraps_in
-from diagnostics.findings import Severity
+from diagnostics.analysis.wrapped_models import DDP, FSDP, Wrap, bound_to, wraps_in
+from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A111"
@@ -44,23 +44,29 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the forwards past a wrapper whose result is trained on."""
     for wrap in wraps_in(file, project):
         name = bound_to(wrap)
-        if wrap.kind not in (DDP, FSDP) or not name:
-            continue
-        for function in _sees(wrap.function, name, file, project):
-            if any(isinstance(one, ast.Call) and project.communicates(one, function) for one in function.own_nodes):
-                continue  # gradients may be averaged by hand
-            for call in function.own_nodes:
-                if isinstance(call, ast.Call) and _past(call, name) and not _forwards(function, name):
-                    backward = _trained(call, function)
-                    if backward is not None:
-                        yield hit(
-                            file,
-                            call,
-                            f"{ast.unparse(call.func)}() goes past {wrap.kind}, and its result is trained on: "
-                            "the gradients are not averaged over the ranks",
-                            f"call {name}() itself",
-                            steps=(step(file, wrap.call, f"wrapped here as {name}"), step(file, backward, "backward")),
-                        )
+        if wrap.kind in (DDP, FSDP) and name:
+            for function in _sees(wrap.function, name, file, project):
+                yield from _in_function(file, function, wrap, name, project)
+
+
+def _in_function(file: AuditedFile, function: Function, wrap: Wrap, name: str, project: Project) -> Iterator[Hit]:
+    calls = [one for one in function.own_nodes if isinstance(one, ast.Call)]
+    by_hand = any(project.communicates(one, function) for one in calls)  # gradients may be averaged by hand
+    if by_hand or any(ast.unparse(one.func) == name for one in calls):  # the wrapper is called, too
+        return
+    for call in calls:
+        sure = _past(call, name)
+        backward = _trained(call, function) if sure is not None else None
+        if backward is not None:
+            yield hit(
+                file,
+                call,
+                f"{ast.unparse(call.func)}() goes past {wrap.kind}, and its result is trained on: "
+                "the gradients are not averaged over the ranks",
+                f"call {name}() itself",
+                steps=(step(file, wrap.call, f"wrapped here as {name}"), step(file, backward, "backward")),
+                confidence=Confidence.CONFIRMED if sure else Confidence.POSSIBLE,
+            )
 
 
 def _sees(home: Function, name: str, file: AuditedFile, project: Project) -> list[Function]:
@@ -70,16 +76,14 @@ def _sees(home: Function, name: str, file: AuditedFile, project: Project) -> lis
     return [one for one in project.functions_in(file) if kind is not None and project.class_of(one) is kind]
 
 
-def _past(call: ast.Call, name: str) -> bool:
+def _past(call: ast.Call, name: str) -> bool | None:
+    """Returns whether a call surely runs the forward of what is wrapped, None where it does not go past the wrapper."""
     value = call.func
-    if isinstance(value, ast.Attribute) and value.attr == "forward":
+    sure = not isinstance(value, ast.Attribute) or value.attr in ("forward", "module")
+    if isinstance(value, ast.Attribute) and value.attr != "module":
         value = value.value
-    return isinstance(value, ast.Attribute) and value.attr == "module" and ast.unparse(value.value) == name
-
-
-def _forwards(function: Function, name: str) -> bool:
-    """Whether the wrapper itself is called, too: then its hooks are prepared."""
-    return any(isinstance(one, ast.Call) and ast.unparse(one.func) == name for one in function.own_nodes)
+    past = isinstance(value, ast.Attribute) and value.attr == "module" and ast.unparse(value.value) == name
+    return sure if past else None
 
 
 def _trained(call: ast.Call, function: Function) -> ast.Call | None:
