@@ -59,7 +59,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     for script in scripts(file):
         alone = _on_one_machine(script)
         for ran in script.commands:
-            yield from _assigned(file, script, ran, alone)
+            yield from _assigned(file, script, ran, alone and _is_used(script))
             for launch in launches(ran.words):
                 yield from _given(file, script, ran, launch, alone)
 
@@ -76,6 +76,21 @@ def _assigned(file: AuditedFile, script: Script, ran: Ran, alone: bool) -> Itera
             continue
         column = token.column if file.kind is FileKind.SHELL else 1
         yield _hit(file, token.line, column, f"MASTER_PORT is always {found[2]}", script, alone)
+
+
+def _is_used(script: Script) -> bool:
+    """Whether a program takes MASTER_PORT from its environment, or a launcher is handed a literal port.
+
+    torchrun does not look at the variable: it sets it.
+    """
+    for ran in script.commands:
+        layers = launches(ran.words)
+        if any(layer.options.get(name, "").rpartition(":")[2].isdigit() for layer in layers for name in _OPTIONS):
+            return True
+        plain = bool(layers) and all(layer.kind in ("python", "srun", "mpirun", "mpiexec") for layer in layers)
+        if plain and ran.value("MASTER_PORT").isdigit():
+            return True
+    return False
 
 
 def _is_default(ran: Ran) -> bool:

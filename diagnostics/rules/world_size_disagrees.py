@@ -145,7 +145,9 @@ def _meets_here(launch: Launch) -> bool:
     host = launch.option("--rdzv-endpoint", "--master-addr")
     named = host.rpartition(":")[0] or host if "--rdzv-endpoint" in launch.options else host
     several = launch.machines is not None and launch.machines > 1
-    return launch.kind in ("torchrun", "launch") and several and bool(_LOOPBACK.match(named))
+    # With a rank for each machine, every machine has a command of its own, and the first may call itself localhost.
+    ranked = "--node-rank" in launch.options
+    return launch.kind in ("torchrun", "launch") and several and not ranked and bool(_LOOPBACK.match(named))
 
 
 def _configured(file: AuditedFile) -> Iterator[Hit]:
