@@ -18,7 +18,7 @@ _DEPTH = 3
 _MOST = 6
 _RANK_WORDS = re.compile(
     r"rank|is_?(?:main|master|chief|primary|leader|global_zero|root)|process_index|main_process|worker_id|shard_id|"
-    r"node_id|proc_?id|is_lead",
+    r"node_id|proc_?id|is_lead|^gpu$|^gpu_?(?:id|idx|index)$|^device_?(?:id|index)$|^proc_?(?:index|num)$",
     re.IGNORECASE,
 )
 _NOT_RANKS = re.compile(r"ranker|ranking|lora_rank|low_rank|rank_loss|_ranks?_dim")

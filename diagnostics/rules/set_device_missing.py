@@ -96,7 +96,7 @@ def _is_plain(call: ast.Call, function: Function, project: Project) -> bool:
 def _numbered(call: ast.Call) -> bool:
     """Whether a call gives a GPU by a number that is computed."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if name == "cuda" and call.args:
+    if (name == "cuda" and call.args) or (name == "device" and len(call.args) + len(call.keywords) > 1):
         return True
     values = [*call.args, *(one.value for one in call.keywords)]
     if name == "to" and any(

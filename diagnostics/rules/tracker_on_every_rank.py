@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from diagnostics.analysis import trackers
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.programs import is_main_guard
+from diagnostics.analysis.programs import Programs, is_main_guard
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded
 from diagnostics.analysis.training_code import TrainingCode
@@ -40,6 +40,7 @@ NAME = "tracker-on-every-rank"
 SEVERITY = Severity.WARNING
 WORDS = trackers.WORDS
 CHECKLIST = "experiment trackers are started on one rank"
+_SWITCHES = {"WANDB_MODE", "WANDB_DISABLED"}  # environment variables that make the tracker do nothing
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
@@ -70,6 +71,8 @@ def _by_rank(call: ast.Call, function: Function, project: Project) -> bool:
 def _confidence(project: Project, function: Function, made_in: Function) -> Confidence:
     """Confirmed where the function that starts it also runs the process group, or is called by one that does."""
     in_group = project.fact(TrainingCode).setting_up
+    if project.fact(Programs).words(function.file) & _SWITCHES:
+        return Confidence.POSSIBLE
     if function is made_in or id(function) in in_group:
         return Confidence.CONFIRMED
     callers = project.callers(function) if function.name != "<module>" else []
