@@ -184,16 +184,20 @@ class Taints:
             return False
         return self._is_agreed(value.func.value, function)
 
-    def _is_agreed(self, value: ast.expr, function: Function) -> bool:
+    def _is_agreed(self, value: ast.expr, function: Function, rounds: int = 4) -> bool:
         """Whether a collective made a value, or filled it."""
+        if rounds < 0:
+            return False  # `x = x.float()`
         if isinstance(value, ast.Call):
             if _agrees(last_name(value.func)) or self.program.agrees(value, function):
                 return True
-            return isinstance(value.func, ast.Attribute) and self._is_agreed(value.func.value, function)
+            return isinstance(value.func, ast.Attribute) and self._is_agreed(value.func.value, function, rounds - 1)
         if not isinstance(value, ast.Name):
             return False
         made = function.assigned.get(value.id, ())
-        by_calls = bool(made) and all(isinstance(one, ast.Call) and self._is_agreed(one, function) for one in made)
+        by_calls = bool(made) and all(
+            isinstance(one, ast.Call) and self._is_agreed(one, function, rounds - 1) for one in made
+        )
         return by_calls or self._made_equal(value, function)
 
     def _filled(self, function: Function) -> dict[str, list[int]]:

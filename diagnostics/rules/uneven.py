@@ -9,6 +9,7 @@ from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Parting
 from diagnostics.analysis.rank_tests import RankTests
+from diagnostics.analysis.taint_sources import RANK, source_of
 from diagnostics.findings import Confidence
 
 MOST_STEPS = 60
@@ -20,8 +21,20 @@ def length_confidence(parting: Parting, project: Project) -> Confidence:
     loop = parting.decision
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return Confidence.POSSIBLE
-    chosen = any(_differs(value, function, project) for value, function in _origins(loop.iter, parting.function, project))
+    bounds = _bounds(loop.iter)
+    origins = [one for bound in bounds for one in _origins(bound, parting.function, project)]
+    chosen = any(_differs(value, function, project) for value, function in origins)
+    chosen = chosen or any(_reads_own_files(value, function, project) for value, function in origins)
     return Confidence.LIKELY if chosen else Confidence.POSSIBLE
+
+
+def _bounds(value: ast.expr) -> list[ast.expr]:
+    """Returns what says how often a loop goes round: of islice its end, else the whole."""
+    if isinstance(value, ast.Call) and last_name(value.func) == "islice" and len(value.args) > 1:
+        return value.args[1:]
+    if isinstance(value, ast.Call) and last_name(value.func) in ("enumerate", "tqdm") and value.args:
+        return _bounds(value.args[0])
+    return [value]
 
 
 def _differs(value: ast.expr, function: Function, project: Project) -> bool:
@@ -41,6 +54,33 @@ def _differs(value: ast.expr, function: Function, project: Project) -> bool:
                 if _by_rank(index, function, tests):
                     return True
     return False
+
+
+def _reads_own_files(value: ast.expr, function: Function, project: Project) -> bool:
+    """Whether the files of the rank's share, `paths[rank::world]`, are read one after the other: each has its own length."""
+    for kind in project.kinds(value, function, 2):
+        reader = project.method(kind, "__iter__")
+        for loop in (node for node in reader.own_nodes if isinstance(node, ast.For)) if reader is not None else ():
+            if _opens_each(loop) and any(_is_share(one, where, project) for one, where in _origins(loop.iter, reader, project)):
+                return True
+    return False
+
+
+def _opens_each(loop: ast.For) -> bool:
+    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    return any(
+        isinstance(node, ast.Call) and last_name(node.func) in _OPENS
+        and names & {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+        for part in loop.body for node in ast.walk(part)
+    )  # fmt: skip
+
+
+def _is_share(value: ast.expr, function: Function, project: Project) -> bool:
+    """Whether a value is a slice that begins at the rank, as far as names tell."""
+    return any(
+        isinstance(node, ast.Slice) and node.step is not None and node.lower is not None and source_of(node.lower) == RANK
+        for node in ast.walk(value)
+    )
 
 
 def _by_rank(value: ast.expr, function: Function, tests: RankTests) -> bool:
@@ -75,9 +115,9 @@ _Asked = tuple[ast.expr, Function, _Entered | None]
 
 
 def _given_back(function: Function) -> Iterator[ast.expr]:
-    """Yields what a function returns, yields, and loops over to do so; of a constructor, what it keeps."""
+    """Yields what a function returns and loops over to do so; of a constructor, what it keeps."""
     for node in function.own_nodes:
-        if isinstance(node, (ast.Return, ast.Yield)) and node.value is not None:
+        if isinstance(node, ast.Return) and node.value is not None:
             yield node.value
         elif isinstance(node, ast.For):
             yield node.iter
