@@ -105,8 +105,8 @@ class Lengths:
         numbers = call.args if name in _MADE_OF_NUMBERS else call.args[1:] if name in _PARTS else ()
         for argument in numbers:
             yield from self._taints(self.value(argument, function))
-        if name in _MADE_OF_NUMBERS:
-            return
+        if name in _MADE_OF_NUMBERS or (name == "islice" and len(call.args) > 1):
+            return  # the numbers say it all
         if isinstance(call.func, ast.Attribute):
             yield from self._of(call.func.value, function)
         for argument in arguments:
