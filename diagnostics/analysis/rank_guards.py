@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Callable_, Function, last_name
+from diagnostics.analysis.flow_files import Callable_, Function
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.taint_sources import RANK, source_of
 
@@ -135,8 +135,3 @@ def enclosing(node: ast.AST, kinds: type[ast.AST] | tuple[type[ast.AST], ...], f
             return parent
         parent = file.parents.get(parent)
     return parent if isinstance(parent, kinds) else None
-
-
-def called_in(node: ast.AST) -> str:
-    """Returns the last part of the name of the call that a node is, "" of anything else."""
-    return last_name(node.func) if isinstance(node, ast.Call) else ""
