@@ -24,6 +24,7 @@ What it cannot see: activations whose `inplace` is a variable, and what callers 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
@@ -46,7 +47,8 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         if is_set_up(function):
             continue
         for event in inplace_events(function, project):
-            ours = ".forward" in event.layer or not runs_in_training(function)
+            perhaps_off = "Dropout" in event.layer and not re.search(r"Dropout\w*\((?:p=)?0?\.\d*[1-9]", event.layer)
+            ours = ".forward" in event.layer or not runs_in_training(function) or perhaps_off
             sure = Confidence.LIKELY if ours else Confidence.CONFIRMED
             if event.kind is EventKind.READ_AFTER:
                 yield _read(file, event, sure)

@@ -19,7 +19,8 @@ Good:
             p.mul_(1 - decay)
 
 What it cannot see: parameters behind other names, lists and functions, and callers outside of the project that
-stand in no_grad: where no caller is known, it says so and only calls the finding likely.
+stand in no_grad: where no caller is known, the finding is only likely. What sets a model up (__init__, init_weights,
+load_...) is left out: it fails there at once, or its caller stands in no_grad.
 """
 
 from __future__ import annotations

@@ -37,7 +37,6 @@ SEVERITY = Severity.WARNING
 WORDS = ("load",)
 CHECKLIST = "torch.load says map_location"
 _OPTION = re.compile(r"init|pretrain|weight|ckpt|checkpoint|resume|snapshot|model", re.IGNORECASE)
-_GROUPS = frozenset(["init_process_group", "set_device", "DistributedDataParallel"])
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
@@ -46,7 +45,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         if last_name(call.func) != "load" or project.name(call.func, function) != "torch.load" or not call.args:
             continue
         words = {one.arg for one in call.keywords}
-        if len(call.args) > 1 or "map_location" in words or None in words:
+        if len(call.args) > 1 or "map_location" in words or None in words or _in_memory(call.args[0], function):
             continue
         state = _is_state(call, function, file)
         confidence, steps = _judged(call, function, file, project, state)
@@ -91,6 +90,12 @@ def _first(file: AuditedFile, project: Project, fits: Callable[[ast.Call, str], 
     return next((call for call, _ in found), None)
 
 
+def _in_memory(path: ast.expr, function: Function) -> bool:
+    """Whether what is loaded was saved by the same process a moment ago: into a BytesIO."""
+    values = function.assigned.get(path.id, []) if isinstance(path, ast.Name) else [path]
+    return any(last_name(value) == "BytesIO" for value in values)
+
+
 def _is_ranks(call: ast.Call, name: str) -> bool:
     return name.startswith("torch.distributed.init_process_group") or name.endswith("DistributedDataParallel")
 
@@ -100,7 +105,8 @@ def _is_gpu(call: ast.Call, name: str) -> bool:
 
 
 def _is_save(call: ast.Call, name: str) -> bool:
-    return name == "torch.save" and "state_dict" in ast.unparse(call) and ".cpu()" not in ast.unparse(call)
+    text = ast.unparse(call) if name == "torch.save" else ""
+    return any(word in text for word in ("state", "save_data", "checkpoint", "ckpt")) and ".cpu()" not in text
 
 
 def _is_state(call: ast.Call, function: Function, file: AuditedFile) -> bool:

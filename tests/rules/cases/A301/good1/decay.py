@@ -48,12 +48,11 @@ class Net(nn.Module):
         super().__init__()
         self.scale = nn.Parameter(torch.ones(4))
         self.fixed = nn.Parameter(torch.ones(4), requires_grad=False)
-        self.scale += 0
         self.reset_parameters()
 
     def reset_parameters(self):
         nn.init.normal_(self.scale)
-        self.scale.zero_()
+        self.scale.data.zero_()
 
     def forward(self, x):
         self.fixed.mul_(0.9)

@@ -17,3 +17,10 @@ def main(net, path, rank, **options):
     settings = json.load(io.StringIO("{}"))
     torch.save(net.state_dict(), path)
     return table, settings
+
+
+def through_memory(net):
+    buffer = io.BytesIO()
+    torch.save(net.state_dict(), buffer)
+    buffer.seek(0)
+    net.load_state_dict(torch.load(buffer))
