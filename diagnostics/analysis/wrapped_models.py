@@ -17,6 +17,7 @@ WRAPPERS = {
     "torch.distributed.fsdp.fully_shard": FULLY_SHARD,
 }
 WORDS = ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "fully_shard")
+_WORDS = frozenset(WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class Wrap:
 
 def wraps_in(file: SourceFile, project: Project) -> Iterator[Wrap]:
     """Yields the calls in a file that wrap a model."""
+    if not project.by_path[str(file.path)].words & _WORDS:
+        return
     for call, function in project.calls_in(file):
         kind = WRAPPERS.get(project.name(call.func, function))
         model = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "module"), None)
