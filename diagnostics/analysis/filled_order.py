@@ -29,7 +29,7 @@ class ConditionalKey:
 def conditional_key(value: ast.Attribute, function: Function, project: Project) -> ConditionalKey | None:
     """Returns how the order of `self.meters` comes to differ, None where nothing says so."""
     kind = project.class_of(function)
-    if kind is None or last_name(value.value) != "self":
+    if kind is None or project.module_of_class(kind) is None or last_name(value.value) != "self":
         return None
     started = project.class_attributes(kind, value.attr)
     if not started or not all(isinstance(one, ast.Dict) and not one.keys for one, _ in started):

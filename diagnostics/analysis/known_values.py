@@ -18,9 +18,10 @@ from diagnostics.analysis.rank_tests import OPEN, OnRank, RankTests, says_distri
 
 MOST_ROUNDS = 7
 NOTHING: Mapping[str, Any] = {}
-_RANK_VARIABLES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")
+_RANK_VARIABLES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")
 _WORLD_VARIABLES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
 _RANK_ATTRIBUTES = {"process_index", "global_rank"}  # of Accelerate, Lightning, Fabric
+_SETTINGS = ("args", "opt", "opts", "cfg", "config")
 _SETS_UP = {"init_process_group", "set_device", "setup", "init_distributed", "destroy_process_group", "init_process"}
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
@@ -171,7 +172,7 @@ class KnownValues:
     def _attribute(self, value: ast.Attribute, function: Function, on: OnRank, rounds: int) -> Any:
         kind = self.kind(value, function)
         if kind is None:
-            return on.rank if value.attr in _RANK_ATTRIBUTES else OPEN
+            return on.rank if value.attr in _RANK_ATTRIBUTES else self._setting(value, on, rounds)
         found = [
             one
             for where in self._methods(kind)
@@ -193,6 +194,15 @@ class KnownValues:
             return self.project.class_of(function)
         kinds = list(self.project.kinds(value.value, function, MOST_ROUNDS))
         return kinds[0] if len({id(one) for one in kinds}) == 1 else None
+
+    def _setting(self, value: ast.Attribute, on: OnRank, rounds: int) -> Any:
+        """Returns what `args.rank` is set to wherever it is set from something."""
+        if last_name(value.value) not in _SETTINGS:
+            return OPEN
+        made = [(one, where) for one, where in self.project.attributes.get(value.attr, ())
+                if not isinstance(one, ast.Constant)]  # fmt: skip
+        found = [self.value(one, where, on, NOTHING, rounds - 2) for one, where in made[:8]]
+        return found[0] if found and all(one is not OPEN and one == found[0] for one in found) else OPEN
 
     def _methods(self, kind: ast.ClassDef) -> list[Function]:
         holder = self.project.module_of_class(kind)

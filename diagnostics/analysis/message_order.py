@@ -50,7 +50,10 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. `paired`: every send has its receive somewhere, so that only the order is wrong."""
+    """How a run ended; of those left waiting, the ones in a collective come last.
+
+    `paired`: every send has its receive somewhere, so that only the order is wrong.
+    """
 
     waiting: tuple[Waiting, ...] = ()
     lost: tuple[tuple[int, Event], ...] = ()  # posted and never met
@@ -92,12 +95,15 @@ def run(programs: Sequence[Sequence[Event]]) -> Outcome:
         moved = any(_advance(state, number, known) for number in range(len(programs)))
         if not moved and not _meeting(state):
             break
-    waiting = [(number, rank) for number, rank in enumerate(state.ranks) if rank.now is not None]
-    if any(_is_meet(rank.now) for _, rank in waiting) and not any(not _is_meet(rank.now) for _, rank in waiting):
+    waiting = [
+        Waiting(number, rank.now, tuple(rank.program[rank.at + 1 :]))
+        for number, rank in enumerate(state.ranks)
+        if rank.now is not None
+    ]
+    if waiting and all(_is_meet(one.event) for one in waiting):
         return Outcome(decided=False)  # collectives that do not fit: another rule's
     return Outcome(
-        waiting=tuple(Waiting(number, rank.now, tuple(rank.program[rank.at + 1 :]))
-                      for number, rank in waiting if rank.now is not None and not _is_meet(rank.now)),
+        waiting=tuple(sorted(waiting, key=lambda one: _is_meet(one.event))),
         lost=tuple(state.posted),
         paired=_paired(programs, tags=True),
         tags_differ=_paired(programs, tags=False) and not _paired(programs, tags=True),

@@ -38,6 +38,8 @@ from diagnostics.hits import Hit, Step, hit, step
 CODE = "A215"
 NAME = "collective-argument-differs-by-rank"
 SEVERITY = Severity.ERROR
+WORDS = ("broadcast", "broadcast_object_list", "scatter", "scatter_object_list", "reduce", "gather", "gather_object",
+         "all_reduce", "all_gather", "barrier", "reduce_scatter", "ReduceOp")  # fmt: skip
 CHECKLIST = "root, operator and group of a collective are the same on all ranks"
 _ROOTS = {"broadcast": "src", "broadcast_object_list": "src", "scatter": "src", "scatter_object_list": "src",
           "reduce": "dst", "gather": "dst", "gather_object": "dst"}  # fmt: skip

@@ -35,6 +35,7 @@ from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.known_values import KnownValues
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import RankDecisions
+from diagnostics.analysis.rank_guards import values_of
 from diagnostics.analysis.rank_tests import RankTests
 from diagnostics.analysis.taint_sources import RANK
 from diagnostics.findings import Confidence, Severity
@@ -65,7 +66,7 @@ class _Order:
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the loops with collectives whose order is the rank's own."""
-    for function in project.functions_in(file):
+    for function in project.functions_in(file) if file.shown in project.files else ():
         for node in function.own_nodes:
             for over, body in _loops(node):
                 reach = _met(body, function, project)
@@ -116,8 +117,8 @@ def _order(over: ast.expr, function: Function, project: Project, rounds: int = _
         return None
     match over:
         case ast.Name():
-            made = function.assigned.get(over.id, [])
-            return _order(made[0], function, project, rounds - 1) if len(made) == 1 else None
+            made = list(values_of(over, function, project)) or _of_module(over.id, function, project)
+            return _order(*made[0], project, rounds - 1) if len(made) == 1 else None
         case ast.Set(elts=parts):
             strings = len(parts) > 1 and all(
                 isinstance(one, ast.Constant) and isinstance(one.value, str) for one in parts
@@ -152,6 +153,11 @@ def _of_call(call: ast.Call, function: Function, project: Project, rounds: int) 
     if name in _KEEPS and call.args:
         return _order(call.args[0], function, project, rounds - 1)
     return None
+
+
+def _of_module(name: str, function: Function, project: Project) -> list[tuple[ast.expr, Function]]:
+    module = project.module_of(project.file_with(function))
+    return [(one, module) for one in module.assigned.get(name, ())]
 
 
 def _is_set(value: ast.expr, function: Function) -> bool:

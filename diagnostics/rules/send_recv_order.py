@@ -63,6 +63,10 @@ def _told(one: Deadlock) -> str:
         return f"the tags of send and recv differ ({_tags(waiting)}): the ranks wait for each other for ever"
     if not one.outcome.paired:
         return f"{_message(waiting[0])} on rank {waiting[0].rank} of {one.world} is never answered: it waits for ever"
+    if Kind.MEET in kinds:
+        return (
+            f"{_who(waiting[0])} waits for a rank that waits in {waiting[-1].event.op}() itself: none of them goes on"
+        )
     if kinds == {Kind.SEND}:
         return f"every rank is in {waiting[0].event.op}() before any comes to recv(): blocking sends then wait for ever"
     if kinds == {Kind.RECEIVE}:
@@ -77,6 +81,8 @@ def _told(one: Deadlock) -> str:
 def _fix(one: Deadlock) -> str:
     if one.outcome.tags_differ:
         return "give both sides the same tag"
+    if any(each.event.kind is Kind.MEET for each in one.outcome.waiting):
+        return "move the collective in front of the messages or behind them, on every rank"
     return _FIX if one.outcome.paired else "let the peer call the other half: a recv(src=...) for each send(dst=...)"
 
 
@@ -87,6 +93,8 @@ def _who(one: Waiting) -> str:
 def _message(one: Waiting) -> str:
     """Returns "send() to rank 1", "wait() of isend() to rank 1"."""
     event = one.event.awaited or one.event
+    if event.kind is Kind.MEET:
+        return f"{event.op}()"
     towards = "to" if event.kind is Kind.SEND else "from"
     return f"{'wait() of ' if one.event.awaited else ''}{event.op}() {towards} rank {event.peer}"
 
