@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import traceback
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
@@ -24,29 +25,32 @@ def audit(files: Iterable[AuditedFile], rules: Mapping[str, ModuleType], *, jobs
     files = tuple(files)
     with _no_collection():
         readable = tuple(one for one in files if _is_readable(one))
-        tasks = [(file, [code for code, rule in rules.items() if concerns(rule, file)]) for file in readable]
+        tasks = [(code, file) for code, rule in rules.items() for file in readable if concerns(rule, file)]
         answers = _answers(tasks, rules, Project(readable), jobs)
+        asked_about = Counter(code for code, _ in tasks)
     return Audit(
         found=in_order(found for several, _ in answers for found in several),
         files=readable,
         skipped=tuple(Skipped(path=one.shown, problem=one.problem) for one in files if one.problem),
         crashed=tuple(crash for _, several in answers for crash in several),
-        asked={code: sum(code in codes for _, codes in tasks) for code in rules},
+        asked={code: asked_about[code] for code in rules},
     )
 
 
 def _answers(
     tasks: list[workers.Task], rules: Mapping[str, ModuleType], project: Project, jobs: int
 ) -> list[workers.Answer]:
-    def ask(file: AuditedFile, code: str) -> workers.Answer:
+    def ask(code: str, file: AuditedFile) -> workers.Answer:
         try:
             return asked(rules[code], file, project), []
         except Exception as error:
             return [], [_crash(code, file, error)]
 
     if jobs > 1 and workers.pays(tasks):
+        with contextlib.suppress(Exception):  # each rule that needs it will say so itself
+            _ = project.calls_by_canonical  # what all rules need is worked out before the processes part
         return list(workers.answers(tasks, ask, jobs))
-    return [ask(file, code) for file, codes in tasks for code in codes]
+    return [ask(code, file) for code, file in tasks]
 
 
 def concerns(rule: ModuleType, file: AuditedFile) -> bool:

@@ -17,8 +17,8 @@ LARGEST = 4 << 20  # bytes; generated or data. The syntax tree of a larger one w
 LEFT_OUT = frozenset(
     ["node_modules", "build", "dist", "__pycache__", "site-packages", "__pypackages__", ".git", ".hg", ".svn", ".tox",
      ".nox", ".venv", ".cache", ".eggs", ".idea", ".vscode", ".ipynb_checkpoints", ".mypy_cache", ".ruff_cache",
-     ".pytest_cache", ".local", ".conda", ".cargo", ".npm", ".terraform", ".hypothesis", ".Trash"]  # fmt: skip
-)
+     ".pytest_cache", ".local", ".conda", ".cargo", ".npm", ".terraform", ".hypothesis", ".Trash"]
+)  # fmt: skip
 SUFFIXES = {
     ".py": FileKind.PYTHON,
     ".ipynb": FileKind.PYTHON,

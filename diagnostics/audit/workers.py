@@ -1,6 +1,8 @@
-"""Asks rules in forked processes: they share the syntax trees, and one that dies takes one file with it, not the audit.
+"""Asks rules in forked processes: they share the syntax trees, and one that dies takes one answer with it.
 
-A worker says which rule it asks about which file before it does, and what came of it after; a line of JSON each.
+What one rule works out about a project the next one of its kind needs, too. So a process takes all rules whose codes
+begin alike, and then the next such unit. It says which rule it asks about which file before it does, and what came of
+it after; a line of JSON each.
 """
 
 from __future__ import annotations
@@ -9,56 +11,130 @@ import json
 import os
 import selectors
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any, TypeAlias
 
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit import wire
 from diagnostics.audit.found import Crash, Found
 
-Task: TypeAlias = tuple[AuditedFile, list[str]]  # a file and the codes of the rules to ask about it
+Task: TypeAlias = tuple[str, AuditedFile]  # the code of a rule, and a file to ask it about
 Answer: TypeAlias = tuple[list[Found], list[Crash]]
-Ask: TypeAlias = Callable[[AuditedFile, str], Answer]
+Ask: TypeAlias = Callable[[str, AuditedFile], Answer]
 ENOUGH = 2_000_000  # characters to ask about; less is done before a second process has begun
+MOST_DEATHS = 3  # of a rule that kills the process; then it is asked no more
+LONGEST = "A2"  # rules about collectives follow ranks through the whole project: they begin
 
 
 def pays(tasks: Sequence[Task]) -> bool:
     """Returns whether there is so much to ask that processes of their own are worth it."""
-    return sum(len(file.text) * bool(codes) for file, codes in tasks) > ENOUGH
+    return sum({file.shown: len(file.text) for _, file in tasks}.values()) > ENOUGH
 
 
 def answers(tasks: Sequence[Task], ask: Ask, jobs: int) -> Iterator[Answer]:
-    """Yields what `ask` answers about each task, from `jobs` processes."""
-    files = {file.shown: file for file, _ in tasks}
-    large_first = sorted((task for task in tasks if task[1]), key=lambda task: -len(task[0].text))
-    pool = selectors.DefaultSelector()
-    try:
-        for number in range(jobs):
-            _start(pool, large_first[number::jobs], ask)
-        while pool.get_map():
-            for key, _ in pool.select():
+    """Yields what `ask` answers, from `jobs` processes."""
+    in_order = sorted(tasks, key=lambda task: (not task[0].startswith(LONGEST), task[0]))
+    units = [list(several) for _, several in groupby(in_order, key=lambda task: task[0][:3])]
+    with _Pool(units, ask) as pool:
+        for _ in range(min(jobs, len(units))):
+            pool.start([])
+        yield from pool.answers({file.shown: file for _, file in tasks})
+
+
+class _Pool:
+    """The processes at work, and the pipe from which they take the numbers of units."""
+
+    def __init__(self, units: list[list[Task]], ask: Ask) -> None:
+        self.units = units
+        self.ask = ask
+        self.deaths: Counter[str] = Counter()
+        self.streams = selectors.DefaultSelector()
+        self.numbers, writing = os.pipe()
+        os.write(writing, bytes(range(len(units))))
+        os.close(writing)
+
+    def __enter__(self) -> _Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for key in list(self.streams.get_map().values()):
+            key.data.kill()
+        self.streams.close()
+        os.close(self.numbers)
+
+    def start(self, first: list[Task]) -> None:
+        """Starts a process that does `first` and then takes units."""
+        reading, writing = os.pipe()
+        pid = os.fork()
+        if not pid:
+            self._work(writing, first)
+        os.close(writing)
+        self.streams.register(reading, selectors.EVENT_READ, _Worker(pid=pid, stream=reading, tasks=first))
+
+    def answers(self, files: Mapping[str, AuditedFile]) -> Iterator[Answer]:
+        """Yields answers until all processes have ended."""
+        while self.streams.get_map():
+            for key, _ in self.streams.select():
                 worker: _Worker = key.data
                 for line in worker.read():
-                    yield from _answer(worker, json.loads(line), files)
+                    body = json.loads(line)
+                    if isinstance(body, int):
+                        worker.tasks, worker.begun = self.units[body], 0
+                    elif body is None:
+                        worker.begun += 1
+                    else:
+                        found = [wire.found_from(one, files) for one in body["found"]]
+                        yield found, [wire.crash_from(one) for one in body["crashed"]]
                 if worker.ended:
-                    pool.unregister(key.fd)
-                    yield from _after(worker.close(), worker, pool, ask)
-    finally:
-        for key in list(pool.get_map().values()):
-            key.data.kill()
-        pool.close()
+                    self.streams.unregister(key.fd)
+                    code = worker.close()
+                    if code:
+                        yield [], [self._after(worker, code)]
+
+    def _after(self, worker: _Worker, code: int) -> Crash:
+        """Goes on behind the question that a process died of."""
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        (rule, file), left = worker.tasks[worker.begun - 1], worker.tasks[worker.begun :]
+        self.deaths[rule] += 1
+        told = f"the process that asked it ended with {how}"
+        if self.deaths[rule] >= MOST_DEATHS:
+            left = [task for task in left if task[0] != rule]
+            told += ", as before: it is asked no more"
+        self.start(left)
+        return Crash(code=rule, path=file.shown, reason=told)
+
+    def _work(self, stream: int, first: list[Task]) -> None:
+        """Answers, and ends the process whatever happens: nothing of the parent's may run twice."""
+        code = 1
+        try:
+            with os.fdopen(stream, "wb") as out:
+                self._ask_all(first, out)
+                while number := os.read(self.numbers, 1):
+                    _say(out, number[0])
+                    self._ask_all(self.units[number[0]], out)
+            code = 0
+        finally:
+            os._exit(code)
+
+    def _ask_all(self, tasks: list[Task], out: Any) -> None:
+        for rule, file in tasks:
+            _say(out, None)
+            found, crashed = self.ask(rule, file)
+            if found or crashed:
+                _say(out, {"found": [*map(wire.found_json, found)], "crashed": [*map(wire.crash_json, crashed)]})
 
 
 @dataclass(slots=True)
 class _Worker:
-    """One process with what it still has to do; `now` is the file and rule it is at."""
+    """One process as the parent sees it: `begun` of its tasks."""
 
     pid: int
     stream: int
     tasks: list[Task]
-    now: tuple[str, str] = ("", "")
-    done: int = 0
+    begun: int = 0
     ended: bool = False
     rest: bytes = field(default=b"")
 
@@ -80,58 +156,6 @@ class _Worker:
         self.close()
 
 
-def _start(pool: selectors.BaseSelector, tasks: list[Task], ask: Ask) -> None:
-    if not tasks:
-        return
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if not pid:
-        _work(writing, tasks, ask)
-    os.close(writing)
-    pool.register(reading, selectors.EVENT_READ, _Worker(pid=pid, stream=reading, tasks=tasks))
-
-
-def _work(stream: int, tasks: list[Task], ask: Ask) -> None:
-    """Answers, and ends the process whatever happens: nothing of the parent's may run twice."""
-    code = 1
-    try:
-        with os.fdopen(stream, "wb") as out:
-            for file, codes in tasks:
-                for rule in codes:
-                    _say(out, [file.shown, rule])
-                    found, crashed = ask(file, rule)
-                    if found or crashed:
-                        _say(
-                            out, {"found": [*map(wire.found_json, found)], "crashed": [*map(wire.crash_json, crashed)]}
-                        )
-                _say(out, None)
-        code = 0
-    finally:
-        os._exit(code)
-
-
 def _say(out: Any, body: Any) -> None:
     out.write(json.dumps(body).encode() + b"\n")
     out.flush()
-
-
-def _answer(worker: _Worker, body: Any, files: dict[str, AuditedFile]) -> Iterator[Answer]:
-    if body is None:
-        worker.done += 1
-    elif isinstance(body, list):
-        worker.now = (body[0], body[1])
-    else:
-        found = [wire.found_from(one, files) for one in body["found"]]
-        yield found, [wire.crash_from(one) for one in body["crashed"]]
-
-
-def _after(code: int, worker: _Worker, pool: selectors.BaseSelector, ask: Ask) -> Iterator[Answer]:
-    """Goes on behind the rule that a worker died of."""
-    if worker.done == len(worker.tasks):
-        return
-    (file, codes), *others = worker.tasks[worker.done :]
-    path, rule = worker.now if worker.now[0] == file.shown else (file.shown, codes[0])
-    how = f"signal {-code}" if code < 0 else f"exit code {code}"
-    yield [], [Crash(code=rule, path=path, reason=f"the process that asked it ended with {how}")]
-    left = codes[codes.index(rule) + 1 :]
-    _start(pool, [*([(file, left)] if left else []), *others], ask)

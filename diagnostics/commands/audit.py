@@ -50,8 +50,8 @@ DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 def command(context: click.Context, /, paths: tuple[Path, ...], **options: Any) -> None:
     """Finds bugs of distributed PyTorch training in Python, notebooks, shell scripts, YAML and Dockerfiles.
 
-    Nothing is imported or run. PATHs are files and folders, the current one by default; of folders, hidden ones,
-    virtual environments, build, dist and node_modules are left out. Shown are errors and warnings that are confirmed
+    Nothing is imported or run. PATHs are files and folders, the current one by default; of folders, virtual
+    environments, build, dist, node_modules and those of tools (.git, .cache) are left out. Shown are errors and warnings that are confirmed
     or likely.
 
     To be silent about a line: `# ups: ignore[A101] reason` on it or alone above it; about a file:

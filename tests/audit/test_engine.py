@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 from typing import Any
 
 import pytest
@@ -94,3 +96,16 @@ def test_a_worker_that_dies_takes_one_rule_on_one_file_with_it(jobs: int) -> Non
     assert result.crashed == (Crash(code="A900", path="b.py", reason="the process that asked it ended with signal 9"),)
     assert [one.hit.file.shown for one in result.found if one.code == "A900"] == ["a.py", "c.py", "d.py"]
     assert len([one for one in result.found if one.code == "A901"]) == 8
+
+
+def always_dies(file: AuditedFile, project: Any) -> Any:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("always_workers")
+def test_a_rule_that_kills_again_and_again_is_asked_no_more() -> None:
+    files = [python(f"{name}.py", WAITING) for name in "abcdefgh"]
+    result = audit(files, {"A900": rule("A900", always_dies), "A901": WAITS}, jobs=2)
+    assert [one.path for one in result.crashed] == ["a.py", "b.py", "c.py"]
+    assert result.crashed[-1].reason == "the process that asked it ended with signal 9, as before: it is asked no more"
+    assert len(result.found) == 16

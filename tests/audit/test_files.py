@@ -46,14 +46,15 @@ def test_kinds_are_told_by_name_and_files_without_a_suffix_by_their_first_line(t
     }
 
 
-def test_what_is_installed_built_or_hidden_is_left_out_unless_it_is_named(tmp_path: Path) -> None:
+def test_what_is_installed_built_or_of_tools_is_left_out_unless_it_is_named(tmp_path: Path) -> None:
     project(tmp_path, a_py="", build__b_py="", dist__c_py="", env__d_py="")
     (tmp_path / "env" / "pyvenv.cfg").write_text("")
-    (tmp_path / ".hidden").mkdir()
-    (tmp_path / ".hidden" / "e.py").write_text("")
-    assert list(shown(tmp_path)) == ["a.py"]
-    assert list(shown(tmp_path, tmp_path / "build", tmp_path / "env", tmp_path / ".hidden" / "e.py")) == [
-        ".hidden/e.py",
+    for hidden in (".git", ".github"):
+        (tmp_path / hidden).mkdir()
+        (tmp_path / hidden / "e.yaml").write_text("")
+    assert list(shown(tmp_path)) == [".github/e.yaml", "a.py"]
+    assert list(shown(tmp_path, tmp_path / "build", tmp_path / "env", tmp_path / ".git" / "e.yaml")) == [
+        ".git/e.yaml",
         "build/b.py",
         "env/d.py",
     ]
