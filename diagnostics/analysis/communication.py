@@ -1,4 +1,4 @@
-"""Which calls make ranks meet: operations of torch.distributed, and those hidden in wrappers, savers and trainers. Pure.
+"""Which calls make ranks meet: operations of torch.distributed, and those hidden in wrappers and trainers. Pure.
 
 Hidden ones: the forward and backward of a wrapped model, state dicts of sharded ones, checkpoints that every rank
 writes, metrics that gather, and every function of the project that does such a thing, at any depth.
@@ -208,10 +208,12 @@ class Communication:
             return None
         return Reach("backward", Meeting.BACKWARD, ((call, function),), False, label="backward() of a wrapped model")
 
-
     def _is_wrapped_code(self, function: Function, depth: int = 3) -> bool:
         """Whether the function stands beside a wrapper, or is called from where one is."""
-        if function.file in self.objects.wrapping_files or "manual_backward" in self.project.by_path[function.file].words:
+        if (
+            function.file in self.objects.wrapping_files
+            or "manual_backward" in self.project.by_path[function.file].words
+        ):
             return True
         callers = self.project.callers(function) if depth and function.name != "<module>" else []
         return any(self._is_wrapped_code(caller, depth - 1) for _, caller in callers[:6])

@@ -122,9 +122,10 @@ class Lengths:
                 for argument in arguments:
                     yield from self._of(argument, function)
                 reader = self.program.method(target.owner, "__iter__")
-                for node in reader.own_nodes if reader is not None else ():
-                    if isinstance(node, (ast.For, ast.AsyncFor)):
-                        yield from self._of(node.iter, reader)
+                if reader is not None:
+                    loops = (node for node in reader.own_nodes if isinstance(node, (ast.For, ast.AsyncFor)))
+                    for loop in loops:
+                        yield from self._of(loop.iter, reader)
                 return
             target = measures
         for node in target.own_nodes:

@@ -8,8 +8,10 @@ _PREFIXES = (
     (re.compile(r"^torch\.distributed\.distributed_c10d\."), "torch.distributed."),
     (re.compile(r"^pytorch_lightning\b"), "lightning.pytorch"),
     (re.compile(r"^lightning_fabric\b"), "lightning.fabric"),
-    (re.compile(r"^lightning\.(?=Trainer\b|LightningModule\b|Callback\b|LightningDataModule\b|seed_everything\b)"),
-     "lightning.pytorch."),  # fmt: skip
+    (
+        re.compile(r"^lightning\.(?=Trainer\b|LightningModule\b|Callback\b|LightningDataModule\b|seed_everything\b)"),
+        "lightning.pytorch.",
+    ),
     (re.compile(r"^lightning\.Fabric\b"), "lightning.fabric.Fabric"),
 )
 _WHOLE = {

@@ -1,4 +1,4 @@
-"""Values that a test compares and that each rank has worked out for itself: its loss, what it collected, its place. Pure."""
+"""Values in tests that each rank has worked out for itself: its loss, what it has collected. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def _is_loss(value: ast.expr, function: Function, taints: Taints, rounds: int) -
             return "loss" in value.attr.lower() and last_name(value.value) not in ("self", "args", "cfg", "config")
         case ast.Name():
             made = [one for one in _made(value.id, function) if one is not value]
-            return any(_is_loss(one, function, taints, rounds - 1) or _mentions_loss(one, function, taints) for one in made)
+            return any(
+                _is_loss(one, function, taints, rounds - 1) or _mentions_loss(one, function, taints) for one in made
+            )
         case ast.BinOp():
             return any(_is_loss(side, function, taints, rounds) for side in (value.left, value.right))
         case _:

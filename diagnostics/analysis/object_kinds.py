@@ -169,10 +169,8 @@ class ObjectKinds:
 
     def _of_bases(self, kind: ast.ClassDef, depth: int = 3) -> Iterator[ObjectKind]:
         module = self.project.module_of_class(kind)
-        for base in kind.bases if module is not None else ():
-            name = self.project.name(base, module)
-            if name in _BASES:
-                yield _BASES[name]
+        names = [self.project.name(base, module) for base in kind.bases] if module is not None else []
+        yield from (_BASES[name] for name in names if name in _BASES)
         for parent in self.project.bases(kind) if depth else ():
             yield from self._of_bases(parent, depth - 1)
 
@@ -183,4 +181,3 @@ class ObjectKinds:
 def is_wrapper(kinds: tuple[ObjectKind, ...]) -> bool:
     """Whether one of the kinds averages gradients."""
     return any(kind in _WRAPPERS for kind in kinds)
-

@@ -23,16 +23,42 @@ from diagnostics.analysis.source_files import SourceFile, Sources
 Fact = TypeVar("Fact")
 # A file with none of these words takes no part in what crosses files.
 DEEP_WORDS = frozenset(
-    ["rank", "local_rank", "world_size", "DataLoader", "DistributedDataParallel", "DDP", "FSDP",
-     "FullyShardedDataParallel", "accelerator", "Accelerator", "fabric", "Fabric", "is_main_process", "rank_zero_only",
-     "barrier", "all_reduce", "init_process_group", "deepspeed", "horovod", "hvd", "LightningModule", "idist",
-     "set_epoch", "new_group", "all_gather", "is_global_zero"]  # fmt: skip
+    [
+        "rank",
+        "local_rank",
+        "world_size",
+        "DataLoader",
+        "DistributedDataParallel",
+        "DDP",
+        "FSDP",
+        "FullyShardedDataParallel",
+        "accelerator",
+        "Accelerator",
+        "fabric",
+        "Fabric",
+        "is_main_process",
+        "rank_zero_only",
+        "barrier",
+        "all_reduce",
+        "init_process_group",
+        "deepspeed",
+        "horovod",
+        "hvd",
+        "LightningModule",
+        "idist",
+        "set_epoch",
+        "new_group",
+        "all_gather",
+        "is_global_zero",
+    ]
 )
 FEW_FILES = 150  # so many are looked at whole
 FEW_TO_GUESS = 25  # in so few, a method of a name that few classes have is taken for the one meant
 MOST_EXPANDED = 5
 # Methods of modules that give back the module they are called on.
-_GIVES_ITSELF = frozenset(["to", "cuda", "cpu", "train", "eval", "half", "float", "double", "bfloat16", "requires_grad_"])
+_GIVES_ITSELF = frozenset(
+    ["to", "cuda", "cpu", "train", "eval", "half", "float", "double", "bfloat16", "requires_grad_"]
+)
 _LIBRARIES = frozenset(["torch", "numpy", "yaml", "wandb", "accelerate", "lightning", "transformers", "datasets"])
 
 
@@ -58,7 +84,7 @@ class Project(Program):
     # Files and functions
 
     @cached_property
-    def files(self) -> dict[str, SourceFile]:  # type: ignore[override]
+    def files(self) -> dict[str, SourceFile]:
         """The files that are looked at together, by the path shown."""
         few = len(self.python) <= FEW_FILES
         return {one.shown: one for one in self.python if few or _is_deep(one)}
@@ -69,7 +95,7 @@ class Project(Program):
         return {one.shown: one for one in self.audited}
 
     @cached_property
-    def functions(self) -> tuple[Function, ...]:  # type: ignore[override]
+    def functions(self) -> tuple[Function, ...]:
         """Every function of `files`."""
         return tuple(one for file in self.files.values() for one in self.functions_in(file))
 
@@ -440,13 +466,13 @@ class Project(Program):
 
     def class_attributes(self, kind: ast.ClassDef, name: str, depth: int = 3) -> list[tuple[ast.expr, Function]]:
         """Returns what `self.name` is assigned in a class or its bases, with the method that does it."""
-        found = [
-            (value, where)
-            for value, where in self.attributes.get(name, ())
-            if self.class_of(where) is kind
-        ]
-        found += [(node.value, self.module_of(self.by_path[self._file_of_class[id(kind)]])) for node in kind.body
-                  if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)]  # fmt: skip
+        found = [(value, where) for value, where in self.attributes.get(name, ()) if self.class_of(where) is kind]
+        module = self.module_of_class(kind)
+        for node in kind.body if module is not None else ():
+            if isinstance(node, ast.Assign) and any(
+                isinstance(one, ast.Name) and one.id == name for one in node.targets
+            ):
+                found.append((node.value, module))
         if not found and depth:
             for parent in self.bases(kind):
                 found += self.class_attributes(parent, name, depth - 1)
@@ -487,10 +513,17 @@ class Project(Program):
 
     def agrees(self, call: ast.Call, function: Function) -> bool:
         """Whether a call is a method by which Accelerate, Fabric or Lightning make a value the same on every rank."""
-        if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("reduce", "gather", "all_gather", "broadcast"):
+        if not isinstance(call.func, ast.Attribute) or call.func.attr not in (
+            "reduce",
+            "gather",
+            "all_gather",
+            "broadcast",
+        ):
             return False
         owner = last_name(call.func.value).lstrip("_")
-        return owner in ("accelerator", "fabric", "strategy") or bool(self.name(call.func, function).startswith("idist."))
+        return owner in ("accelerator", "fabric", "strategy") or bool(
+            self.name(call.func, function).startswith("idist.")
+        )
 
     def attribute_values(self, value: ast.Attribute, function: Function) -> list[tuple[ast.expr, Function]]:
         """Returns what the attribute is assigned in the class of the object, as far as that is known."""

@@ -7,7 +7,7 @@ ranks then pass is not the same and the decision itself guards it, or leaves bef
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -300,7 +300,9 @@ class RankDecisions:
 
     def _even(self, handler: ast.ExceptHandler) -> bool:
         caught = handler.type
-        names = [last_name(one) for one in (caught.elts if isinstance(caught, ast.Tuple) else [caught] if caught else [])]
+        names = [
+            last_name(one) for one in (caught.elts if isinstance(caught, ast.Tuple) else [caught] if caught else [])
+        ]
         return bool(names) and all(name in _EVEN_ERRORS for name in names)
 
     def _raises_alone(self, node: ast.Try, skipped: Reach, function: Function) -> bool:
@@ -316,8 +318,8 @@ def _unmatched(parted: list[tuple[_Asking, Way, Way]]) -> Iterator[tuple[_Asking
     """Yields the branches but those of which one gives a rank what another one, before or after, gives the other."""
     open_ = list(parted)
     for one in parted:
-        match = next((two for two in open_ if two is not one and (two[1].items, two[2].items) == (one[2].items, one[1].items)),
-                     None)  # fmt: skip
+        opposite = (one[2].items, one[1].items)
+        match = next((two for two in open_ if two is not one and (two[1].items, two[2].items) == opposite), None)
         if one in open_ and match is not None:
             open_ = [two for two in open_ if two is not one and two is not match]
     yield from open_
@@ -339,7 +341,7 @@ def _calls(block: list[ast.stmt]) -> Iterator[ast.Call]:
         waiting += ast.iter_child_nodes(node)
 
 
-def _nodes(block: list[ast.stmt] | list[ast.expr] | list[ast.AST]) -> set[int]:
+def _nodes(block: Sequence[ast.AST]) -> set[int]:
     return {id(node) for one in block for node in ast.walk(one)}
 
 
@@ -347,7 +349,11 @@ def _leaves_inside(block: list[ast.stmt]) -> ast.stmt | None:
     """Returns a statement in an arm by which the function or the round may be left."""
     for statement in block:
         if isinstance(statement, ast.If):
-            found = leaving(statement.body) or leaving(statement.orelse) or _leaves_inside([*statement.body, *statement.orelse])
+            found = (
+                leaving(statement.body)
+                or leaving(statement.orelse)
+                or _leaves_inside([*statement.body, *statement.orelse])
+            )
             if found is not None:
                 return found
         elif isinstance(statement, (ast.With, ast.Try)):
@@ -357,4 +363,3 @@ def _leaves_inside(block: list[ast.stmt]) -> ast.stmt | None:
         elif leaving([statement]) is not None:
             return statement
     return None
-

@@ -1,4 +1,4 @@
-"""How tests fall on a given rank: `rank == 0`, `is_main()`, `rank % 2`, `world_size > 1`, worked out as far as is seen. Pure.
+"""How tests fall on a given rank: `rank == 0`, `is_main()`, `rank % 2`, as far as that is seen. Pure.
 
 Tests about other ranks than the job's own (of a pipeline stage, of a tensor-parallel group) are left open.
 """
@@ -21,8 +21,10 @@ _BOOLEAN = re.compile(r"^_?is_|^(?:main|master)_process$|_process_zero$", re.IGN
 # Ranks of something else than the job.
 _OTHERS = re.compile(r"last|group|pipe|stage|model|tensor|data|(?:^|_)(?:dp|tp|pp|mp|ep|cp|sp|vp|cfg|shard|replicate)_"
                      r"|expert|seq|replica|worker|layer|lora|mesh|coord", re.IGNORECASE)  # fmt: skip
-_WORLD = re.compile(r"^(?:get_)?(?:global_|dist_|local_)?(?:world|num|n)_?(?:size|processes|ranks|gpus|replicas)$|^world$",
-                    re.IGNORECASE)  # fmt: skip
+_WORLD = re.compile(
+    r"^(?:get_)?(?:global_|dist_|local_)?(?:world|num|n)_?(?:size|processes|ranks|gpus|replicas)$|^world$",
+    re.IGNORECASE,
+)
 _DISTRIBUTED = re.compile(
     r"^(?:is_)?(?:_?use_)?(?:distributed|ddp|dist)(?:_(?:is_)?(?:initialized|available|enabled|run|training|mode))*$"
     r"|^is_initialized$|^is_available$|^is_dist_\w+$|^is_(?:torch_)?distributed\w*$|^multi_?gpu$|^is_torchelastic_launched$"
@@ -207,7 +209,11 @@ class RankTests:
                 return found
         if any(not isinstance(one, ast.Constant) for one in (*call.args, *(k.value for k in call.keywords))):
             return OPEN  # of a group
-        return self._by_name(name, call.func, on) if source_of(call) == RANK or _WORLD.match(name) or _DISTRIBUTED.match(name) else OPEN
+        return (
+            self._by_name(name, call.func, on)
+            if source_of(call) == RANK or _WORLD.match(name) or _DISTRIBUTED.match(name)
+            else OPEN
+        )
 
     def _returned(self, function: Function, on: OnRank, rounds: int) -> Any:
         """Returns what a function gives back on a rank where its last return says so."""
@@ -221,7 +227,10 @@ class RankTests:
     def _variable(self, value: ast.expr, on: OnRank) -> Any:
         """Returns what an environment variable of the launcher says on a rank."""
         words = [one.value for one in ast.walk(value) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-        if any(word.endswith("RANK") and "GROUP" not in word or word in ("SLURM_PROCID", "SLURM_LOCALID") for word in words):
+        if any(
+            (word.endswith("RANK") and "GROUP" not in word) or word in ("SLURM_PROCID", "SLURM_LOCALID")
+            for word in words
+        ):
             return on.rank
         return on.world if "WORLD_SIZE" in words or "LOCAL_WORLD_SIZE" in words else OPEN
 
@@ -244,12 +253,24 @@ def _default(function: Function, name: str) -> ast.expr | None:
     arguments = function.syntax.args
     plain = [*arguments.posonlyargs, *arguments.args]
     with_default = plain[len(plain) - len(arguments.defaults) :]
-    pairs = [*zip(with_default, arguments.defaults, strict=True), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    pairs = [
+        *zip(with_default, arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
     return next((value for one, value in pairs if one.arg == name), None)
 
 
 def _is_property(function: Function) -> bool:
-    return any(last_name(one) in ("property", "cached_property") for one in getattr(function.syntax, "decorator_list", ()))
+    return any(
+        last_name(one) in ("property", "cached_property") for one in getattr(function.syntax, "decorator_list", ())
+    )
+
+
+def is_own_rank(value: ast.expr) -> bool:
+    """Whether an expression reads the rank in the job: not that in a group, nor of a stage."""
+    if isinstance(value, ast.Call) and (value.args or value.keywords):
+        return False
+    return source_of(value) == RANK and not _OTHERS.search(last_name(value))
 
 
 def says_distributed(test: ast.expr) -> bool:

@@ -199,7 +199,14 @@ class RankWays:
     # Expressions
 
     def _expression(
-        self, value: ast.expr, function: Function, assumption: Assumption, depth: int, way: Way, *, entered: bool = False
+        self,
+        value: ast.expr,
+        function: Function,
+        assumption: Assumption,
+        depth: int,
+        way: Way,
+        *,
+        entered: bool = False,
     ) -> None:
         """Adds what is passed while a value is worked out."""
         match value:
@@ -218,8 +225,8 @@ class RankWays:
                 self._short_cut(value, function, assumption, depth, way)
                 return
             case ast.Call():
-                for child in (*value.args, *(one.value for one in value.keywords)):
-                    self._expression(child, function, assumption, depth, way)
+                for argument in (*value.args, *(one.value for one in value.keywords)):
+                    self._expression(argument, function, assumption, depth, way)
                 if isinstance(value.func, (ast.Attribute, ast.Call)):
                     inner = value.func.value if isinstance(value.func, ast.Attribute) else value.func
                     self._expression(inner, function, assumption, depth, way)
@@ -276,9 +283,7 @@ def counts(reach: Reach) -> bool:
 
 
 def _behind(call: ast.Call, function: Function, reach: Reach) -> Reach:
-    return Reach(
-        reach.op, reach.meeting, ((call, function), *reach.chain), reach.sure, reach.grouped, reach.label
-    )
+    return Reach(reach.op, reach.meeting, ((call, function), *reach.chain), reach.sure, reach.grouped, reach.label)
 
 
 def _joined(first: Way, second: Way) -> Way:
@@ -321,7 +326,7 @@ def leaving(block: Sequence[ast.stmt]) -> ast.stmt | None:
     for statement in block:
         if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
             return statement
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            if ast.unparse(statement.value.func) in _LEAVES:
-                return statement
+        ends = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+        if ends and ast.unparse(statement).partition("(")[0] in _LEAVES:
+            return statement
     return None

@@ -32,10 +32,10 @@ from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_decisions import Parting
+from diagnostics.analysis.rank_decisions import Parting, Shape
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit
-from diagnostics.rules.partings import MOST_CALLS, Shape, hit_of, operation, partings
+from diagnostics.rules.partings import MOST_CALLS, hit_of, operation, partings
 
 CODE = "A207"
 NAME = "collective-in-except"

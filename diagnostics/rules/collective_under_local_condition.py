@@ -4,7 +4,8 @@ What it does: flags branches on a value that can differ between ranks (a local l
 time, random numbers) with a collective, a backward of a wrapped model or a save by all ranks in one arm only. A value
 that went through all_reduce, broadcast or gather is the same everywhere and not flagged.
 
-Why it matters: it works until the first time the ranks decide differently, after hours; then some wait until the timeout.
+Why it matters: it works until the ranks decide differently for the first time, after hours; then some wait until the
+timeout.
 
 Bad:
 
@@ -28,11 +29,12 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.communication import Meeting
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.rank_decisions import Shape
 from diagnostics.analysis.taint_sources import RANK
 from diagnostics.findings import Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import WORDS as REASONS
-from diagnostics.rules.partings import Shape, hit_of, operation, partings
+from diagnostics.rules.partings import hit_of, operation, partings
 
 CODE = "A204"
 NAME = "collective-under-local-condition"

@@ -30,10 +30,10 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.communication import Communication, Meeting
 from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_decisions import Parting
+from diagnostics.analysis.rank_decisions import Parting, Shape
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit
-from diagnostics.rules.partings import Shape, hit_of, operation, partings
+from diagnostics.rules.partings import hit_of, operation, partings
 
 CODE = "A208"
 NAME = "exception-skips-collective"
@@ -49,8 +49,8 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         assert isinstance(handler, ast.ExceptHandler)  # noqa: S101 (the shape says so)
         yield hit_of(
             one, file, project,
-            f"an exception caught here skips {operation(one.here)} on this rank alone, and the rank goes on: the others "
-            "wait for it",
+            f"an exception caught here skips {operation(one.here)} on this rank alone, and the rank goes on: the "
+            "others wait for it",
             "let the error end the job, or agree on it with all ranks (all_reduce a flag) before anyone goes on",
             sure=_certainty(one, file, project, handler),
         )  # fmt: skip

@@ -29,10 +29,11 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.communication import Communication, Meeting
 from diagnostics.analysis.flow_files import last_name
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.rank_decisions import Shape
 from diagnostics.analysis.rank_ways import counts
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
-from diagnostics.rules.partings import Shape, hit_of, operation, partings, steps_to
+from diagnostics.rules.partings import hit_of, operation, partings, steps_to
 
 CODE = "A202"
 NAME = "hidden-collective-under-rank-guard"

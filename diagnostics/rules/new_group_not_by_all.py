@@ -27,10 +27,11 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.communication import Meeting
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.rank_decisions import Shape
 from diagnostics.analysis.taint_sources import RANK
 from diagnostics.findings import Severity
 from diagnostics.hits import Hit
-from diagnostics.rules.partings import Shape, hit_of, operation, partings
+from diagnostics.rules.partings import hit_of, operation, partings
 
 CODE = "A209"
 NAME = "new-group-not-by-all"

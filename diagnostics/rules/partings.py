@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.communication import Communication, Meeting, Reach
+from diagnostics.analysis.communication import Meeting, Reach
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Parting, RankDecisions, Shape
-from diagnostics.analysis.rank_tests import RankTests
-from diagnostics.analysis.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME, source_of
+from diagnostics.analysis.rank_tests import RankTests, is_own_rank
+from diagnostics.analysis.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME
 from diagnostics.findings import Confidence
 from diagnostics.hits import Hit, Step, hit, step
 
@@ -82,7 +82,9 @@ def _near(parting: Parting, project: Project) -> bool:
         return len(project.files) <= SMALL and taint.why == LOSS
     if taint.function == parting.function.name or len(project.files) <= SMALL:
         return True
-    return "." in parting.function.name and taint.function.rpartition(".")[0] == parting.function.name.rpartition(".")[0]
+    return (
+        "." in parting.function.name and taint.function.rpartition(".")[0] == parting.function.name.rpartition(".")[0]
+    )
 
 
 def _asked_here(parting: Parting) -> bool:
@@ -95,7 +97,7 @@ def _asks_for_the_rank(parting: Parting) -> bool:
     """Whether the rank itself stands in the test: `rank in members`."""
     test = getattr(parting.decision, "test", None)
     return any(
-        isinstance(node, ast.Compare) and source_of(node.left) == RANK
+        isinstance(node, ast.Compare) and is_own_rank(node.left)
         for node in (ast.walk(test) if test is not None else ())
     )
 
@@ -104,7 +106,9 @@ def _own_file(parting: Parting, project: Project) -> bool:
     """Whether the file that is looked for is another one on each rank."""
     syntax, tests = parting.taint.syntax if parting.taint is not None else None, RankTests(project)
     values = list(syntax.args) if isinstance(syntax, ast.Call) else []
-    values += [made for one in values if isinstance(one, ast.Name) for made in parting.function.assigned.get(one.id, ())]
+    values += [
+        made for one in values if isinstance(one, ast.Name) for made in parting.function.assigned.get(one.id, ())
+    ]
     return any(tests.differs(node, parting.function) for value in values for node in ast.walk(value)
                if isinstance(node, ast.expr))  # fmt: skip
 
@@ -183,7 +187,9 @@ def _steps(parting: Parting, file: AuditedFile, project: Project, *, shown: bool
     if shown and parting.decision is not parting.here.chain[0][0]:
         yield step(file, parting.decision, "decides who comes here")
     if parting.ranks is None and taint is not None and taint.line != parting.line and taint.file in project.by_path:
-        yield Step(place=project.by_path[taint.file].place(taint.line), text=f"{WORDS.get(taint.why, taint.why)} comes in")
+        yield Step(
+            place=project.by_path[taint.file].place(taint.line), text=f"{WORDS.get(taint.why, taint.why)} comes in"
+        )
     if parting.exit is not None and parting.exit.lineno != parting.line:
         yield step(file, parting.exit, "left here by some ranks")
     if not shown or len(parting.here.chain) > 1:
@@ -203,6 +209,3 @@ def steps_to(reach: Reach, project: Project, prefix: str) -> Iterator[Step]:
 def subgroup_only(parting: Parting) -> bool:
     """Whether the operation is one of a group that may hold just these ranks."""
     return parting.here.grouped
-
-
-

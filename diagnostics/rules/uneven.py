@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
@@ -13,7 +13,18 @@ from diagnostics.analysis.taint_sources import RANK, source_of
 from diagnostics.findings import Confidence
 
 MOST_STEPS = 60
-_OPENS = {"open", "load", "loadtxt", "read_csv", "read_parquet", "read_text", "readlines", "File", "read_table", "memmap"}
+_OPENS = {
+    "open",
+    "load",
+    "loadtxt",
+    "read_csv",
+    "read_parquet",
+    "read_text",
+    "readlines",
+    "File",
+    "read_table",
+    "memmap",
+}
 
 
 def length_confidence(parting: Parting, project: Project) -> Confidence:
@@ -57,11 +68,13 @@ def _differs(value: ast.expr, function: Function, project: Project) -> bool:
 
 
 def _reads_own_files(value: ast.expr, function: Function, project: Project) -> bool:
-    """Whether the files of the rank's share, `paths[rank::world]`, are read one after the other: each has its own length."""
+    """Whether the files of the rank's share, `paths[rank::world]`, are read in turn: each has its own length."""
     for kind in project.kinds(value, function, 2):
         reader = project.method(kind, "__iter__")
-        for loop in (node for node in reader.own_nodes if isinstance(node, ast.For)) if reader is not None else ():
-            if _opens_each(loop) and any(_is_share(one, where, project) for one, where in _origins(loop.iter, reader, project)):
+        if reader is None:
+            continue
+        for loop in (node for node in reader.own_nodes if isinstance(node, ast.For)):
+            if _opens_each(loop) and any(_is_share(one) for one, _ in _origins(loop.iter, reader, project)):
                 return True
     return False
 
@@ -75,10 +88,13 @@ def _opens_each(loop: ast.For) -> bool:
     )  # fmt: skip
 
 
-def _is_share(value: ast.expr, function: Function, project: Project) -> bool:
+def _is_share(value: ast.expr) -> bool:
     """Whether a value is a slice that begins at the rank, as far as names tell."""
     return any(
-        isinstance(node, ast.Slice) and node.step is not None and node.lower is not None and source_of(node.lower) == RANK
+        isinstance(node, ast.Slice)
+        and node.step is not None
+        and node.lower is not None
+        and source_of(node.lower) == RANK
         for node in ast.walk(value)
     )
 
@@ -132,10 +148,14 @@ def _named(name: str, function: Function, entered: _Entered | None, project: Pro
             return [(value, scope, entered) for value in scope.assigned[name][:4]]
         if name in scope.parameters:
             if entered is not None and scope is function:
-                return [(value, entered[1], None) for value in _argument(name, scope, entered[0])]
-            return [(value, caller, None) for value, caller in project.arguments(name, scope)][:4]
+                return list(_passed(_argument(name, scope, entered[0]), entered[1]))
+            return [one for value, caller in project.arguments(name, scope) for one in _passed([value], caller)][:4]
         scope = scope.outer
     return []
+
+
+def _passed(values: Iterable[ast.expr], caller: Function) -> Iterator[_Asked]:
+    yield from ((value, caller, None) for value in values)
 
 
 def _argument(name: str, function: Function, call: ast.Call) -> Iterator[ast.expr]:

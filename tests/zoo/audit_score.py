@@ -1,7 +1,7 @@
 """How many faults of the zoo their source shows.   python tests/zoo/audit_score.py [--only NAME...] [--misses]
 
-`ups-doctor audit` reads each program; a fault counts as found where a confirmed or likely finding stands at a line of its
-truth.json. On a healthy program any confirmed or likely error or warning is a false alarm, and the command ends with 1.
+`ups-doctor audit` reads each program; a fault counts as found where a confirmed or likely finding stands at a line of
+its truth.json. On a healthy program any confirmed or likely error or warning is a false alarm: the command ends with 1.
 Many faults are in data, machine or timing: no source shows them, so the share is over those classes that it may show.
 """
 
@@ -57,7 +57,10 @@ def main() -> int:
         print(f"{kind:24} {found_in[kind]:3} of {all_of[kind]:3}{'' if kind in VISIBLE else '   not in the source'}")
     visible = [kind for kind in all_of if kind in VISIBLE]
     shown, count = sum(found_in[kind] for kind in visible), sum(all_of[kind] for kind in visible)
-    print(f"\nfound {shown} of {count} faults of classes that source may show; {len(alarms)} false alarms on {healthy} programs")
+    print(
+        f"\nfound {shown} of {count} faults of classes that source may show; "
+        f"{len(alarms)} false alarms on {healthy} healthy programs"
+    )
     return 1 if alarms else 0
 
 
@@ -73,7 +76,9 @@ def _line(one: Found) -> str:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", default=["*"], metavar="NAME", help="these programs; 'hang_*' fits several")
+    parser.add_argument(
+        "--only", nargs="+", default=["*"], metavar="NAME", help="these programs; 'hang_*' fits several"
+    )
     parser.add_argument("--misses", action="store_true", help="list the faults that were not found")
     return parser.parse_args()
 
