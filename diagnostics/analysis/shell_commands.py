@@ -230,43 +230,41 @@ class _Walk:
         """Yields the commands of the script that a shell is given as text."""
         if here.deep >= DEEPEST_SCRIPT:
             return
-        text, token = _script_of(ran)
+        text, token, given = _script_of(ran)
         if not text:
             return
         try:
             statements = parse(text, token.line)
         except ShellError:
             return
-        inner = _State(self.state.variables, self.state.exported | frozenset(ran.assigned), frozenset())
-        inner.variables = {**inner.variables, **ran.assigned}
-        for word in ran.words:
-            inner.options = _options(inner.options, (word,)) if word.startswith("-") else inner.options
+        exported = self.state.exported | frozenset(ran.assigned)
+        inner = _State({**self.state.variables, **ran.assigned}, exported, _options(frozenset(), given))
         at = _Here((), here.around, here.conditional, here.tested, ran, here.deep + 1)
         yield from _Walk(inner).block(statements, at)
 
 
-def _script_of(ran: Ran) -> tuple[str, Token]:
-    """Returns the script that a command hands to a shell as text, with the token it is in; "" where it hands none."""
-    shell = next((index for index, word in enumerate(ran.words) if PurePosixPath(word).name in SHELLS), None)
-    nothing = ("", ran.command.first)
+def _script_of(ran: Ran) -> tuple[str, Token, tuple[str, ...]]:
+    """Returns the script that a command hands to a shell as text, the token it is in, and the shell's options.
+
+    "" where it hands none.
+    """
+    words = ran.words
+    shell = next((index for index, word in enumerate(words) if PurePosixPath(word).name in SHELLS), None)
     if shell is None:
-        if ran.words[:1] == ("eval",) and len(ran.words) == 2:
-            return ran.words[1], ran.tokens[1]
-        return nothing
-    for index in range(shell + 1, len(ran.words) - 1):
-        word = ran.words[index]
-        if not word.startswith(("-", "+")) and ran.words[index - 1] not in ("-o", "+o"):
+        whole = words[:1] == ("eval",) and len(words) == 2
+        return (words[1] if whole else ""), (ran.tokens[1] if whole else ran.command.first), ()
+    for index in range(shell + 1, len(words) - 1):
+        if not words[index].startswith(("-", "+")) and not re.fullmatch(r"[-+][a-zA-Z]*o", words[index - 1]):
             break
-        if re.fullmatch(r"-[a-z]*c[a-z]*", word) or word == "--command":
+        if re.fullmatch(r"-[a-z]*c[a-z]*", words[index]):
             script = index + 1
-            while script < len(ran.words) - 1 and ran.words[script].startswith("-"):
+            while script < len(words) - 1 and words[script].startswith("-"):
                 script += 1
-            return ran.words[script], ran.tokens[script]
+            return words[script], ran.tokens[script], words[shell + 1 : script]
     for one in ran.command.redirects:
-        if one.operator in ("<<", "<<-") and one.target.body and shell == len(ran.words) - 1:
-            below = Token("word", "", one.target.line + 1, 1)
-            return one.target.body, below
-    return nothing
+        if one.operator in ("<<", "<<-") and one.target.body and shell == len(words) - 1:
+            return one.target.body, Token("word", "", one.target.line + 1, 1), ()
+    return "", ran.command.first, ()
 
 
 def _options(before: frozenset[str], words: tuple[str, ...]) -> frozenset[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.shell_tokens import REDIRECTIONS, ShellError, Token, tokens
 
-MOST_CHARACTERS = 1 << 19
+MOST_CHARACTERS = 1 << 17  # launch scripts are short; reading takes time in proportion
 DEEPEST = 40
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _OPENING = {"{": "}", "if": "fi", "while": "done", "until": "done", "for": "done", "select": "done", "case": "esac"}

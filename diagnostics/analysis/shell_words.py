@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from diagnostics.analysis.shell_tokens import dollar_end
 
 Value = str | tuple[str, ...] | None  # None: assigned, but nobody knows what
-MOST_WORDS = 2000
+MOST_WORDS = 500  # of one variable: a list of files is no part of a launch line
 MOST_TEXT = 1 << 16
+MOST_VALUE = 1 << 13
 _NAMED = re.compile(r"\$(?:\{(\w+)(\[[@*]\])?(:?[-=][^}]*)?\}|(\w+))", re.ASCII)
 _PLAIN = re.compile(r"[^\\'\"$`]+")
 
@@ -51,7 +52,8 @@ def array_of(written: str, variables: Mapping[str, Value]) -> tuple[str, ...] | 
         items = [token.text for token in tokens(written[1:-1]) if token.kind == "word"]
     except ShellError:
         return None
-    return tuple(word for item in items for word in expanded(item, variables))
+    found = tuple(word for item in items[: MOST_WORDS + 1] for word in expanded(item, variables))
+    return found if len(found) <= MOST_WORDS else None
 
 
 def _piece(written: str, at: int, variables: Mapping[str, Value]) -> tuple[int, list[str], bool]:
@@ -108,6 +110,8 @@ def _variable(written: str, variables: Mapping[str, Value], *, split: bool) -> l
         return [written]
     value = variables.get(named[1] or named[4])
     if value is None:
+        return [written]
+    if isinstance(value, str) and len(value) > MOST_VALUE:
         return [written]
     if isinstance(value, tuple):
         items = list(value) if named[2] else [*value[:1]]

@@ -15,18 +15,29 @@ from diagnostics.analysis.audited_file import AuditedFile, FileKind
 MOST_CHARACTERS = 1 << 19
 DEEPEST = 60
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, the same nodes
-_BRACKETS = re.compile(r"[\[{]\s*" * 100)
+_BRACKETS = re.compile(r"[\[{\]}]")
+_INLINE = re.compile(r"(?:[-?]\x20+){60}|\n\x20{500}")  # lists in lists on one line, and very deep indents
 Path = tuple[str, ...]
 
 
 def documents(file: AuditedFile) -> tuple[yaml.Node, ...]:
     """Returns the documents of a YAML file, () where it is none: templates have `{{` where YAML has no place for it."""
-    if file.kind is not FileKind.YAML or len(file.text) > MOST_CHARACTERS or _BRACKETS.search(file.text):
+    if file.kind is not FileKind.YAML or len(file.text) > MOST_CHARACTERS or _is_deep(file.text):
         return ()
     try:
         return tuple(node for node in yaml.compose_all(file.text, Loader=_LOADER) if node is not None)
     except (yaml.YAMLError, RecursionError, ValueError):
         return ()
+
+
+def _is_deep(text: str) -> bool:
+    """Whether collections may be nested so deeply that composing them takes the stack: seen before it is tried."""
+    opened = 0
+    for bracket in _BRACKETS.finditer(text):
+        opened = opened + 1 if bracket[0] in "[{" else max(opened - 1, 0)
+        if opened > DEEPEST:
+            return True
+    return _INLINE.search(text) is not None
 
 
 def mappings(node: yaml.Node, path: Path = (), above: tuple[yaml.MappingNode, ...] = ()) -> Iterator[Found]:

@@ -184,12 +184,12 @@ def _in_python(file: AuditedFile, project: Project) -> Iterator[Hit]:
         )
 
 
-def _made_from_nothing(value: ast.expr, function: Function, project: Project) -> ast.Dict | None:
+def _made_from_nothing(value: ast.expr, function: Function, project: Project, rounds: int = 3) -> ast.Dict | None:
     """Returns the dictionary that is the whole environment: literal names, none of them of ranks, nothing merged in."""
-    if isinstance(value, ast.Name):
+    if isinstance(value, ast.Name) and rounds:
         if any(_adds_to(node, value.id) for node in function.own_nodes):
             return None
-        found = [_made_from_nothing(one, scope, project) for one, scope in values_of(value, function, project)]
+        found = [_made_from_nothing(one, at, project, rounds - 1) for one, at in values_of(value, function, project)]
         return found[0] if len(found) == 1 else None
     if not isinstance(value, ast.Dict) or any(key is None for key in value.keys):
         return None
@@ -204,11 +204,11 @@ def _adds_to(node: ast.AST, name: str) -> bool:
     return isinstance(target, ast.Name) and target.id == name
 
 
-def _command_words(value: ast.expr, function: Function, project: Project) -> tuple[str, ...]:
+def _command_words(value: ast.expr, function: Function, project: Project, rounds: int = 3) -> tuple[str, ...]:
     """Returns the words of a command's list; what is computed is left as "$"."""
-    if isinstance(value, ast.Name):
+    if isinstance(value, ast.Name) and rounds:
         several = list(values_of(value, function, project))
-        return _command_words(several[0][0], several[0][1], project) if len(several) == 1 else ()
+        return _command_words(*several[0], project, rounds - 1) if len(several) == 1 else ()
     if not isinstance(value, (ast.List, ast.Tuple)):
         return ()
     words = []
