@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from diagnostics.analysis.device_words import gpu_of, moved_to
 from diagnostics.analysis.flow_files import Function
@@ -15,7 +16,7 @@ _KEEP = frozenset(
 )  # fmt: skip
 
 
-def on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 4) -> str:
+def on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 6) -> str:
     """Returns "always", "perhaps" (the device is chosen at run time) or "" for whether tensors in it lie on a GPU."""
     if rounds < 0:
         return ""
@@ -43,31 +44,42 @@ def _of_call(value: ast.Call, function: Function, project: Project, rounds: int)
             return on_gpu(value.args[0], function, project, rounds - 1)
         if value.func.attr in _KEEP or value.func.attr.startswith(("encode", "forward")):
             return on_gpu(value.func.value, function, project, rounds - 1)
-    if isinstance(value.func, ast.Name) and value.func.id in function.assigned:
+    if isinstance(value.func, ast.Name) and (
+        value.func.id in function.assigned or value.func.id in function.parameters
+    ):
         return _of_name(value.func.id, function, project, rounds - 1)  # a model that was moved
     return ""
 
 
 def _of_name(name: str, function: Function, project: Project, rounds: int) -> str:
-    values = function.assigned.get(name, [])
-    answers = [on_gpu(one, function, project, rounds - 1) for one in values if not _empty(one)]
+    moves = [gpu_of(device, function, project) for device in _moves(name, function)]
+    if moves:
+        return _least(moves)
+    values = [one for one in function.assigned.get(name, []) if not _empty(one)]
+    return _least([on_gpu(one, function, project, rounds - 1) for one in [*values, *_appended(name, function)]])
+
+
+def _moves(name: str, function: Function) -> Iterator[ast.expr]:
+    """Yields the devices of `model.cuda()` as a statement of its own: only modules are moved in place."""
     for node in function.own_nodes:
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and isinstance(node.func.value, ast.Name)
-        ):
-            if node.func.value.id == name and node.func.attr == "append" and node.args:
-                answers.append(on_gpu(node.args[0], function, project, rounds - 1))
-            elif node.func.value.id == name and node.func.attr in ("to", "cuda") and values:
-                answers += [gpu_of(device, function, project)] if (device := moved_to(node)) is not None else []
-                values = [*values]
-    if not answers:
+        call = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda"):
+            device = moved_to(call)
+            if device is not None and isinstance(call.func.value, ast.Name) and call.func.value.id == name:
+                yield device
+
+
+def _appended(name: str, function: Function) -> Iterator[ast.expr]:
+    for node in function.own_nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
+            yield from node.args[:1] if ast.unparse(node.func.value) == name else ()
+
+
+def _least(answers: list[str]) -> str:
+    """What holds of a name that is assigned all of these; "" where one of them is not known to lie on a GPU."""
+    if not answers or not all(answers):
         return ""
-    moved = [one for one in answers if one]
-    if len(moved) == len(answers) and all(one == "always" for one in moved):
-        return "always"
-    return "perhaps" if moved else ""
+    return "always" if all(one == "always" for one in answers) else "perhaps"
 
 
 def _empty(value: ast.expr) -> bool:

@@ -38,6 +38,8 @@ WORDS = ("load",)
 CHECKLIST = "torch.load says map_location"
 _OPTION = re.compile(r"init|pretrain|weight|ckpt|checkpoint|resume|snapshot|model", re.IGNORECASE)
 
+_OPTIONS = frozenset(["args", "opt", "opts", "options", "cfg", "config", "conf", "hparams", "flags", "FLAGS"])
+
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the loads that leave the device to the file."""
@@ -65,7 +67,8 @@ def _judged(
     call: ast.Call, function: Function, file: AuditedFile, project: Project, state: bool
 ) -> tuple[Confidence, tuple[Step, ...]]:
     path = call.args[0]
-    option = isinstance(path, ast.Attribute) and isinstance(path.value, ast.Name) and bool(_OPTION.search(path.attr))
+    asked = isinstance(path, ast.Attribute) and last_name(path.value) in _OPTIONS
+    option = asked and isinstance(path, ast.Attribute) and bool(_OPTION.search(path.attr))
     if state:
         ranks = _first(file, project, _is_ranks)
         gpu = _first(file, project, _is_gpu)

@@ -39,6 +39,7 @@ NAME = "losses-kept-with-graph"
 SEVERITY = Severity.WARNING
 WORDS = ("backward", "manual_backward")
 CHECKLIST = "losses are detached before they are kept"
+_DETACHES = frozenset(["item", "detach", "float", "detach_", "all_reduce", "reduce_mean", "reduce_loss", "numpy"])
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
@@ -103,8 +104,8 @@ def _detached(loop: Loop) -> Iterator[str]:
     """Yields the names that the loop itself makes numbers of: `loss = loss.item()`."""
     for node in ast.walk(loop):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            name = last_name(node.value.func)
-            if name in ("item", "detach", "float", "detach_", "all_reduce", "reduce_mean", "reduce_loss"):
+            called = {last_name(one.func) for one in ast.walk(node.value) if isinstance(one, ast.Call)}
+            if called & _DETACHES:
                 yield from (ast.unparse(one) for one in node.targets)
         elif isinstance(node, ast.Call) and last_name(node.func) == "detach_" and isinstance(node.func, ast.Attribute):
             yield ast.unparse(node.func.value)

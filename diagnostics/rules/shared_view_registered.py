@@ -1,7 +1,7 @@
 """A buffer or parameter is registered that shares its memory.
 
 What it does: flags register_buffer() and nn.Parameter() of what expand(), expand_as() or broadcast_to() gives without a
-copy, where a dimension of size 1 becomes longer; and, as advice only, a parameter that is a view of another one.
+copy, where a dimension of size 1 becomes longer.
 
 Why it matters: DDP's first broadcast, load_state_dict() and every optimizer write into it, and torch refuses:
 "unsupported operation: more than one element of the written-to tensor refers to a single memory location". It works
@@ -18,7 +18,8 @@ Good:
 `torch.arange(n).expand(1, -1)` only adds a dimension of size 1 and is fine, and so are tied weights
 (`self.head.weight = self.embed.weight`) under DDP.
 
-What it cannot see: sizes that are not written down: there it says possible.
+What it cannot see: sizes that are not written down (there it says possible), and a parameter made of a view of another
+one: `ups-doctor inspect` shows which tensors share memory.
 """
 
 from __future__ import annotations

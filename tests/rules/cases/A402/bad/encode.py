@@ -16,3 +16,8 @@ def collect(model, loader):
     for x in loader:
         found.append(model(x.to(device)).detach())
     torch.save(torch.cat(found), "features.pt")
+
+
+def moved_in_place(encoder, x):
+    encoder.cuda()
+    torch.save(encoder(x), "latents.pt")

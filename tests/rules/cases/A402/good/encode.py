@@ -20,3 +20,15 @@ def checkpoint(model, optimizer, path):
 def on_cpu(encoder, x):
     torch.save(encoder(x.to("cpu")), "cache.pt")
     torch.save(x.to(torch.float16), "half.pt")
+
+
+def brought_back(encoder, x, files):
+    encoder.cuda()
+    latents = encoder(x.cuda())
+    latents = latents.cpu()
+    torch.save(latents, "latents.pt")
+    torch.save(x, "inputs.pt")
+    kept = []
+    for path in files:
+        kept.append(encoder(torch.load(path).cuda()).cpu())
+    torch.save(kept, "all.pt")
