@@ -58,13 +58,14 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 def _compiled(wrap: Wrap, project: Project) -> ast.Call | None:
     if _is_compile(wrap.model, wrap.function, project):
         return wrap.model if isinstance(wrap.model, ast.Call) else None
-    if not isinstance(wrap.model, ast.Name):
+    if not isinstance(wrap.model, (ast.Name, ast.Attribute)):
         return None
+    model = ast.unparse(wrap.model)
     values = [
         (node.lineno, node.value)
         for node in wrap.function.own_nodes
         if isinstance(node, ast.Assign) and node.lineno < wrap.call.lineno
-        and any(isinstance(one, ast.Name) and one.id == wrap.model.id for one in node.targets)
+        and any(ast.unparse(one) == model for one in node.targets)
     ]  # fmt: skip
     last = max(values, key=lambda one: one[0], default=(0, wrap.model))[1]
     return last if isinstance(last, ast.Call) and _is_compile(last, wrap.function, project) else None

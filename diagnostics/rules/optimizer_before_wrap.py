@@ -104,19 +104,18 @@ def _shared(mine: Site, optimizer: Event, yours: Site, wrap: Event) -> str:
     if not isinstance(mine.syntax, ast.Call) or not isinstance(yours.syntax, ast.Call) or not yours.syntax.args:
         return ""
     wrapped = {ast.unparse(one) for one in yours.syntax.args[: 1 if yours.syntax is wrap.call else None]}
-    if mine.syntax is optimizer.call:
-        given = {
-            ast.unparse(one.func.value)
-            for argument in mine.syntax.args[:1]
-            for one in ast.walk(argument)
-            if isinstance(one, ast.Call)
-            and isinstance(one.func, ast.Attribute)
-            and one.func.attr in ("parameters", "named_parameters")
-        }
-    else:
-        given = {ast.unparse(one) for one in mine.syntax.args}
+    listed = {
+        ast.unparse(one.func.value)
+        for argument in mine.syntax.args
+        for one in ast.walk(argument)
+        if isinstance(one, ast.Call)
+        and isinstance(one.func, ast.Attribute)
+        and one.func.attr in ("parameters", "named_parameters")
+    }
+    direct = mine.syntax is optimizer.call or bool(listed)
+    given = listed if direct else {ast.unparse(one) for one in mine.syntax.args}
     named = {one for one in wrapped & given if one.replace(".", "").isidentifier()}
-    likely = {one for one in named if "model" in one or "net" in one} if mine.syntax is not optimizer.call else named
+    likely = {one for one in named if "model" in one or "net" in one} if not direct else named
     return next(iter(sorted(likely)), "")
 
 

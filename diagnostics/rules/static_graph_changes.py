@@ -26,6 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.analysis.accumulation import first_round
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.changing_branches import changing_branches
 from diagnostics.analysis.flow_files import last_name
@@ -68,24 +69,25 @@ def _changing(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
 
 def _unsynchronised(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
     name = bound_to(wrap)
-    for function in project.functions_in(file):
+    for function in project.functions_in(file) if name else ():
         for node in function.own_nodes:
-            if isinstance(node, (ast.With, ast.AsyncWith)) and name:
-                entered = [one for item in node.items for one in ast.walk(item.context_expr)]
-                calls = [one for one in entered if isinstance(one, ast.Call) and last_name(one.func) == "no_sync"]
-                same = [
-                    one for one in calls if isinstance(one.func, ast.Attribute) and ast.unparse(one.func.value) == name
-                ]
-                if same and any(
-                    isinstance(one, ast.Call) and last_name(one.func) == "backward" for one in ast.walk(node)
-                ):
-                    yield hit(
-                        file,
-                        wrap.call,
-                        f"static_graph=True, and {name}.no_sync() is entered at {file.place(node.lineno)}: "
-                        "a first backward under no_sync() ends in an internal assert",
-                        "leave static_graph out, or synchronise the first backward",
-                        steps=(step(file, node, "the gradients of these micro-batches are not reduced"),),
-                        confidence=Confidence.LIKELY,
-                    )
-                    return
+            if not isinstance(node, ast.With) or not _trains_without_sync(node, name):
+                continue
+            first = first_round(node, function, file)
+            if first is not False:
+                yield hit(
+                    file,
+                    wrap.call,
+                    f"static_graph=True, and {name}.no_sync() is entered at {file.place(node.lineno)}: "
+                    "a first backward under no_sync() ends in an internal assert",
+                    "leave static_graph out, or synchronise the first backward",
+                    steps=(step(file, node, "the gradients of these micro-batches are not reduced"),),
+                    confidence=Confidence.LIKELY if first else Confidence.POSSIBLE,
+                )
+                return
+
+
+def _trains_without_sync(node: ast.With, name: str) -> bool:
+    entered = [one for item in node.items for one in ast.walk(item.context_expr) if isinstance(one, ast.Call)]
+    leaves = any(isinstance(one.func, ast.Attribute) and ast.unparse(one.func) == f"{name}.no_sync" for one in entered)
+    return leaves and any(isinstance(one, ast.Call) and last_name(one.func) == "backward" for one in ast.walk(node))
