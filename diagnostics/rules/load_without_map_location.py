@@ -54,8 +54,8 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         yield hit(
             file,
             call,
-            f"{ast.unparse(call)[:80]} puts tensors on the device they were saved from: every rank on the same GPU, "
-            "and an error where that GPU is missing",
+            f"{ast.unparse(call)[:80]} puts tensors on the device they were saved from: "
+            + ("every rank on the same GPU" if steps else "an error on a machine without that GPU"),
             'map_location="cpu"; load_state_dict() copies to where the model is',
             steps=steps,
             confidence=confidence,
