@@ -58,9 +58,9 @@ def collect(
     """
     files: dict[str, AuditedFile] = {}
     skipped: list[Skipped] = []
+    unlisted: list[tuple[Path, OSError]] = []
     folder = Path(os.path.abspath(below or Path.cwd()))  # noqa: PTH100 - keeps links, unlike resolve()
-    seen: set[str] = set()
-    for path, given in _paths(paths, seen):
+    for path, given in _paths(paths, unlisted):
         shown = shown_path(path, folder)
         if not given and excluded(shown):
             continue
@@ -69,6 +69,7 @@ def collect(
             files.setdefault(shown, one)
         elif one is not None:
             skipped.append(one)
+    skipped += [Skipped(path=shown_path(path, folder), problem=_reason(error)) for path, error in unlisted]
     return Collected(files=tuple(files[shown] for shown in sorted(files)), skipped=tuple(skipped))
 
 
@@ -130,11 +131,12 @@ def _reason(error: OSError | ValueError) -> str:
     return str(error)
 
 
-def _paths(paths: Iterable[Path], seen: set[str]) -> Iterator[tuple[Path, bool]]:
+def _paths(paths: Iterable[Path], skipped: list[tuple[Path, OSError]]) -> Iterator[tuple[Path, bool]]:
     """Yields (file, whether it was given by name)."""
+    seen: set[tuple[int, int]] = set()
     for path in paths:
         if path.is_dir():
-            for file in _walk(path, seen):
+            for file in _walk(path, seen, skipped):
                 yield file, False
         elif path.exists() or path.is_symlink():
             yield path, True
@@ -142,23 +144,26 @@ def _paths(paths: Iterable[Path], seen: set[str]) -> Iterator[tuple[Path, bool]]
             raise UsageError(f"no such file or folder: {path}", hint=f"check the spelling: ls -l {path.parent}")
 
 
-def _walk(folder: Path, seen: set[str]) -> Iterator[Path]:
-    """Yields the files below a folder, sorted; a folder reached twice, by a link, is read once."""
-    real = os.path.realpath(folder)
-    if real in seen:
-        return
-    seen.add(real)
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        return  # what may not be listed holds nothing for us; the files of it that are given by name say why
-    for entry in entries:
-        path = folder / entry.name
-        if _is_folder(entry):
-            if entry.name not in LEFT_OUT and not (path / "pyvenv.cfg").exists():
-                yield from _walk(path, seen)
-        else:
-            yield path
+def _walk(top: Path, seen: set[tuple[int, int]], skipped: list[tuple[Path, OSError]]) -> Iterator[Path]:
+    """Yields the files below a folder; a folder reached twice, by a link, is read once."""
+    left = [top]
+    while left:
+        folder = left.pop()
+        try:
+            status = folder.stat()
+            if (status.st_dev, status.st_ino) in seen:
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            entries = list(os.scandir(folder))
+        except OSError as error:
+            skipped.append((folder, error))
+            continue
+        for entry in entries:
+            path = folder / entry.name
+            if not _is_folder(entry):
+                yield path
+            elif entry.name not in LEFT_OUT and not (path / "pyvenv.cfg").exists():
+                left.append(path)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

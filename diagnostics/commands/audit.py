@@ -51,8 +51,8 @@ def command(context: click.Context, /, paths: tuple[Path, ...], **options: Any) 
     """Finds bugs of distributed PyTorch training in Python, notebooks, shell scripts, YAML and Dockerfiles.
 
     Nothing is imported or run. PATHs are files and folders, the current one by default; of folders, virtual
-    environments, build, dist, node_modules and those of tools (.git, .cache) are left out. Shown are errors and warnings that are confirmed
-    or likely.
+    environments, build, dist, node_modules and those of tools (.git, .cache) are left out. Shown are errors and
+    warnings that are confirmed or likely.
 
     To be silent about a line: `# ups: ignore[A101] reason` on it or alone above it; about a file:
     `# ups: ignore-file[A6] reason` in its first 30 lines. Settings: select, ignore, exclude and per-file-ignores in

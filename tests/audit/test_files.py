@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,13 @@ def test_a_file_whose_reading_fails_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.py").symlink_to("/proc/self/mem")
     (only,) = collect([tmp_path], below=tmp_path).skipped
     assert only.problem == "cannot be read: Input/output error"
+
+
+def test_folders_as_deep_as_paths_can_be_are_walked(tmp_path: Path) -> None:
+    folder = tmp_path
+    for _ in range(1100):  # more than calls may be nested
+        folder = folder / "d"
+        os.mkdir(folder)  # noqa: PTH102
+    (folder / "a.py").write_text("")
+    assert len(shown(tmp_path)) == 1
+    subprocess.run(["rm", "-r", tmp_path / "d"], check=True)  # pytest's own removal is recursive

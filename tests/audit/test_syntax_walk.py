@@ -17,7 +17,7 @@ async def f(a: int, /, b=1, *c, d: str = 'x', **e) -> None:
     else: continue
     try: raise E from e
     except* (A, B) as error: del a.b[1:2, ::3]
-    return await (yield), (yield from x), [*x for x in y if z async for w in v], {**a}, {k: v for k, v in w}
+    return await (yield), (yield from x), [x for x in y if z async for w in v], {**a}, {k: v for k, v in w}
 class C(B, metaclass=M):
     x: int = 1
     y += -1 if a < b <= c else not d and e or (f := lambda q, *r: f"{q!r:>{w}} {a}")
