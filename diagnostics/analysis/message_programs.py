@@ -19,8 +19,8 @@ MOST_EVENTS = 200
 MOST_DEPTH = 3
 MOST_ROUNDS = 8
 _SENDS, _RECEIVES = ("send", "isend"), ("recv", "irecv")
-_LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
-_FALL, _LEFT = "fall", "left"
+_FALL, _CONTINUE, _BREAK, _RETURN = "fall", "continue", "break", "return"
+_ENDS: dict[type[ast.stmt], str] = {ast.Return: _RETURN, ast.Break: _BREAK, ast.Continue: _CONTINUE}
 _FIRST = OnRank(0)
 
 
@@ -68,8 +68,9 @@ class MessagePrograms:
 
     def _block(self, block: Sequence[ast.stmt], frame: _Frame) -> str:
         for statement in block:
-            if self._statement(statement, frame) != _FALL:
-                return _LEFT
+            end = self._statement(statement, frame)
+            if end != _FALL:
+                return end
         return _FALL
 
     def _statement(self, statement: ast.stmt, frame: _Frame) -> str:
@@ -94,7 +95,7 @@ class MessagePrograms:
             if isinstance(child, ast.expr):
                 self._expression(child, frame)
         self._keep_handle(statement, frame)
-        return _LEFT if isinstance(statement, _LEAVES) else _FALL
+        return _ENDS.get(type(statement), _FALL)
 
     def _branch(self, statement: ast.If, frame: _Frame) -> str:
         self._expression(statement.test, frame)
@@ -125,9 +126,8 @@ class MessagePrograms:
         truth = self._values.truth(statement.test, frame.function, self.on, frame.given)
         if truth is not True:
             raise UndecidedError
-        if self._block(statement.body, frame) != _FALL:
-            raise UndecidedError
-        return _LEFT  # nothing behind `while True` is asked about
+        end = self._block(statement.body, frame)
+        return _FALL if end == _BREAK else _RETURN  # nothing behind `while True` is asked about
 
     def _rounds(self, statement: ast.For, frame: _Frame) -> str:
         self._expression(statement.iter, frame)
@@ -136,11 +136,14 @@ class MessagePrograms:
         if over is not OPEN and isinstance(over, list) and isinstance(statement.target, ast.Name):
             for item in over[:MOST_ROUNDS]:
                 frame.given[statement.target.id] = item
-                if self._block(statement.body, frame) != _FALL:
-                    raise UndecidedError
+                end = self._block(statement.body, frame)
+                if end == _RETURN:
+                    return end
+                if end == _BREAK:
+                    break
         else:  # one round stands for all
             frame.given.update(dict.fromkeys(names, OPEN))
-            if self._block(statement.body, frame) != _FALL:
+            if self._block(statement.body, frame) not in (_FALL, _CONTINUE):
                 raise UndecidedError
         frame.given.update(dict.fromkeys(names, OPEN))
         return _FALL

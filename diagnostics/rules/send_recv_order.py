@@ -81,9 +81,11 @@ def _told(one: Deadlock) -> str:
 def _fix(one: Deadlock) -> str:
     if one.outcome.tags_differ:
         return "give both sides the same tag"
+    if not one.outcome.paired:
+        return "let the peer call the other half: a recv(src=...) for each send(dst=...)"
     if any(each.event.kind is Kind.MEET for each in one.outcome.waiting):
         return "move the collective in front of the messages or behind them, on every rank"
-    return _FIX if one.outcome.paired else "let the peer call the other half: a recv(src=...) for each send(dst=...)"
+    return _FIX
 
 
 def _who(one: Waiting) -> str:
