@@ -48,8 +48,8 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     for function in project.functions_in(file):
         if is_set_up(function):
             continue
-        sure = Confidence.CONFIRMED if runs_in_training(function) else Confidence.LIKELY
         for event in inplace_events(function, project):
+            sure = Confidence.CONFIRMED if runs_in_training(function) else Confidence.LIKELY
             if event.layer or event.value.root.kind == "buffer":
                 continue
             if event.kind is EventKind.SAVED:
