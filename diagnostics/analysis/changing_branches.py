@@ -12,7 +12,7 @@ from diagnostics.analysis.module_parts import Part, is_part, parts_of
 from diagnostics.analysis.project import Project
 
 _CHANCE = frozenset(["rand", "random", "bernoulli", "randint", "uniform", "choice", "rand_like", "randn"])
-_CONTENT = frozenset(["item", "any", "all", "tolist", "nonzero"])
+_CONTENT = frozenset(["item", "any", "all", "tolist", "nonzero", "equal", "allclose"])
 _COUNTERS = re.compile(r"^(?:global_|cur_|current_|n_)?(?:step|epoch|iteration|iter|it|steps|epochs)$")
 
 
@@ -53,7 +53,7 @@ def _changes(test: ast.expr, forward: Function) -> str:
     """Returns why a test answers differently from step to step, "" where that is not seen."""
     asks_for_none = any(isinstance(op, (ast.Is, ast.IsNot)) for one in ast.walk(test)
                         for op in getattr(one, "ops", ()))  # fmt: skip
-    for one in ast.walk(test):
+    for one in [inner for value in (test, *_assigned_once(test, forward)) for inner in ast.walk(value)]:
         if isinstance(one, ast.Call) and last_name(one.func) in _CHANCE:
             return "chance decides"
         if isinstance(one, ast.Call) and last_name(one.func) in _CONTENT and _of_input(one, forward):
@@ -61,6 +61,13 @@ def _changes(test: ast.expr, forward: Function) -> str:
         if isinstance(one, ast.Name) and one.id in forward.parameters and _COUNTERS.match(one.id) and not asks_for_none:
             return f"`{one.id}` decides"
     return ""
+
+
+def _assigned_once(test: ast.expr, forward: Function) -> list[ast.expr]:
+    """Returns what a test's names stand for, of those that forward assigns once."""
+    names = [one.id for one in ast.walk(test) if isinstance(one, ast.Name)]
+    values = [forward.assigned.get(name, []) for name in names if name not in forward.parameters]
+    return [several[0] for several in values if len(several) == 1]
 
 
 def _of_input(call: ast.Call, forward: Function) -> bool:
