@@ -55,6 +55,7 @@ def unseen(x, path):
 
 def left(x):
     if dist.get_rank() != 0:
+        dist.barrier()
         return
-    dist.barrier()
     torch.save(x, "x.pt")
+    dist.barrier()
