@@ -15,7 +15,7 @@ from diagnostics.render import COLOURS, INDENT, MARKS
 FEW = 5  # so many unread files, and crashes of one rule, are named without --verbose
 NARROWEST = 40
 CUT = "..."
-TAB = "    "
+BEFORE_EXPLAIN = "   "
 
 
 class Lines:
@@ -115,7 +115,8 @@ class Lines:
 
     def summary(self, audit: Audit, shows: Filter) -> Iterator[str]:
         """Yields '214 files: 3 errors (1.4 s)', what is not shown, and which command explains or repairs."""
-        yield summary_line(audit, shows)
+        line = summary_line(audit, shows)
+        yield from line.split(BEFORE_EXPLAIN) if self.width and len(line) > self.width else [line]
         hidden = list(not_shown(audit, shows))
         if hidden:
             yield f"not shown: {', '.join(hidden)}"
@@ -143,7 +144,7 @@ def summary_line(audit: Audit, shows: Filter) -> str:
     if not found and not undecided:
         return ", ".join([files, "nothing found" if count else "nothing to read", *skipped]) + f" {seconds}"
     counted = f"{files}: {', '.join([*found, *undecided, *skipped])} {seconds}"
-    return f"{counted}   explain: ups-doctor explain {_worst(shown)}" if shown else counted
+    return f"{counted}{BEFORE_EXPLAIN}explain: ups-doctor explain {_worst(shown)}" if shown else counted
 
 
 def _worst(shown: tuple[Found, ...]) -> str:

@@ -55,8 +55,9 @@ def command(context: click.Context, /, paths: tuple[Path, ...], **options: Any) 
     warnings that are confirmed or likely.
 
     To be silent about a line: `# ups: ignore[A101] reason` on it or alone above it; about a file:
-    `# ups: ignore-file[A6] reason` in its first 30 lines. Settings: select, ignore, exclude and per-file-ignores in
-    [tool.ups-doctor.audit] of pyproject.toml. What a rule means: ups-doctor explain A101.
+    `# ups: ignore-file[A6] reason` in its first 30 lines. Settings stand below
+    [tool.ups-doctor.audit] in pyproject.toml: select, ignore, exclude, per-file-ignores. What a rule means:
+    ups-doctor explain A101.
 
     Exit codes: 0 no error, 1 errors found, 2 wrong use or settings, 3 a rule crashed and no error was found, 130
     stopped by Ctrl-C. What is only possible never counts.

@@ -90,6 +90,10 @@ def test_in_80_columns_sentences_wrap_under_themselves_and_long_lines_are_cut_ar
         "",
     ]
     assert max(map(len, shown)) <= 80
+    assert list(Lines(width=80).summary(some(), Filter()))[:2] == [
+        "2 files: 2 errors, 1 warning, 1 skipped (1.2 s)",
+        "explain: ups-doctor explain A901",
+    ]
 
 
 def test_a_terminal_gets_colours() -> None:
