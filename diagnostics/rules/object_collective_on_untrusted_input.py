@@ -99,14 +99,15 @@ def _source(
 
 
 def _in_training_step(one: OperationCall, file: AuditedFile) -> bool:
-    """Whether a loop around the call runs backward each time the call is reached."""
+    """Whether a loop around the call takes an optimizer step each time the call is reached."""
     below: ast.AST = one.call
     around = file.parents.get(below)
     while around is not None and around is not one.function.syntax:
         if isinstance(around, (ast.If, ast.Try)):
             return False  # once in a while
         if isinstance(around, (ast.For, ast.While)):
-            return any(isinstance(node, ast.Call) and last_name(node.func) == "backward" for node in _own(around))
+            called = {last_name(node.func) for node in _own(around) if isinstance(node, ast.Call)}
+            return {"backward", "step"} <= called
         around = file.parents.get(around)
     return False
 
