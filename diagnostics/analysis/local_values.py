@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.flow_taint import Taints
-from diagnostics.analysis.taint_sources import DATA, LOSS, Taint
+from diagnostics.analysis.taint_sources import DATA, LOADER_NAMES, LOSS, Taint
 
 _ROUNDS = 3
 _COLLECTS = {"append", "extend", "add", "update", "put"}
@@ -21,6 +21,11 @@ def local_values(test: ast.expr, function: Function, taints: Taints) -> Iterator
                 for side in (left, right):
                     if _is_loss(side, function, taints, _ROUNDS):
                         yield Taint(LOSS, function.file, node.lineno, function.name, syntax=side)
+            case ast.Compare(left=ast.Call(args=[ast.Name() as measured]) as call, comparators=[ast.Constant(value=0)]):
+                # "Is there anything in it?" of a part of a batch; a loader is as long everywhere.
+                counted = last_name(call.func) == "len" and not LOADER_NAMES.search(measured.id)
+                if counted and taints.of(measured, function) is not None:
+                    yield Taint(DATA, function.file, node.lineno, function.name, syntax=measured)
             case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute() as held):
                 if _is_collected(held, function, taints):
                     yield Taint(DATA, function.file, node.lineno, function.name, syntax=ast.Name(held.attr, ast.Load()))

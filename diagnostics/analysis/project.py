@@ -468,11 +468,9 @@ class Project(Program):
         """Returns what `self.name` is assigned in a class or its bases, with the method that does it."""
         found = [(value, where) for value, where in self.attributes.get(name, ()) if self.class_of(where) is kind]
         module = self.module_of_class(kind)
-        for node in kind.body if module is not None else ():
-            if isinstance(node, ast.Assign) and any(
-                isinstance(one, ast.Name) and one.id == name for one in node.targets
-            ):
-                found.append((node.value, module))
+        if module is not None:
+            own = [node for node in kind.body if isinstance(node, ast.Assign)]
+            found += [(node.value, module) for node in own if any(last_name(one) == name for one in node.targets)]
         if not found and depth:
             for parent in self.bases(kind):
                 found += self.class_attributes(parent, name, depth - 1)

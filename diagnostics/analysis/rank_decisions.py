@@ -192,7 +192,7 @@ class RankDecisions:
     # Branches on what the rank alone has seen
 
     def _local_branch(self, node: _Branch, function: Function) -> Iterator[Parting]:
-        if says_distributed(node.test):
+        if says_distributed(node.test) or self.tests.same(node.test, function):
             return
         taint = self._reason(node.test, function)
         if taint is None:

@@ -21,6 +21,9 @@ _BOOLEAN = re.compile(r"^_?is_|^(?:main|master)_process$|_process_zero$", re.IGN
 # Ranks of something else than the job.
 _OTHERS = re.compile(r"last|group|pipe|stage|model|tensor|data|(?:^|_)(?:dp|tp|pp|mp|ep|cp|sp|vp|cfg|shard|replicate)_"
                      r"|expert|seq|replica|worker|layer|lora|mesh|coord", re.IGNORECASE)  # fmt: skip
+_OWN = re.compile(
+    r"^(?:get_)?(?:global_|local_|my_|node_|world_|dist_|proc_|this_)?rank$|process_index$|^proc_?id$", re.IGNORECASE
+)
 _WORLD = re.compile(
     r"^(?:get_)?(?:global_|dist_|local_)?(?:world|num|n)_?(?:size|processes|ranks|gpus|replicas)$|^world$",
     re.IGNORECASE,
@@ -77,6 +80,11 @@ class RankTests:
                 return ranks
         return None
 
+    def same(self, test: ast.expr, function: Function) -> bool:
+        """Whether a test is known to fall alike on all ranks: `RANK == -1` asks whether there are several."""
+        first = self.truth(test, function, OnRank(0))
+        return first is not None and first == self.truth(test, function, OnRank(1))
+
     def differs(self, expression: ast.expr, function: Function) -> bool:
         """Whether an expression is known to come to another value on rank 1 than on rank 0."""
         first = self.value(expression, function, OnRank(0))
@@ -91,7 +99,7 @@ class RankTests:
                 return literal
             case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
                 values = [self.value(one, function, on, rounds) for one in parts]
-                return OPEN if any(one is OPEN for one in values) else values
+                return values if values and OPEN not in values else OPEN  # what starts empty may be filled
             case ast.UnaryOp():
                 return self._unary(expression, function, on, rounds)
             case ast.BinOp():
@@ -150,7 +158,7 @@ class RankTests:
         while scope is not None:
             values = scope.assigned.get(name.id, ())
             if values:
-                known = [self.value(one, scope, on, rounds - 1) for one in values if one is not name]
+                known = [self._assigned(one, scope, on, rounds) for one in values if one is not name]
                 found = [one for one in known if one is not OPEN]
                 if len(values) == 1 and found:
                     return found[0]
@@ -160,6 +168,11 @@ class RankTests:
                 return known if known is not OPEN else self._passed(name.id, scope, on, rounds)
             scope = scope.outer
         return self._by_name(name.id, name, on)
+
+    def _assigned(self, value: ast.expr, function: Function, on: OnRank, rounds: int) -> Any:
+        """Returns what a name is assigned; of `rank, world = setup()` the parts are not known."""
+        known = self.value(value, function, on, rounds - 1)
+        return OPEN if isinstance(known, list) and isinstance(value, ast.Call) else known
 
     def _passed(self, name: str, function: Function, on: OnRank, rounds: int) -> Any:
         """Returns what every caller passes for a parameter, its default where none passes any."""
@@ -270,7 +283,7 @@ def is_own_rank(value: ast.expr) -> bool:
     """Whether an expression reads the rank in the job: not that in a group, nor of a stage."""
     if isinstance(value, ast.Call) and (value.args or value.keywords):
         return False
-    return source_of(value) == RANK and not _OTHERS.search(last_name(value))
+    return source_of(value) == RANK and bool(_OWN.match(last_name(value)))
 
 
 def says_distributed(test: ast.expr) -> bool:

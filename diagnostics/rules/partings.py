@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.communication import Meeting, Reach
+from diagnostics.analysis.flow_files import last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Parting, RankDecisions, Shape
 from diagnostics.analysis.rank_tests import RankTests, is_own_rank
@@ -55,12 +56,12 @@ def confidence(parting: Parting, project: Project) -> Confidence:
         direct = parting.shape is Shape.ARM and not parting.here.hidden and _asked_here(parting)
         return Confidence.LIKELY if direct or _own_file(parting, project) else Confidence.POSSIBLE
     if parting.why == RANK:
-        return Confidence.LIKELY if parting.here.sure and _asks_for_the_rank(parting) else Confidence.POSSIBLE
+        return Confidence.LIKELY if parting.here.sure and _asks_for_the_rank(parting, project) else Confidence.POSSIBLE
     if _asks_for_none(parting):
         return Confidence.LIKELY if _batches_may_be_none(project) else Confidence.POSSIBLE
     if parting.why in (LOSS, TIME, RANDOM) or (parting.why == EXCEPTION and _is_flag(parting)):
         return Confidence.LIKELY
-    return Confidence.LIKELY if parting.why == DATA and _is_local(parting) else Confidence.POSSIBLE
+    return Confidence.LIKELY if parting.why == DATA and _is_local(parting, project) else Confidence.POSSIBLE
 
 
 def _usually_meets(reach: Reach, project: Project) -> bool:
@@ -93,11 +94,11 @@ def _asked_here(parting: Parting) -> bool:
     return test is not None and any(node is syntax for node in ast.walk(test))
 
 
-def _asks_for_the_rank(parting: Parting) -> bool:
+def _asks_for_the_rank(parting: Parting, project: Project) -> bool:
     """Whether the rank itself stands in the test: `rank in members`."""
     test = getattr(parting.decision, "test", None)
     return any(
-        isinstance(node, ast.Compare) and is_own_rank(node.left)
+        isinstance(node, ast.Compare) and is_own_rank(node.left) and not RankTests(project).same(node, parting.function)
         for node in (ast.walk(test) if test is not None else ())
     )
 
@@ -159,12 +160,22 @@ def _is_flag(parting: Parting) -> bool:
                for node in ast.walk(taint.syntax))  # fmt: skip
 
 
-def _is_local(parting: Parting) -> bool:
-    syntax = parting.taint.syntax if parting.taint is not None else None
-    if isinstance(syntax, ast.Call):
-        name = syntax.func.attr if isinstance(syntax.func, ast.Attribute) else getattr(syntax.func, "id", "")
+def _is_local(parting: Parting, project: Project) -> bool:
+    """Whether the data itself is asked, its items or whether any are left; not which keys a batch has."""
+    taint = parting.taint
+    syntax = taint.syntax if taint is not None else None
+    if taint is None or isinstance(syntax, ast.Call):
+        name = last_name(syntax.func) if isinstance(syntax, ast.Call) else ""
         return name in _LOCAL_DATA
-    return isinstance(syntax, ast.Name)
+    if not isinstance(syntax, ast.Name):
+        return False
+    around: ast.AST = syntax
+    parents = project.by_path[taint.file].parents
+    while around in parents and not isinstance(around, ast.stmt):
+        around = parents[around]
+        if isinstance(around, ast.Compare) and isinstance(around.ops[0], (ast.In, ast.NotIn)):
+            return False
+    return True
 
 
 def hit_of(
