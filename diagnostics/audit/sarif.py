@@ -62,9 +62,8 @@ def _results(found: tuple[Found, ...], codes: list[str], places: _Places) -> Ite
     seen: Counter[str] = Counter()
     for one in found:
         hit = one.hit
-        mark = hashlib.sha256(f"{one.code} {hit.file.shown} {hit.file.line(hit.line).strip()}".encode()).hexdigest()[
-            :32
-        ]
+        text = f"{one.code} {hit.file.shown} {hit.file.line(hit.line).strip()}"
+        mark = hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:32]
         seen[mark] += 1
         result: dict[str, Any] = {
             "ruleId": one.code,

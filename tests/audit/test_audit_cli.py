@@ -169,6 +169,15 @@ def test_sarif_is_written_beside_the_text_or_printed(audit: Audit, folder: Path)
     assert audit("--sarif", "-").stdout == written
 
 
+def test_names_of_files_may_be_any_bytes(folder: Path) -> None:
+    (folder / "job" / os.fsdecode(b"tr\xff\n\x1bain.py")).write_text("wait()\n")
+    for words in ([], ["--json"], ["--github"], ["--sarif", "-"], ["--diff"], ["--checklist"]):
+        shown = subprocess.run(
+            argv(folder, *words), cwd=folder / "job", env=environment(folder), capture_output=True, check=False
+        )
+        assert (shown.returncode, b"Traceback" in shown.stderr, b"\x1b" in shown.stdout) == (1, False, False)
+
+
 def test_the_diff_writes_nothing_and_fix_writes_with_yes_only(audit: Audit, folder: Path) -> None:
     train = folder / "job" / "train.py"
     shown = audit("--diff")
