@@ -8,16 +8,19 @@ from types import ModuleType
 
 import pytest
 
-from diagnostics import caches, inspections, probes, run_sections, sections, signatures
+from diagnostics import audit, caches, inspections, probes, rules, run_sections, sections, signatures
+from diagnostics.analysis.audited_file import FileKind
 from diagnostics.checks import Stage
 from diagnostics.commands.explain import all_plugins
+from diagnostics.findings import Severity
 from diagnostics.matches import FAILURE_CLASSES, Examines
 from diagnostics.probe_plan import in_order, load_probes
 from diagnostics.registry import discover
 
 PROBES = discover(probes)
 SIGNATURES = discover(signatures)
-CODED = {**PROBES, **discover(caches), **discover(inspections), **SIGNATURES}
+RULES = discover(rules)
+CODED = {**PROBES, **discover(caches), **discover(inspections), **SIGNATURES, **discover(audit), **RULES}
 SECTIONS = discover(sections, key="ORDER")
 RUN_SECTIONS = discover(run_sections, key="ORDER")
 HEADINGS = ("What it does:", "Why it matters:")
@@ -31,7 +34,9 @@ def each(plugins: dict[str, ModuleType]) -> pytest.MarkDecorator:
 def test_a_plugin_explains_itself(module: ModuleType) -> None:
     doc = inspect.cleandoc(module.__doc__ or "")
     first, blank = [*doc.splitlines(), "", ""][:2]
-    assert re.fullmatch(r"[A-Z/`].{5,118}\.", first), f"{module.CODE}: the first line is one sentence: {first!r}"
+    assert re.fullmatch(r"([A-Z/`]|[a-z]+[._][a-z]).{5,118}\.", first), (
+        f"{module.CODE}: the first line is one sentence: {first!r}"
+    )
     assert blank == "", f"{module.CODE}: a blank line follows the first"
     missing = [heading for heading in HEADINGS if f"\n{heading} " not in doc]
     assert missing == [], f"{module.CODE} {module.__file__}"
@@ -73,6 +78,20 @@ def test_all_probes_load_and_can_be_ordered() -> None:
     loaded, broken = load_probes(probes)
     assert broken == []
     assert len(in_order(loaded)) == len(PROBES)
+
+
+@each(RULES)
+def test_a_rule_keeps_to_its_contract(module: ModuleType) -> None:
+    may_be_left_out = {"WORDS": (), "READS": frozenset({FileKind.PYTHON}), "CHECKLIST": "nothing"}
+    assert re.fullmatch(r"A[1-6]\d\d", module.CODE)
+    assert isinstance(module.SEVERITY, Severity)
+    words, reads, practice = (getattr(module, name, default) for name, default in may_be_left_out.items())
+    assert not isinstance(words, str)
+    assert all(isinstance(word, str) and re.fullmatch(r"\w+", word) for word in words), "words are looked up whole"
+    assert reads <= set(FileKind)
+    assert reads, "a rule that reads no kind of file is never asked"
+    assert re.fullmatch(r"[a-z].*[^.]", practice), "a line of a table"
+    assert list(inspect.signature(module.check).parameters) == ["file", "project"]
 
 
 @each(SIGNATURES)

@@ -36,7 +36,7 @@ from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A302"
-NAME = "buffer-changed-in-forward"
+NAME = "buffer-written-in-forward"
 SEVERITY = Severity.ERROR
 WORDS = ("register_buffer",)
 
