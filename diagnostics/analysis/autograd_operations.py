@@ -251,19 +251,8 @@ class Operations:
         return self.functional(function, first, [first], node) if function and first is not None else None
 
     def project_layer(self, own: str, known: KnownClass, values: list[Found], node: ast.Call) -> None:
-        """Calls a module of the project: what it does to its inputs in place happens here."""
-        from diagnostics.analysis.autograd_walk import inputs_changed
-
-        project = self.tree.project
-        forward = next((one for one in project.functions_in(known.file) if one.owner is known.syntax
-                        and one.name.endswith(".forward")), None)  # fmt: skip
-        if forward is None or self.depth <= 0:
-            return
-        changed = inputs_changed(forward, project, self.depth - 1)
-        for name, value in zip(forward.parameters[1:], values, strict=False):
-            if name in changed and isinstance(value, Value):
-                self.activate(value, node, f"self.{own} ({known.syntax.name}.forward, {known.file.shown}:"
-                              f"{getattr(changed[name].node, 'lineno', 1)})")  # fmt: skip
+        """Calls a module of the project; who walks through methods says what it does to its inputs."""
+        raise NotImplementedError
 
     def activate(self, value: Value, node: ast.AST, layer: str) -> None:
         """A layer works in place: who holds the tensor besides its result sees it changed."""

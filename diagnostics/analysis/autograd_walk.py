@@ -10,11 +10,11 @@ import ast
 from collections.abc import Sequence
 from functools import lru_cache
 
-from diagnostics.analysis.autograd_operations import Operations
+from diagnostics.analysis.autograd_operations import Found, Operations
 from diagnostics.analysis.autograd_values import Event, EventKind, State, Value, merged
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.gradient_scope import is_off, turns_off
-from diagnostics.analysis.module_classes import class_tree, own_attribute
+from diagnostics.analysis.module_classes import KnownClass, class_tree, own_attribute
 from diagnostics.analysis.project import Project
 
 
@@ -28,6 +28,19 @@ class AutogradWalk(Operations):
                 self.state.bind(name, Value(kind="input"))
             self.block(self.function.syntax.body)
         return (*self.events, *self.kept.values())
+
+    def project_layer(self, own: str, known: KnownClass, values: list[Found], node: ast.Call) -> None:
+        """Calls a module of the project: what it does to its inputs in place happens here."""
+        project = self.tree.project
+        forward = next((one for one in project.functions_in(known.file) if one.owner is known.syntax
+                        and one.name.endswith(".forward")), None)  # fmt: skip
+        if forward is None or self.depth <= 0:
+            return
+        changed = inputs_changed(forward, project, self.depth - 1)
+        for name, value in zip(forward.parameters[1:], values, strict=False):
+            if name in changed and isinstance(value, Value):
+                self.activate(value, node, f"self.{own} ({known.syntax.name}.forward, {known.file.shown}:"
+                              f"{getattr(changed[name].node, 'lineno', 1)})")  # fmt: skip
 
     def block(self, statements: Sequence[ast.stmt]) -> None:
         """Walks statements until one leaves."""

@@ -22,7 +22,7 @@ from diagnostics.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspections.listing import at, listed, source, where_of
 
 CODE = "A903"
-NAME = "buffer-changed-in-forward"
+NAME = "buffer-depends-on-the-batch"
 
 
 def look(model: ModelSeen) -> Iterator[Finding]:
