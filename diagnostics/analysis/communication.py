@@ -198,7 +198,7 @@ class Communication:
             sure = _METHODS.get(kind, {}).get(name)
             if sure is not None:
                 meeting = Meeting.FORWARD if name == "__call__" else Meeting.COLLECTIVE
-                label = f"the forward of a {kind}" if name == "__call__" else f"{name}() of a {kind}"
+                label = f"the forward of {_a(kind)}" if name == "__call__" else f"{name}() of {_a(kind)}"
                 return Reach(name.strip("_"), meeting, ((call, function),), sure, label=label)
         return None
 
@@ -220,6 +220,10 @@ class Communication:
 
 
 _METHOD_NAMES = frozenset(name for methods in _METHODS.values() for name in methods)
+
+
+def _a(kind: ObjectKind) -> str:
+    return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
 
 
 def _weight(reach: Reach) -> tuple[bool, bool, bool]:
