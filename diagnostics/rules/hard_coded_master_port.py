@@ -31,6 +31,7 @@ from diagnostics.analysis.command_places import place
 from diagnostics.analysis.file_scripts import Script, scripts
 from diagnostics.analysis.flow_files import last_name
 from diagnostics.analysis.launch_commands import Launch, launches
+from diagnostics.analysis.launch_lists import written_port
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_environment import environ_key, is_environ
 from diagnostics.analysis.shell_commands import Ran
@@ -43,6 +44,8 @@ SEVERITY = Severity.WARNING
 READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.PYTHON})
 CHECKLIST = "each job takes a port of its own"
 _OPTIONS = ("--master-port", "--main-process-port", "--rdzv-endpoint", "-master-port")
+_WORDS = ("MASTER_PORT", "init_method", "init_process_group", "dist_url", "torchrun", "run", "launch")
+_MOST_GPUS = 8  # who asks for so many has the machine alone
 _ASSIGNED = re.compile(r"MASTER_PORT=(['\"]?)(\d{2,5})\1$")
 _TCP = re.compile(r"tcp://(\[[^\]]+\]|[^:/\s]+):(\d{2,5})/?$")
 _LOOPBACK = re.compile(r"^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|::1|\[::1\])$")
@@ -59,7 +62,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     for script in scripts(file):
         alone = _on_one_machine(script)
         for ran in script.commands:
-            yield from _assigned(file, script, ran, alone and _is_used(script))
+            yield from _assigned(file, script, ran, (alone or _shares_machines(script)) and _is_used(script))
             for launch in launches(ran.words):
                 yield from _given(file, script, ran, launch, alone)
 
@@ -91,6 +94,16 @@ def _is_used(script: Script) -> bool:
         if plain and ran.value("MASTER_PORT").isdigit():
             return True
     return False
+
+
+def _shares_machines(script: Script) -> bool:
+    """Whether Slurm may put two such jobs on one machine: nothing asks for whole ones."""
+    memory, gpus = script.header("mem"), script.header("gpus-per-node", "gres", "gpus")
+    if script.header("nodes") is None or gpus is None or script.header("exclusive", "nodelist", "w") is not None:
+        return False
+    count = gpus.value.rpartition(":")[2]
+    whole = (memory is not None and memory.value == "0") or not count.isdigit() or int(count) >= _MOST_GPUS
+    return not whole and any(one.words[:1] == ("srun",) for one in script.commands)
 
 
 def _is_default(ran: Ran) -> bool:
@@ -159,18 +172,21 @@ def _hit(file: AuditedFile, line: int, column: int, what: str, script: Script, a
 
 
 def _in_python(file: AuditedFile, project: Project) -> Iterator[Hit]:
-    if file.words.isdisjoint(("MASTER_PORT", "init_method", "init_process_group", "dist_url")):
+    if file.words.isdisjoint(_WORDS):
         return
     for function in project.functions_in(file):
         for node in function.own_nodes:
             found = _set_in_python(node)
-            if found is not None and not _is_guarded(file, node):
+            words = isinstance(node, (ast.List, ast.Tuple))
+            if found is not None and (words or not _is_guarded(file, node)):
                 place_, what = found
                 yield hit(
                     file,
                     place_,
                     f"{what}: a second job on the machine, or what is left of the last one, holds it",
-                    'os.environ.setdefault("MASTER_PORT", ...), or bind port 0 and take what the system gives',
+                    "--standalone takes a free port"
+                    if words
+                    else 'os.environ.setdefault("MASTER_PORT", ...), or bind port 0 and take what the system gives',
                     confidence=Confidence.POSSIBLE if _is_test(file) else Confidence.LIKELY,
                     severity=Severity.INFO if _is_test(file) else None,
                 )
@@ -188,7 +204,7 @@ def _set_in_python(node: ast.AST) -> tuple[ast.AST, str] | None:
             tcp = _TCP.search(_text(value))
             if tcp is not None and tcp[2] != "0" and _LOOPBACK.match(tcp[1]):
                 return value, f"the ranks always meet at {tcp[0]}"
-    return None
+    return written_port(node)
 
 
 def _ports_in(call: ast.Call) -> Iterator[tuple[ast.AST, str]]:
