@@ -1,7 +1,7 @@
 """torch.compile before DistributedDataParallel.
 
 What it does: flags a model that torch.compile is given before DistributedDataParallel wraps the same name in the same
-function.
+function, also by a function that gives back what it is given, compiled.
 
 Why it matters: compiled after wrapping, the graph is cut at DDP's buckets, so that gradients travel while backward
 goes on. Compiled before, backward is one graph and all gradients travel at its end: right, but slower. The names in
@@ -72,4 +72,24 @@ def _compiled(wrap: Wrap, project: Project) -> ast.Call | None:
 
 
 def _is_compile(value: ast.expr, function: Function, project: Project) -> bool:
-    return project.called(value, function) == "torch.compile"
+    if project.called(value, function) == "torch.compile":
+        return True
+    targets = project.targets(value, function) if isinstance(value, ast.Call) else ()
+    return len(targets) == 1 and _gives_back_compiled(targets[0], project)
+
+
+def _gives_back_compiled(function: Function, project: Project) -> bool:
+    """Whether a function returns its own argument after torch.compile."""
+    returned = [one.value for one in function.own_nodes if isinstance(one, ast.Return) and one.value is not None]
+    values = [
+        value
+        for one in returned
+        for value in (function.assigned.get(one.id, [one]) if isinstance(one, ast.Name) else [one])
+    ]
+    return any(
+        isinstance(one, ast.Call)
+        and project.called(one, function) == "torch.compile"
+        and isinstance(one.args[0] if one.args else None, ast.Name)
+        and ast.unparse(one.args[0]) in function.parameters
+        for one in values
+    )

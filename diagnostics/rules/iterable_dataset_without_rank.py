@@ -1,7 +1,7 @@
 """An IterableDataset of a distributed program never looks at its rank.
 
 What it does: flags classes derived from IterableDataset, read through a DataLoader in a program with a process group,
-in which nothing speaks of rank, world size or shards.
+in which nothing speaks of rank, world size or shards, or which deal out shards by get_worker_info() alone.
 
 Why it matters: a sampler cannot deal out what has no indices. Each rank reads the whole stream, so that N ranks train
 on the same batches: an epoch costs N times as much and teaches as much as one rank would.
@@ -46,6 +46,8 @@ _KNOWS = re.compile(
     r"rank|world|replica|shard|split_by|split_data|num_nodes|node_id|process_index|partition|seed|generator|queue|socket|client",
     re.IGNORECASE,
 )
+_VARIABLE = re.compile(r"(?:^|_)RANK$|WORLD_SIZE$|PROCID$|NTASKS$")
+_FILES = re.compile(r"^_?(?:my_|own_|all_)?shards?(?:_(?:paths?|files?|urls?|names?))?$", re.IGNORECASE)
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
@@ -53,7 +55,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     tree = file.tree
     module = project.module_of(file)
     for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)) if tree is not None else ():
-        if not any(project.name(base, module) == ITERABLE for base in kind.bases) or _knows(kind, file):
+        if not any(project.name(base, module) == ITERABLE for base in kind.bases) or _knows(kind, project):
             continue
         made = next(project.fact(Programs).calls(file.shown, INIT, WRAPPERS[0], WRAPPERS[1]), None)
         used = _used(kind, file, project) if made is not None and not managed(file, project) else None
@@ -73,14 +75,32 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         )
 
 
-def _knows(kind: ast.ClassDef, file: AuditedFile) -> bool:
-    """Whether anything in a class speaks of ranks or shards."""
-    for node in ast.walk(kind):
+def _knows(kind: ast.ClassDef, project: Project) -> bool:
+    """Whether anything in a class speaks of ranks or shards; files named so are no share where workers share them."""
+    by_worker = _deals_by_worker(kind)
+    methods = [project.by_syntax[id(one)] for one in kind.body if id(one) in project.by_syntax]
+    called = [
+        target
+        for method in methods
+        for one in method.own_nodes
+        if isinstance(one, ast.Call)
+        for target in project.targets(one, method)
+    ]
+    for node in (*ast.walk(kind), *(inner for one in called for inner in one.own_nodes)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _VARIABLE.search(node.value):
+            return True
         name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
         name = name or (node.arg if isinstance(node, ast.arg) else "")
-        if name and _KNOWS.search(name):
+        if name and _KNOWS.search(name) and not (by_worker and _FILES.search(name)):
             return True
     return False
+
+
+def _deals_by_worker(kind: ast.ClassDef) -> bool:
+    """Whether a class takes every num_workers-th: what it is given is then all there is for this process."""
+    steps = [one.step for one in ast.walk(kind) if isinstance(one, ast.Slice) and one.step is not None]
+    steps += [one.right for one in ast.walk(kind) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod)]
+    return any("num_workers" in ast.unparse(one) for one in steps)
 
 
 def _used(kind: ast.ClassDef, file: AuditedFile, project: Project) -> tuple[ast.Call, Function] | None:

@@ -1,7 +1,7 @@
 """A seed that differs by the rank decides which samples are for training.
 
 What it does: flags random_split, train_test_split and DistributedSampler whose generator, seed or random_state follows
-from the rank, also by a seed for all of torch that is set in a line before.
+from the rank, also by a seed for all of torch that is set in a line before, there or in a function called there.
 
 Why it matters: each rank draws a split of its own. What one rank holds back for validation, another one trains on, and
 the samples of the ranks overlap: validation scores are too good, and nothing warns. A seed per rank is right for
@@ -106,12 +106,30 @@ def _seeded_before(call: ast.Call, function: Function, project: Project, seeding
     before = [
         node
         for node in function.own_nodes
-        if isinstance(node, ast.Call) and node.lineno < call.lineno and project.name(node.func, function) == seeding
+        if isinstance(node, ast.Call) and node.lineno < call.lineno and any(_seeds(node, function, project, seeding))
     ]
-    if not before or not before[-1].args or any(True for _ in _own_conditions(before[-1], function, project)):
+    last = max(before, key=lambda one: one.lineno, default=call)
+    if last is call or any(True for _ in _own_conditions(last, function, project)):
         return None
-    seed = before[-1].args[0]
-    return seed if follows_from_rank(seed, function, project) else None
+    by_rank = any(follows_from_rank(one, where, project) for one, where in _seeds(last, function, project, seeding))
+    direct = project.name(last.func, function) == seeding
+    return (last.args[0] if direct else last) if by_rank else None
+
+
+def _seeds(call: ast.Call, function: Function, project: Project, seeding: str) -> Iterator[tuple[ast.expr, Function]]:
+    """Yields what a call seeds with: itself, or through a function of the project."""
+    if project.name(call.func, function) == seeding:
+        yield from ((one, function) for one in call.args[:1])
+        return
+    for target in project.targets(call, function):
+        given = dict(zip(target.parameters[1 if target.owner is not None else 0 :], call.args, strict=False))
+        given.update({one.arg: one.value for one in call.keywords if one.arg})
+        for inner in target.own_nodes:
+            if isinstance(inner, ast.Call) and project.name(inner.func, target) == seeding:
+                for seed in inner.args[:1]:
+                    name = ast.unparse(seed)
+                    passed = name in given and name not in target.assigned
+                    yield (given[name], function) if passed else (seed, target)
 
 
 def _own_conditions(node: ast.AST, function: Function, project: Project) -> Iterator[ast.expr]:

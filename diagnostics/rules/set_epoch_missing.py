@@ -124,15 +124,29 @@ def _goes_round(loop: ast.For, function: Function, project: Project) -> bool:
     return True
 
 
-def _other_loops(file: AuditedFile, project: Project) -> Iterator[tuple[ast.For, Function]]:
+def _other_loops(file: AuditedFile, project: Project) -> Iterator[tuple[ast.For | ast.While, Function]]:
     """Yields the loops over epochs, by their names, of the programs that a sampler is in."""
     around = project.fact(Programs).around(file.shown)
     for function in project.functions:
         if function.file in around and id(function) in project.fact(TrainingCode).training:
-            loops = (one for one in function.own_nodes if isinstance(one, ast.For))
-            for node in loops:
-                if _EPOCH.search(last_name(node.target)) and _goes_round(node, function, project):
+            for node in function.own_nodes:
+                if isinstance(node, ast.For):
+                    if _EPOCH.search(last_name(node.target)) and _goes_round(node, function, project):
+                        yield node, function
+                elif isinstance(node, ast.While) and _counts_epochs(node) and _trains(node, function, project):
                     yield node, function
+
+
+def _trains(loop: ast.While, function: Function, project: Project) -> bool:
+    return project.fact(TrainingCode).training_call(loop.body, function) is not None
+
+
+def _counts_epochs(loop: ast.While) -> bool:
+    """Whether a loop goes on while an epoch's number is less than how many there are to be."""
+    match loop.test:
+        case ast.Compare(left=counted, ops=[ast.Lt() | ast.LtE()], comparators=[limit]):
+            return bool(_EPOCH.search(last_name(counted))) and not isinstance(limit, ast.Constant)
+    return False
 
 
 def _edits(file: AuditedFile, loop: ast.For, name: str) -> tuple[Edit, ...]:
