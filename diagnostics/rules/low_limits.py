@@ -1,7 +1,7 @@
 """A launch script lowers a limit of the system below what a training needs.
 
 What it does: flags `ulimit -n` below 1024, `ulimit -v` and a /dev/shm made smaller than 64 MiB in scripts that train;
-says where many data workers are started with no word about descriptors (only as a possible advice).
+says where many data workers are started with no word about descriptors (an advice).
 
 Why it matters: each rank, each data worker and each tensor between them takes descriptors: "Too many open files", or a
 store that cannot be reached. CUDA reserves far more address space than it uses: under `ulimit -v` the first tensor is
@@ -113,7 +113,7 @@ def _many_workers(file: AuditedFile, script: Script, trained: list[tuple[Ran, Tr
                 column=column,
                 title=f"'{found.shown}' has {ranks} x {workers} data workers, and nothing is said of open files",
                 fix='ulimit -n "$(ulimit -Hn)" in front of it',
-                confidence=Confidence.POSSIBLE,
+                confidence=Confidence.LIKELY,
                 severity=Severity.INFO,
             )
 
@@ -121,7 +121,7 @@ def _many_workers(file: AuditedFile, script: Script, trained: list[tuple[Ran, Tr
 def _workers(found: Training) -> int:
     words = found.layers[-1].program if found.layers else ()
     text = " ".join(words)
-    named = re.search(r"--(?:num|n|data|dataloader)[_-](?:num[_-])?workers[= ](\d{1,4})(?!\S)", text)
+    named = re.search(r"--(?:(?:num|n|data|dataloader|loader)[_-](?:num[_-])?)?workers[= ](\d{1,4})(?!\S)", text)
     return int(named[1]) if named else 0
 
 

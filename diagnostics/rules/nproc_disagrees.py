@@ -92,7 +92,9 @@ def _against_program(file: AuditedFile, project: Project, ran: Ran, launch: Laun
         if (world and machines is None) or count.value in (expected, 0):
             continue
         where = count.file.place(count.line)
-        gpus = count.name in _GPUS
+        program = script_file(launch, file, project)
+        read = count.file is not file and count.value > 1 and program is not None and count.name in program.words
+        gpus = count.name in _GPUS and not read
         yield _hit(
             file,
             ran,

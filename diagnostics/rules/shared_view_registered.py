@@ -1,11 +1,12 @@
 """A buffer or parameter is registered that shares its memory.
 
 What it does: flags register_buffer() and nn.Parameter() of what expand(), expand_as() or broadcast_to() gives without a
-copy, where a dimension of size 1 becomes longer.
+copy, where a dimension of size 1 becomes longer; and nn.Parameter() of a slice of another parameter of the model.
 
 Why it matters: DDP's first broadcast, load_state_dict() and every optimizer write into it, and torch refuses:
 "unsupported operation: more than one element of the written-to tensor refers to a single memory location". It works
 until the model is wrapped or a checkpoint is loaded.
+A parameter that is a slice of another one is stepped twice on the CPU, and after .cuda() both are copies that part.
 
 Bad:
 
@@ -18,8 +19,8 @@ Good:
 `torch.arange(n).expand(1, -1)` only adds a dimension of size 1 and is fine, and so are tied weights
 (`self.head.weight = self.embed.weight`) under DDP.
 
-What it cannot see: sizes that are not written down (there it says possible), and a parameter made of a view of another
-one: `ups-doctor inspect` shows which tensors share memory.
+What it cannot see: sizes that are not written down (there it says possible), and views behind functions:
+`ups-doctor inspect` shows which tensors share memory.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ CODE = "A305"
 NAME = "shared-view-registered"
 SEVERITY = Severity.ERROR
 WORDS = ("register_buffer", "Parameter")
+_PARAMETERS = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 _MAKERS = frozenset(["ones", "zeros", "empty", "rand", "randn", "full"])
 _FIX = "give it memory of its own: .clone() or .contiguous() after expand(), or repeat()"
 
@@ -46,12 +48,61 @@ _FIX = "give it memory of its own: .clone() or .contiguous() after expand(), or 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the registrations of tensors whose elements share memory."""
     for call, function in project.calls_in(file):
+        yield from _slices(file, call, function, project)
         value = _registered(call, function, project)
         value = _behind(value, function) if value is not None else None
         if isinstance(value, ast.Call) and last_name(value.func) in EXPANDS:
             longer = _grows(value, function)
             if longer is not None:
                 yield _hit(file, call, value, Confidence.CONFIRMED if longer else Confidence.POSSIBLE)
+
+
+def _slices(file: AuditedFile, call: ast.Call, function: Function, project: Project) -> Iterator[Hit]:
+    """Yields `self.q = nn.Parameter(self.qk.data[:d])` where self.qk is a parameter that stays."""
+    kept = file.parents.get(call)
+    attribute = own_attribute(kept.targets[0]) if isinstance(kept, ast.Assign) and len(kept.targets) == 1 else ""
+    base = _sliced(call.args[0]) if attribute and _is_parameter(call, function, project) and call.args else ""
+    if not base or base == attribute:
+        return
+    made = [
+        node for node in function.own_nodes if isinstance(node, ast.Assign) and own_attribute(node.targets[0]) == base
+    ]
+    deleted = any(isinstance(node, ast.Delete) and any(own_attribute(one) == base for one in node.targets)
+                  for node in function.own_nodes)  # fmt: skip
+    whole = made[0].value if len(made) == 1 and made[0].lineno < call.lineno else None
+    if deleted or not isinstance(whole, ast.Call) or not _is_parameter(whole, function, project):
+        return
+    yield hit(
+        file,
+        call,
+        f"the parameter self.{attribute} is a slice of the parameter self.{base}: the optimizer steps the same memory "
+        "twice, and after .cuda() they are two copies that part",
+        f"keep one parameter, and take the slice of self.{base} in forward()",
+        steps=(step(file, made[0], f"self.{base} is a parameter"), step(file, call, "so is a part of its memory")),
+    )
+
+
+def _is_parameter(call: ast.Call, function: Function, project: Project) -> bool:
+    return project.name(call.func, function) in _PARAMETERS
+
+
+def _sliced(value: ast.expr) -> str:
+    """Returns the x of `self.x.data[:n]`, of what shares memory with it for certain."""
+    if not isinstance(value, ast.Subscript) or not _is_slice(value.slice):
+        return ""
+    base = value.value
+    if isinstance(base, ast.Call) and last_name(base.func) == "detach" and isinstance(base.func, ast.Attribute):
+        base = base.func.value
+    if isinstance(base, ast.Attribute) and base.attr == "data":
+        base = base.value
+    return own_attribute(base)
+
+
+def _is_slice(key: ast.expr) -> bool:
+    """Whether a key gives a view: slices and written numbers; tensors and lists give copies."""
+    if isinstance(key, ast.Tuple):
+        return bool(key.elts) and all(_is_slice(one) for one in key.elts)
+    return isinstance(key, ast.Slice) or (isinstance(key, ast.Constant) and isinstance(key.value, int))
 
 
 def _hit(file: AuditedFile, call: ast.Call, value: ast.Call, confidence: Confidence) -> Hit:
@@ -73,7 +124,7 @@ def _registered(call: ast.Call, function: Function, project: Project) -> ast.exp
         words = {one.arg: one.value for one in call.keywords}
         value = call.args[1] if len(call.args) > 1 else words.get("tensor")
         return value if value is not None and not is_none(value) else None
-    if project.name(call.func, function) in ("torch.nn.Parameter", "torch.nn.parameter.Parameter") and call.args:
+    if _is_parameter(call, function, project) and call.args:
         return call.args[0]
     return None
 

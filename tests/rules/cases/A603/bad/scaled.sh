@@ -1,0 +1,2 @@
+#!/bin/bash
+torchrun --standalone --nproc_per_node=4 scaled.py --config configs/scaled.yaml

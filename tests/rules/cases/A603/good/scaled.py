@@ -1,0 +1,2 @@
+def rate(config):
+    return config["training"]["num_gpus"] * 1e-4
