@@ -80,6 +80,7 @@ def _no_collection() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.freeze()  # nor is it to look through them once more, afterwards
         if was:
             gc.enable()
 
