@@ -50,6 +50,7 @@ NAME = "loader-before-process-group"
 SEVERITY = Severity.ERROR
 CHECKLIST = "loaders and samplers are built after init_process_group"
 _TORCHS = "torch.utils.data.distributed.DistributedSampler"
+_DATA = re.compile(r"(?:Sampler|Dataset|DataLoader)$")
 _SHARES = re.compile(r"rank|world|replica|shard", re.IGNORECASE)
 _FIX = "call {start} before {site}, or give the sampler num_replicas and rank from the environment"
 
@@ -119,11 +120,8 @@ def _again(trace: Trace, event: Event, start: Event) -> bool:
 def _in_data(event: Event, project: Project) -> bool:
     """Whether a question decides what a data set or a sampler that is being made holds."""
     for site in event.sites:
-        kind = project.class_of(site.function)
-        if kind is not None and site.function.name.endswith("__init__"):
-            named = (kind.name, *(last_name(base) for base in kind.bases))
-            if any(re.search(r"(?:Sampler|Dataset|DataLoader)$", one) for one in named):
-                return _decides(site)
+        if site.function.name.endswith("__init__") and _is_data(site, project):
+            return _decides(site)
     return False
 
 
@@ -160,14 +158,18 @@ def _share(trace: Trace, event: Event, project: Project) -> Iterator[Hit]:
 def _made(trace: Trace, event: Event, early: Event, start: Event, project: Project) -> Hit:
     file, node, site, starter = _where(event, start, project)
     asked = project.file_with(early.function)
+    inner = _inside_constructors(event, meeting(event, start)[0], project)
+    way = [one for one in (inner,) if one.syntax is not node]
+    starter = _short(start.call) if way else starter
     return hit(
-        file,
-        node,
+        project.file_with(inner.function),
+        inner.syntax,
         f"{site} asks whether there is a process group, but {starter} makes it later: the answer is no, "
         "and every rank reads all the data",
         _FIX.format(start=starter, site=site),
         steps=(
             step(file, node, f"{site} runs first"),
+            *(step(project.file_with(one.function), one.syntax, f"... {_short(one.syntax)} in it") for one in way),
             step(asked, early.call, f"{ast.unparse(early.call)} is False here"),
             step(project.file_with(event.function), event.call, f"{_short(event.call)} is not made, or for one rank"),
             step(project.file_with(start.function), start.call, "the process group is made only here"),
@@ -201,6 +203,23 @@ def _raises(trace: Trace, event: Event, start: Event, project: Project) -> Hit:
 def _where(event: Event, start: Event, project: Project) -> tuple[AuditedFile, ast.AST, str, str]:
     mine, yours = meeting(event, start)
     return project.file_with(mine.function), mine.syntax, _short(mine.syntax), _short(yours.syntax)
+
+
+def _inside_constructors(event: Event, outer: Site, project: Project) -> Site:
+    """Returns the call that builds the loader, where the outermost one makes an object that does it when it is made."""
+    sites = event.sites
+    at = next(number for number, one in enumerate(sites) if one.syntax is outer.syntax)
+    while at + 1 < len(sites) and sites[at + 1].function.name.endswith("__init__"):
+        if _is_data(sites[at + 1], project):
+            break
+        at += 1
+    return sites[at]
+
+
+def _is_data(site: Site, project: Project) -> bool:
+    """Whether a site is in a class of samplers, data sets or loaders."""
+    kind = project.class_of(site.function)
+    return kind is not None and any(_DATA.search(one) for one in (kind.name, *map(last_name, kind.bases)))
 
 
 def _short(node: ast.AST) -> str:
