@@ -569,10 +569,14 @@ class Project(Program):
                 made = self.class_named(last_name(annotation), annotation, scope.file) if annotation else None
                 if made is not None:
                     yield made
-                else:
+                elif annotation is None or not self._is_ours(annotation, scope):
                     yield from self._kinds_passed(name, scope, rounds)
                 return
             scope = scope.outer
+
+    def _is_ours(self, annotation: ast.expr, function: Function) -> bool:
+        """Whether a class stands in a module of the project that is not looked at: what it is, is not guessed."""
+        return self.name(annotation, function).rpartition(".")[0] in self.file_of_module
 
     def arguments(self, name: str, function: Function) -> Iterator[tuple[ast.expr, Function]]:
         """Yields what callers pass for a parameter, with the function that calls."""

@@ -264,7 +264,7 @@ class RankWays:
                 continue
             inner = self._function(target, assumption, depth - 1)
             way.items += inner.items
-            way.met += [_behind(call, function, one) for one in inner.met]
+            way.met += [_behind(call, function, one, sure=reach.sure) for one in inner.met]
             return
 
     def _entered(self, call: ast.Call, function: Function, assumption: Assumption, depth: int, way: Way) -> None:
@@ -282,8 +282,10 @@ def counts(reach: Reach) -> bool:
     return reach.meeting is not Meeting.PEER and not reach.grouped
 
 
-def _behind(call: ast.Call, function: Function, reach: Reach) -> Reach:
-    return Reach(reach.op, reach.meeting, ((call, function), *reach.chain), reach.sure, reach.grouped, reach.label)
+def _behind(call: ast.Call, function: Function, reach: Reach, *, sure: bool = True) -> Reach:
+    return Reach(
+        reach.op, reach.meeting, ((call, function), *reach.chain), reach.sure and sure, reach.grouped, reach.label
+    )
 
 
 def _joined(first: Way, second: Way) -> Way:

@@ -67,11 +67,22 @@ def confidence(parting: Parting, project: Project) -> Confidence:
 def _usually_meets(reach: Reach, project: Project) -> bool:
     """A wrapped model averages gradients always; its forward meets where there are buffers to broadcast."""
     if reach.op.endswith("state_dict"):
+        if _shards_later(reach):
+            return False
         return any(file.words & {"fully_shard", "FullyShardedDataParallel", "FSDP"} for file in project.python)
     if reach.meeting is Meeting.FORWARD:
         return any(file.words & {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "register_buffer", "SyncBatchNorm"}
                    for file in project.python)  # fmt: skip
     return reach.meeting is Meeting.BACKWARD
+
+
+def _shards_later(reach: Reach) -> bool:
+    """Whether the model is sharded further down in the same function: here it is whole yet."""
+    call, function = reach.leaf
+    return any(
+        isinstance(node, ast.Call) and node.lineno > call.lineno and "shard" in last_name(node.func).lower()
+        for node in function.own_nodes
+    )
 
 
 def _near(parting: Parting, project: Project) -> bool:
