@@ -22,16 +22,23 @@ def first_round(node: ast.With, function: Function, file: AuditedFile) -> bool |
     loop = _loop_around(node, file)
     counter = _counter(loop) if loop is not None else {}
     for item in node.items:
-        if isinstance(item.context_expr, ast.IfExp):
-            taken = _value(item.context_expr.test, counter, function)
-            skips = any(isinstance(one, ast.Attribute) and one.attr == "no_sync"
-                        for one in ast.walk(item.context_expr.body))  # fmt: skip
+        context = entered_by(item, function)
+        if isinstance(context, ast.IfExp):
+            taken = _value(context.test, counter, function)
+            skips = any(isinstance(one, ast.Attribute) and one.attr == "no_sync" for one in ast.walk(context.body))
             return None if taken is None else bool(taken) is skips
     parent = file.parents.get(node)
     if isinstance(parent, ast.If):
         taken = _value(parent.test, counter, function)
         return None if taken is None else bool(taken) is (node in parent.body)
     return True if parent is loop or isinstance(parent, ast.FunctionDef) else None
+
+
+def entered_by(item: ast.withitem, function: Function) -> ast.expr:
+    """Returns the context of a `with`, also where it has been given a name."""
+    given = item.context_expr
+    values = function.assigned.get(given.id, []) if isinstance(given, ast.Name) else []
+    return values[0] if len(values) == 1 else given
 
 
 def _loop_around(node: ast.AST, file: AuditedFile) -> ast.For | None:

@@ -26,10 +26,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.accumulation import first_round
+from diagnostics.analysis.accumulation import entered_by, first_round
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.changing_branches import changing_branches
-from diagnostics.analysis.flow_files import last_name
+from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.module_parts import classes_inside
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.wrapped_models import DDP, Wrap, bound_to, class_wrapped, wraps_in
@@ -68,10 +68,9 @@ def _changing(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
 
 
 def _unsynchronised(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
-    name = bound_to(wrap)
-    for function in project.functions_in(file) if name else ():
+    for name, function in _named(file, wrap, project):
         for node in function.own_nodes:
-            if not isinstance(node, ast.With) or not _trains_without_sync(node, name):
+            if not isinstance(node, ast.With) or not _trains_without_sync(node, name, function):
                 continue
             first = first_round(node, function, file)
             if first is not False:
@@ -87,7 +86,16 @@ def _unsynchronised(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator
                 return
 
 
-def _trains_without_sync(node: ast.With, name: str) -> bool:
-    entered = [one for item in node.items for one in ast.walk(item.context_expr) if isinstance(one, ast.Call)]
+def _named(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[tuple[str, Function]]:
+    """Yields (name, function) for every function of a file in which the wrapped model may have a name."""
+    names = {bound_to(wrap)}
+    if isinstance(file.parents.get(wrap.call), ast.Return):
+        for call, caller in project.callers(wrap.function):
+            names |= {name for name, values in caller.assigned.items() if any(one is call for one in values)}
+    yield from ((name, function) for name in sorted(names - {""}) for function in project.functions_in(file))
+
+
+def _trains_without_sync(node: ast.With, name: str, function: Function) -> bool:
+    entered = [one for item in node.items for one in ast.walk(entered_by(item, function)) if isinstance(one, ast.Call)]
     leaves = any(isinstance(one.func, ast.Attribute) and ast.unparse(one.func) == f"{name}.no_sync" for one in entered)
     return leaves and any(isinstance(one, ast.Call) and last_name(one.func) == "backward" for one in ast.walk(node))
