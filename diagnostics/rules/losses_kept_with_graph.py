@@ -1,7 +1,8 @@
 """The losses of a training loop are kept together with their graphs.
 
 What it does: flags `losses.append(loss)`, `total += loss` and the like in the loop that calls backward on this loss,
-where what they are kept in lives longer than the step and nothing detaches them.
+where what they are kept in lives longer than the step and nothing detaches them; also through a method of the project
+that only appends or adds what it is given: `history.add(loss)`.
 
 Why it matters: each loss holds the graph that made it, and so every step's graph stays: memory grows with the number
 of steps until a rank is killed, hours in, and its peers wait for it.
@@ -18,7 +19,8 @@ Good:
 
         total += loss.detach()
 
-What it cannot see: losses handed to functions and meters, and those kept in validation without no_grad.
+What it cannot see: losses handed to functions and to meters of libraries, and those kept in validation without
+no_grad.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.gradient_scope import is_off
+from diagnostics.analysis.kept_arguments import keeps_argument, renews_own
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.training_loops import Loop, TrainingLoop, backwards, carries, training_loops
 from diagnostics.findings import Confidence, Severity
@@ -51,6 +54,8 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 kept = _kept(node, losses)
                 if kept is not None:
                     yield from _judged(node, *kept, loop, function, file)
+                elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                    yield from _handed(node.value, losses, loop, function, file, project)
 
 
 def _judged(
@@ -75,6 +80,40 @@ def _judged(
         ),
         confidence=lifetime,
         edits=_edits(value, loss),
+    )
+
+
+def _handed(
+    call: ast.Call, losses: frozenset[str], loop: TrainingLoop, function: Function, file: AuditedFile, project: Project
+) -> Iterator[Hit]:
+    """Yields `history.add(loss)` where history is made before the loop and its method keeps what it is given."""
+    holder = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if not isinstance(holder, ast.Name) or len(call.args) != 1 or call.keywords:
+        return
+    loss = carries(call.args[0], losses)
+    targets = project.targets(call, function) if loss else ()
+    keeps = keeps_argument(targets[0]) if len(targets) == 1 else None
+    inside = any(_renews(node, holder.id) for node in ast.walk(loop.loop))
+    if keeps is None or inside or is_off(call, function, file) or any(one.keeps_graph for one in loop.backwards):
+        return
+    if any(
+        isinstance(node, ast.Call) and node is not call and ast.unparse(node.func).startswith(f"{holder.id}.")
+        and any(renews_own(one, keeps.attribute) for one in project.targets(node, function))
+        for node in ast.walk(loop.loop)
+    ):  # fmt: skip
+        return
+    ran = next(one for one in loop.backwards if loss in one.names)
+    yield hit(
+        file,
+        call,
+        f"{ast.unparse(call)} keeps {loss} with its graph: every step's graph stays in memory",
+        f"keep the number: {loss}.detach(), or {loss}.item() where it is read on the CPU",
+        steps=(
+            step(file, ran.call, f"{loss} has a graph: backward runs from it"),
+            step(project.file_with(targets[0]), keeps.node, f"self.{keeps.attribute} keeps it"),
+        ),
+        confidence=Confidence.LIKELY,
+        edits=_edits(call.args[0], loss),
     )
 
 

@@ -113,7 +113,7 @@ def _many_workers(file: AuditedFile, script: Script, trained: list[tuple[Ran, Tr
                 column=column,
                 title=f"'{found.shown}' has {ranks} x {workers} data workers, and nothing is said of open files",
                 fix='ulimit -n "$(ulimit -Hn)" in front of it',
-                confidence=Confidence.LIKELY,
+                confidence=Confidence.LIKELY if found.launcher is not None else Confidence.POSSIBLE,
                 severity=Severity.INFO,
             )
 
