@@ -238,6 +238,7 @@ def test_the_second_time_comes_from_the_cache_and_no_cache_writes_none(audit: Au
 
 def test_ctrl_c_gives_130_and_leaves_no_process(folder: Path) -> None:
     (folder / "rules" / "sleeps.py").write_text(SLEEPS)
+    (folder / "rules" / "too.py").write_text(SLEEPS.replace("A601", "A611"))  # the next unit, for the other process
     for number in range(4):
         (folder / "job" / f"large{number}.py").write_text("x = 1\n" + "# nothing\n" * 60_000)
     process = subprocess.Popen(
