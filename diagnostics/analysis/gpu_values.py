@@ -1,4 +1,7 @@
-"""Whether an expression gives tensors that lie on a GPU, through names and models moved there. Pure."""
+"""Whether an expression gives tensors that lie on a GPU, through names, models moved there and the project's functions.
+
+Of a parameter it is what all callers pass, of a call what every return of the function called gives. Pure.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,11 @@ _KEEP = frozenset(
     ["detach", "clone", "mean", "sum", "view", "reshape", "squeeze", "unsqueeze", "float", "half", "flatten", "chunk",
      "contiguous", "transpose", "permute", "bfloat16", "split", "cat", "stack", "eval", "train", "requires_grad_"]
 )  # fmt: skip
+_TYPES = frozenset(["float16", "bfloat16", "float32", "float64", "half", "float", "int64", "long", "uint8"])
+_MOST_CALLS = 4
 
 
-def on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 6) -> str:
+def on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 12) -> str:
     """Returns "always", "perhaps" (the device is chosen at run time) or "" for whether tensors in it lie on a GPU."""
     if rounds < 0:
         return ""
@@ -35,8 +40,13 @@ def on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 
 
 def _of_call(value: ast.Call, function: Function, project: Project, rounds: int) -> str:
     device = moved_to(value)
+    if _is_type(device) and isinstance(value.func, ast.Attribute):
+        return on_gpu(value.func.value, function, project, rounds - 1)
     if device is not None:
         return gpu_of(device, function, project)
+    if project.name(value.func, function) == "torch.load":
+        place = next((one.value for one in value.keywords if one.arg == "map_location"), None)
+        return gpu_of(place, function, project) if place is not None else ""
     if isinstance(value.func, ast.Attribute):
         if value.func.attr in _TO_CPU:
             return ""
@@ -48,7 +58,7 @@ def _of_call(value: ast.Call, function: Function, project: Project, rounds: int)
         value.func.id in function.assigned or value.func.id in function.parameters
     ):
         return _of_name(value.func.id, function, project, rounds - 1)  # a model that was moved
-    return ""
+    return _of_returned(value, function, project, rounds)
 
 
 def _of_name(name: str, function: Function, project: Project, rounds: int) -> str:
@@ -56,7 +66,33 @@ def _of_name(name: str, function: Function, project: Project, rounds: int) -> st
     if moves:
         return _least(moves)
     values = [one for one in function.assigned.get(name, []) if not _empty(one)]
+    if not values and name in function.parameters:
+        return _of_parameter(name, function, project, rounds)
     return _least([on_gpu(one, function, project, rounds - 1) for one in [*values, *_appended(name, function)]])
+
+
+def _of_parameter(name: str, function: Function, project: Project, rounds: int) -> str:
+    """What holds of a plain function's parameter in all calls; "" where none is known, or too many to follow."""
+    calls = project.callers(function) if rounds >= 0 else []
+    passed = list(project.arguments(name, function)) if 0 < len(calls) <= _MOST_CALLS else []
+    if len(passed) != len(calls):
+        return ""  # a default holds somewhere
+    return _least([on_gpu(value, where, project, rounds - 2) for value, where in passed])
+
+
+def _of_returned(value: ast.Call, function: Function, project: Project, rounds: int) -> str:
+    """What holds of everything that one function of the project gives back."""
+    targets = project.targets(value, function) if isinstance(value.func, ast.Name) and rounds > 0 else ()
+    if len(targets) != 1 or targets[0].owner is not None:
+        return ""
+    nodes = [node for node in targets[0].own_nodes if isinstance(node, ast.Return) and node.value is not None]
+    return _least([on_gpu(node.value, targets[0], project, rounds - 2) for node in nodes if node.value is not None])
+
+
+def _is_type(value: ast.expr | None) -> bool:
+    """Whether what a tensor is moved `.to` is a type of numbers: torch.float16, dtype."""
+    name = value.attr if isinstance(value, ast.Attribute) else value.id if isinstance(value, ast.Name) else ""
+    return "dtype" in name or name in _TYPES
 
 
 def _moves(name: str, function: Function) -> Iterator[ast.expr]:

@@ -14,7 +14,7 @@ Good:
 
     torch.save({"latents": encoder(x.cuda()).cpu()}, path)
 
-What it cannot see: tensors that functions and attributes hand on.
+What it cannot see: tensors that attributes and methods hand on, and functions with more than four callers.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.gpu_values import on_gpu
 from diagnostics.analysis.project import Project
 from diagnostics.findings import Confidence, Severity
@@ -41,7 +42,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         if not call.args or project.name(call.func, function) != "torch.save":
             continue
         sure = on_gpu(call.args[0], function, project)
-        if not sure or _is_model(call.args[0]):
+        if not sure or _is_model(call.args[0]) or _into_memory(call, function):
             continue
         yield hit(
             file,
@@ -51,6 +52,13 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             "move it first: tensor.cpu()",
             confidence=Confidence.CONFIRMED if sure == "always" else Confidence.LIKELY,
         )
+
+
+def _into_memory(call: ast.Call, function: Function) -> bool:
+    """Whether it is saved into a BytesIO, to be sent: no file stays."""
+    target = call.args[1] if len(call.args) > 1 else None
+    values = function.assigned.get(target.id, []) if isinstance(target, ast.Name) else [target]
+    return any(value is not None and last_name(value) == "BytesIO" for value in values)
 
 
 def _is_model(value: ast.expr) -> bool:

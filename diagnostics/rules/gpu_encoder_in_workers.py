@@ -1,7 +1,7 @@
 """A data set holds a model on a GPU and is given to loader workers.
 
-What it does: flags data sets that move a module of theirs to a GPU (in __init__) and call it in __getitem__, where the
-loader has workers.
+What it does: flags data sets that move a module of theirs to a GPU (in __init__), or are given one that lies there,
+and call it in __getitem__, where the loader has workers.
 
 Why it matters: forked workers cannot use CUDA ("Cannot re-initialize CUDA in forked subprocess"); spawned ones each
 copy the model and open a CUDA context: eight workers on eight ranks are sixty-four contexts.
@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.device_words import gpu_of, moved_to
 from diagnostics.analysis.flow_files import Function
+from diagnostics.analysis.gpu_values import on_gpu
 from diagnostics.analysis.loader_workers import workers_over
 from diagnostics.analysis.module_classes import KnownClass, class_tree, own_attribute
 from diagnostics.analysis.project import Project
@@ -39,6 +40,7 @@ CODE = "A403"
 NAME = "gpu-encoder-in-workers"
 SEVERITY = Severity.ERROR
 WORDS = ("Dataset", "IterableDataset")
+_SAME = ("eval", "train", "requires_grad_", "half", "float")
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
@@ -59,6 +61,17 @@ def _held(function: Function, project: Project) -> Iterator[tuple[str, ast.Assig
             sure = [gpu_of(device, function, project) for one in calls if (device := moved_to(one)) is not None]
             if any(sure):
                 yield own_attribute(node.targets[0]), node, "always" if "always" in sure else "perhaps"
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and (attribute := own_attribute(node.targets[0])):
+            given = on_gpu(node.value, function, project) if _is_given(node.value, function) else ""
+            if given:
+                yield attribute, node, given
+
+
+def _is_given(value: ast.expr, function: Function) -> bool:
+    """Whether a value is a parameter, perhaps in eval(): what it is, the callers say."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _SAME:
+        value = value.func.value
+    return isinstance(value, ast.Name) and value.id in function.parameters
 
 
 def _called(
@@ -67,7 +80,7 @@ def _called(
     workers, loader = workers_over(known, project)
     call = next((one for method in known.syntax.body if getattr(method, "name", "") in ("__getitem__", "__iter__")
                  for one in ast.walk(method) if isinstance(one, ast.Call)
-                 and ast.unparse(one.func).startswith(f"self.{attribute}")), None)  # fmt: skip
+                 and _runs(one.func, attribute)), None)  # fmt: skip
     if call is None or workers == "none":
         return
     steps = [step(file, node, f"self.{attribute} lies on a GPU"), step(file, call, "workers call it")]
@@ -78,12 +91,20 @@ def _called(
         confidence = Confidence.CONFIRMED if sure == "always" else Confidence.LIKELY
     elif workers == "unknown" and sure == "always":
         confidence = Confidence.LIKELY
+    moved = any(moved_to(one) is not None for one in ast.walk(node.value))
     yield hit(
         file,
-        node,
+        node if moved else call,  # who is given it may not know where it lies
         f"{known.syntax.name} holds self.{attribute} on a GPU and calls it in loader workers: forked workers cannot "
         "use CUDA, spawned ones copy it each",
         "encode once into files, or in the training loop",
         steps=tuple(steps),
         confidence=confidence,
     )
+
+
+def _runs(called: ast.expr, attribute: str) -> bool:
+    """Whether a call runs the module: self.encoder(x), self.encoder.encode(x)."""
+    if isinstance(called, ast.Attribute) and called.attr.startswith(("encode", "forward")):
+        return attribute in (own_attribute(called), own_attribute(called.value))
+    return own_attribute(called) == attribute

@@ -1,7 +1,8 @@
 """A key, token or password is written into a file that starts the training.
 
 What it does: flags literal keys in shell scripts, YAML, Dockerfiles (ENV and ARG stay in the image) and in Python's
-os.environ[...] = "...", wandb.login(key="...") and the like. The value itself is never shown.
+os.environ[...] = "...", wandb.login(key="...") and the like; and Python that puts a key of its environment into the
+text of a script, f"export WANDB_API_KEY={os.environ['WANDB_API_KEY']}". The value itself is never shown.
 
 Why it matters: the file is committed, copied to the cluster and pasted into an issue; whoever reads it has the account.
 A key that was once in a repository has to be taken back, not only deleted.
@@ -22,7 +23,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
+from diagnostics.agent.secret_forms import is_secret_variable
 from diagnostics.agent.secret_lines import hidden_words
 from diagnostics.analysis import dockerfile
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
@@ -42,6 +45,9 @@ NAME = "secret-in-launch-file"
 SEVERITY = Severity.ERROR
 READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.PYTHON})
 CHECKLIST = "no keys or passwords in the source"
+_EXPORT = re.compile(r"(?:^|\n|;)\s*export\s+([A-Za-z_]\w*)=['\"]?$")
+_ANY = "0f3a9c81d2e47b65a9"  # stands for the value, which is not known here
+_WRITES = ("write_text", "write", "writelines", "onstart")
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _WORTH = re.compile(r"key|token|secret|passw|pwd|login|credential|auth|hf_|ghp_|sk-|AKIA|glpat", re.IGNORECASE)
 _ARGUMENTS = frozenset(["key", "token", "api_key", "auth_token", "password", "secret", "access_key", "secret_key",
@@ -115,6 +121,36 @@ def _in_python(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
                 if secret(name, text) is not Confidence.POSSIBLE:  # tokens of models, and names of variables
                     yield from _hit(file, value.lineno, name, text, column=value.col_offset + 1)
+            if isinstance(node, ast.JoinedStr) and not file.words.isdisjoint(_WRITES):
+                yield from _into_script(file, node)
+
+
+def _into_script(file: AuditedFile, text: ast.JoinedStr) -> Iterator[Hit]:
+    """Yields f"export API_KEY={os.environ['API_KEY']}": the line of a script with the value itself."""
+    for before, value in pairwise(text.values):
+        named = _EXPORT.search(str(before.value)) if isinstance(before, ast.Constant) else None
+        source = _variable(value.value) if isinstance(value, ast.FormattedValue) else ""
+        if named is not None and is_secret_variable(named[1], _ANY) and is_secret_variable(source, _ANY):
+            yield Hit(
+                file=file,
+                line=text.lineno,
+                column=text.col_offset + 1,
+                title=f"the value of {source} is written into a script: whoever reads the file, or the page of the "
+                "machine that is started with it, has it",
+                fix=f"hand {named[1]} over beside the script: in the environment of the machine, or in a file that "
+                "only its user reads",
+                confidence=Confidence.LIKELY,
+                severity=Severity.WARNING,
+            )
+
+
+def _variable(value: ast.expr) -> str:
+    """Returns KEY of os.environ["KEY"], os.environ.get("KEY") and os.getenv("KEY")."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.args:
+        asked = value.func.attr == "getenv" or (value.func.attr == "get" and is_environ(value.func.value))
+        first = value.args[0]
+        return str(first.value) if asked and isinstance(first, ast.Constant) else ""
+    return environ_key(value)
 
 
 def _values(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
