@@ -19,7 +19,7 @@ SAMPLER = "torch.utils.data.distributed.DistributedSampler"
 ITERABLE = "torch.utils.data.IterableDataset"
 _POSITIONS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers", "collate_fn", "pin_memory",
               "drop_last")  # fmt: skip
-_EVALUATION = re.compile(r"val|test|eval|dev_|infer|predict|bench|query|gallery|calib|sample_loader", re.IGNORECASE)
+EVALUATION = re.compile(r"val|test|eval|dev_|infer|predict|bench|query|gallery|calib|sample_loader", re.IGNORECASE)
 _RANDOM = {"randn", "rand", "randint", "randn_like", "rand_like", "randperm", "uniform", "normal", "make_blobs",
            "linspace", "random", "FakeData", "arange"}  # fmt: skip
 _OTHERS = (
@@ -59,7 +59,7 @@ class Loader:
     def for_evaluation(self) -> bool:
         """Whether what it is called speaks of evaluation."""
         dataset = ast.unparse(self.arguments["dataset"]) if "dataset" in self.arguments else ""
-        return bool(_EVALUATION.search(f"{self.name} {dataset} {self.function.name}"))
+        return bool(EVALUATION.search(f"{self.name} {dataset} {self.function.name}"))
 
 
 def loaders_in(file: AuditedFile, project: Project) -> Iterator[Loader]:

@@ -42,6 +42,28 @@ def path_uses(nodes: Iterable[ast.AST], function: Function, project: Project, *,
                 texts = {_text(found) for one in inner if (found := _path(one, target, project, writes=writes))}
                 if name in texts:
                     yield PathUse(_text(argument), call, direct=False)
+            yield from (
+                PathUse(one, call, direct=False) for one in _shared_paths(call, function, project, writes=writes)
+            )
+
+
+def _shared_paths(call: ast.Call, function: Function, project: Project, *, writes: bool) -> Iterator[str]:
+    """Yields the paths a called function uses that mean the same here: the module's own names, and those of self."""
+    for target in project.targets(call, function):
+        if target.file != function.file:
+            continue
+        mine = ast.unparse(call.func).startswith("self.") and target.parameters[:1] == ("self",)
+        for inner in (one for one in target.own_nodes if isinstance(one, ast.Call)):
+            found = _path(inner, target, project, writes=writes)
+            text = _text(found) if found is not None else ""
+            if (mine and text.startswith("self.")) or _of_module(text, (target, function), project):
+                yield text
+
+
+def _of_module(name: str, functions: tuple[Function, ...], project: Project) -> bool:
+    module = project.module_of(functions[0].source)
+    local = any(name in one.parameters or name in one.assigned for one in functions if one is not module)
+    return name in module.assigned and not local
 
 
 def _handed_on(call: ast.Call, function: Function, project: Project) -> Iterator[tuple[ast.expr, Function, str]]:

@@ -11,7 +11,7 @@ from diagnostics.analysis.project import Project
 
 _WAITS = re.compile(
     r"barrier|wait|sync|all_?reduce|all_?gather|broadcast|scatter|reduce|sleep|(?<![bB])lock|_first|rendezvous"
-    r"|init_process|DistributedDataParallel|DDP|fully_shard|FSDP|launch|spawn|Process|poll|exit",
+    r"|init_process|DistributedDataParallel|DDP|fully_shard|FSDP|launch|spawn|(?-i:\bProcess\b)|start_processes|poll|exit",
     re.IGNORECASE,
 )
 _WAIT_METHODS = {"join", "prepare", "result"}  # without arguments, of an accelerator, of a future

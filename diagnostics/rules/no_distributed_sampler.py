@@ -1,6 +1,7 @@
 """A distributed model is trained with a loader that gives all ranks the same data.
 
-What it does: flags DataLoaders that a DDP or FSDP model is trained with and that have neither a DistributedSampler, nor
+What it does: flags DataLoaders that a DDP or FSDP model is trained with, in the function that makes them or in one that
+it gives them back to, and that have neither a DistributedSampler, nor
 a data set, sampler or seed that knows the rank.
 
 Why it matters: each rank goes through the whole data set. An epoch costs N times as much as it should, and N ranks
@@ -25,6 +26,7 @@ from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.data_loaders import (
+    EVALUATION,
     ITERABLE,
     LOADER,
     Loader,
@@ -70,7 +72,9 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         dataset = loader.arguments.get("dataset")
         if sharded(dataset, loader.function, project) or _iterable(dataset, loader.function, project):
             continue
-        read = _training_loop(loader, project)
+        read, reader = _training_loop(loader.name, loader.function, project), loader.function
+        if read is None:
+            read, reader = _handed_back(loader, wrapped[1], project)
         if read is None:
             continue
         yield hit(
@@ -82,7 +86,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             steps=(
                 step(project.file_with(wrapped[1]), wrapped[0], "a model that averages gradients over the ranks"),
                 step(file, loader.call, "a loader without a sampler"),
-                step(file, read, "the model is trained with it"),
+                step(project.file_with(reader), read, "the model is trained with it"),
             ),
             confidence=_confidence(file, project, loader, wrapped[1]),
         )
@@ -105,23 +109,35 @@ def _iterable(value: ast.expr | None, function: Function, project: Project) -> b
     )
 
 
-def _training_loop(loader: Loader, project: Project) -> ast.AST | None:
-    """Returns the loop of the loader's own function in which its batches are trained on."""
-    names = frozenset([loader.name]) - {""}
-    for node in loader.function.own_nodes:
+def _handed_back(loader: Loader, wrapped_in: Function, project: Project) -> tuple[ast.AST | None, Function]:
+    """Returns where the function that a loader is returned to, and that wraps the model, trains with it."""
+    made = project.file_with(loader.function).parents.get(loader.call)
+    if isinstance(made, ast.Return):
+        for call, caller in project.callers(loader.function):
+            names = [name for name, values in caller.assigned.items() if len(values) == 1 and values[0] is call]
+            knows = rank_guarded(call, caller, project) or follows_from_rank(call, caller, project)
+            if caller is wrapped_in and names and not knows and not EVALUATION.search(names[0]):
+                return _training_loop(names[0], caller, project), caller
+    return None, loader.function
+
+
+def _training_loop(name: str, function: Function, project: Project) -> ast.AST | None:
+    """Returns the loop of a function in which the batches of a loader are trained on."""
+    names = frozenset([name]) - {""}
+    for node in function.own_nodes:
         if isinstance(node, (ast.For, ast.AsyncFor)) and names and read_by(node.iter, names):
-            if project.fact(TrainingCode).training_call(node.body, loader.function) is not None:
+            if project.fact(TrainingCode).training_call(node.body, function) is not None:
                 return node
-        elif isinstance(node, ast.Call) and names and _is_handed_over(node, names, loader, project):
+        elif isinstance(node, ast.Call) and names and _is_handed_over(node, names, function, project):
             return node
     return None
 
 
-def _is_handed_over(call: ast.Call, names: frozenset[str], loader: Loader, project: Project) -> bool:
+def _is_handed_over(call: ast.Call, names: frozenset[str], function: Function, project: Project) -> bool:
     """Whether a call trains with one of these loaders."""
-    if not any(read_by(one, names) for one in call.args) or project.name(call.func, loader.function) == LOADER:
+    if not any(read_by(one, names) for one in call.args) or project.name(call.func, function) == LOADER:
         return False
-    return project.fact(TrainingCode).is_training(call, loader.function)
+    return project.fact(TrainingCode).is_training(call, function)
 
 
 def _confidence(file: AuditedFile, project: Project, loader: Loader, wrapped_in: Function) -> Confidence:

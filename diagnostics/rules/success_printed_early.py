@@ -1,7 +1,7 @@
 """Success is printed whether or not the training succeeded.
 
 What it does: flags messages like "training completed successfully" in a `finally` block or an exception handler around
-a training, and before the training in the same block.
+a training, and between the start of a process and the wait for it.
 
 Why it matters: the last line of the log is what people read and what scripts search for. A message that a failed run
 prints, too, hides the failure for days.
@@ -28,7 +28,7 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import last_name
+from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.swallowed import head, tries_of, unconditional_calls
 from diagnostics.analysis.training_code import TrainingCode
@@ -38,7 +38,7 @@ from diagnostics.hits import Hit, hit, step
 CODE = "A503"
 NAME = "success-printed-early"
 SEVERITY = Severity.WARNING
-WORDS = ("finally", "except", "try")
+WORDS = ("finally", "except", "try", "wait", "communicate")
 _CLAIM = re.compile(
     r"\bsuccess(?:ful(?:ly)?)?\b|\b(?:training|run|job|experiment|fine-?tuning|pre-?training|model)\b[^.]{0,20}"
     r"\b(?:complete[d]?|finished|done|succeeded)\b",
@@ -48,6 +48,7 @@ _DOUBT = re.compile(
     r"\b(?:not|un\w+|fail\w*|error|without|before|until|never|if|abort\w*|interrupt\w*|no|exit\w*|crash\w*|once)\b|unsuccess",
     re.IGNORECASE,
 )
+_BEGUN = re.compile(r"start|launch|spawn|submit|begin|began|creat|connect|setup|set up", re.IGNORECASE)
 _TELLS = re.compile(r"^(?:print|info|warning|log\w*|write|write_text|echo|rank_zero_info|print_rank_0|dump|critical)$")
 
 
@@ -60,6 +61,67 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 yield from _claims(file, block.finalbody, trained, "finally")
                 for handler in block.handlers:
                     yield from _claims(file, handler.body, trained, head(handler))
+        for statements in _blocks(function):
+            yield from _before_wait(file, statements, function, project)
+
+
+def _blocks(function: Function) -> Iterator[list[ast.stmt]]:
+    """Yields the blocks of statements of a function."""
+    for node in (function.syntax, *function.own_nodes):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                yield block
+
+
+def _before_wait(file: AuditedFile, block: list[ast.stmt], function: Function, project: Project) -> Iterator[Hit]:
+    """Yields what is claimed while a process that was started runs on, and is waited for only later in the block."""
+    for at, statement in enumerate(block):
+        if not isinstance(statement, ast.Assign) or not _starts(statement.value, function, project):
+            continue
+        name = ast.unparse(statement.targets[0])
+        waits = [number for number, one in enumerate(block) if number > at and _uses(one, name)]
+        between = block[at + 1 : waits[0]] if waits else []
+        wait = next((one for one in ast.walk(block[waits[0]]) if _waits(one, name)), None) if waits else None
+        for call in unconditional_calls(between):
+            text = _claim(call)
+            if text and wait is not None and not _BEGUN.search(text):
+                yield hit(
+                    file,
+                    call,
+                    f'"{text}" is said while the process still runs: nobody has waited for it',
+                    f"say it after {name}.wait() has given 0",
+                    steps=(
+                        step(file, statement, "the process is started"),
+                        step(file, call, f'"{text}"'),
+                        step(file, wait, "only here it is waited for"),
+                    ),
+                    confidence=Confidence.LIKELY,
+                )
+
+
+def _starts(value: ast.expr, function: Function, project: Project) -> bool:
+    if project.called(value, function) == "subprocess.Popen":
+        return True
+    return isinstance(value, ast.Call) and any(
+        isinstance(one, ast.Return) and project.called(one.value, target) == "subprocess.Popen"
+        for target in project.targets(value, function)
+        for one in target.own_nodes
+        if isinstance(one, ast.Return) and one.value is not None
+    )
+
+
+def _uses(node: ast.AST, name: str) -> bool:
+    return any(isinstance(one, (ast.Name, ast.Attribute)) and ast.unparse(one) == name for one in ast.walk(node))
+
+
+def _waits(node: ast.AST, name: str) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("wait", "communicate")
+        and ast.unparse(node.func.value) == name
+    )
 
 
 def _claims(file: AuditedFile, statements: list[ast.stmt], trained: ast.Call, where: str) -> Iterator[Hit]:

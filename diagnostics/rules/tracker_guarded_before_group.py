@@ -91,10 +91,19 @@ def _asks_for_group(call: ast.Call, function: Function, project: Project) -> ast
     for test in conditions(call, function, project.file_with(function)):
         if _reads_launcher(ast.walk(test)):
             continue
-        for node in ast.walk(test):
+        meant = [test, *(_only_value(one, function) for one in ast.walk(test) if isinstance(one, ast.Name))]
+        if any(_reads_launcher(ast.walk(one)) for one in meant):
+            continue
+        for node in (node for one in meant for node in ast.walk(one)):
             if isinstance(node, ast.Call) and _asks(node, function, project, _DEPTH):
                 return test
     return None
+
+
+def _only_value(name: ast.Name, function: Function) -> ast.expr:
+    """Returns what a name is assigned, where that is done once."""
+    values = function.assigned.get(name.id, [])
+    return values[0] if len(values) == 1 else name
 
 
 def _asks(call: ast.Call, function: Function, project: Project, depth: int) -> bool:
