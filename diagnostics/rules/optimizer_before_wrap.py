@@ -2,10 +2,12 @@
 
 What it does: follows each start of the project call by call and flags an optimizer made from `model.parameters()`, also
 inside a function that is given the model, before the same model is wrapped by FullyShardedDataParallel or
-fully_shard, where no optimizer is made afterwards.
+fully_shard, where no optimizer is made afterwards. Also an optimizer that makes its state at once (Adagrad), before the
+model is moved to a GPU in the same function.
 
 Why it matters: both replace the parameters. The optimizer keeps the old ones, which get no gradients any more: it
-steps, and the model does not change. The loss stays where it is and nothing fails.
+steps, and the model does not change. The loss stays where it is and nothing fails. Moving keeps the parameters, but
+not the state that is there already: Adagrad's stays on the CPU, and its first step raises.
 
 Bad:
 
@@ -18,16 +20,18 @@ Good:
     optimizer = torch.optim.AdamW(model.parameters())
 
 What it cannot see: models that change their name on the way. Wrapping in DistributedDataParallel and model.to(device)
-after the optimizer are fine: they keep the parameter objects. With FSDP(use_orig_params=True) the objects are kept as
-well, but not the shapes that the state was made for: likely.
+after other optimizers are fine: they keep the parameter objects. With FSDP(use_orig_params=True) the objects are kept
+as well, but not the shapes that the state was made for: likely.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.per_project import per_project
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.trace_building import traces
@@ -40,12 +44,71 @@ from diagnostics.hits import Hit, hit, step
 CODE = "A103"
 NAME = "optimizer-before-wrap"
 SEVERITY = Severity.ERROR
+_STATE_AT_ONCE = {"torch.optim.Adagrad", "torch.optim.adagrad.Adagrad"}
+_MOVES = {"to", "cuda"}
+_DTYPE = re.compile(r"float|half|double|channels_last|^torch\.(?:bf|fp|int|uint)")
 CHECKLIST = "the optimizer is made after the model is sharded"
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the optimizers made before their model is sharded."""
     yield from (one for one in _hits(project) if one.file is file)
+    for call, function in project.calls_in(file):
+        if project.name(call.func, function) in _STATE_AT_ONCE:
+            yield from _moved_after(file, call, function)
+
+
+def _moved_after(file: AuditedFile, made: ast.Call, function: Function) -> Iterator[Hit]:
+    """Yields an optimizer whose state is made before the model is moved to a GPU."""
+    model = next(iter(sorted(_listed(made))), "")
+    moves = [one for one in function.own_nodes if isinstance(one, ast.Call) and _is_move(one, model)]
+    values = function.assigned.get(model, [])
+    if not model or len(values) > 2 or any(_MOVES & _called(one) for one in values if one.lineno <= made.lineno):
+        return
+    if any(one.lineno <= made.lineno for one in moves) or not moves:
+        return
+    first = min(moves, key=lambda one: one.lineno)
+    if _blocks_around(file, first) != _blocks_around(file, made):
+        return
+    yield hit(
+        file,
+        made,
+        f"{last_name(made.func)} makes its state where {model} is now, and {ast.unparse(first)[:40]} moves the model "
+        "only afterwards: the state stays behind, and the first step raises",
+        f"move {model} to its device first, then make the optimizer",
+        steps=(
+            step(file, made, "the optimizer makes its state here, on the parameters' device"),
+            step(file, first, "the parameters are moved here"),
+        ),
+        confidence=Confidence.LIKELY,
+    )
+
+
+def _called(value: ast.expr) -> set[str]:
+    """Returns the last names of what is called in an expression."""
+    return {last_name(one.func) for one in ast.walk(value) if isinstance(one, ast.Call)}
+
+
+def _blocks_around(file: AuditedFile, node: ast.AST) -> list[ast.AST]:
+    """Returns the branches and loops that a node stands in."""
+    found: list[ast.AST] = []
+    parent = file.parents.get(node)
+    while parent is not None:
+        if isinstance(parent, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.IfExp, ast.FunctionDef)):
+            found.append(parent)
+        parent = file.parents.get(parent)
+    return found
+
+
+def _is_move(call: ast.Call, model: str) -> bool:
+    """Whether a call moves a model to what may be a GPU."""
+    if not isinstance(call.func, ast.Attribute) or ast.unparse(call.func.value) != model:
+        return False
+    if call.func.attr == "cuda":
+        return True
+    given = [*call.args, *(one.value for one in call.keywords if one.arg == "device")]
+    text = ast.unparse(given[0]) if call.func.attr == "to" and given else ""
+    return bool(text) and "cpu" not in text and "dtype" not in text and not _DTYPE.search(text)
 
 
 @per_project
@@ -104,19 +167,36 @@ def _shared(mine: Site, optimizer: Event, yours: Site, wrap: Event) -> str:
     if not isinstance(mine.syntax, ast.Call) or not isinstance(yours.syntax, ast.Call) or not yours.syntax.args:
         return ""
     wrapped = {ast.unparse(one) for one in yours.syntax.args[: 1 if yours.syntax is wrap.call else None]}
-    listed = {
-        ast.unparse(one.func.value)
-        for argument in mine.syntax.args
-        for one in ast.walk(argument)
-        if isinstance(one, ast.Call)
-        and isinstance(one.func, ast.Attribute)
-        and one.func.attr in ("parameters", "named_parameters")
-    }
+    listed = _listed(mine.syntax) | _listed_inside(mine, optimizer)
     direct = mine.syntax is optimizer.call or bool(listed)
     given = listed if direct else {ast.unparse(one) for one in mine.syntax.args}
     named = {one for one in wrapped & given if one.replace(".", "").isidentifier()}
     likely = {one for one in named if "model" in one or "net" in one} if not direct else named
     return next(iter(sorted(likely)), "")
+
+
+def _listed(call: ast.Call) -> set[str]:
+    """Returns the text of the models whose parameters a call is given."""
+    return {
+        ast.unparse(one.func.value)
+        for argument in call.args
+        for one in ast.walk(argument)
+        if isinstance(one, ast.Call)
+        and isinstance(one.func, ast.Attribute)
+        and one.func.attr in ("parameters", "named_parameters")
+    }
+
+
+def _listed_inside(mine: Site, optimizer: Event) -> set[str]:
+    """Returns what a function is given whose parameter's parameters() it makes the optimizer from."""
+    maker = optimizer.function
+    called = optimizer.chain[-1].syntax if optimizer.chain else None
+    if called is not mine.syntax or not isinstance(called, ast.Call):
+        return set()
+    given = dict(zip(maker.parameters[1 if maker.owner is not None else 0 :], called.args, strict=False))
+    given.update({one.arg: one.value for one in called.keywords if one.arg})
+    names = {one for one in _listed(optimizer.call) if one not in maker.assigned}
+    return {ast.unparse(given[one]) for one in names if one in given}
 
 
 def _assigned_between(model: str, mine: Site, yours: Site) -> bool:
