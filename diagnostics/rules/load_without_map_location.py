@@ -1,7 +1,8 @@
 """torch.load without map_location.
 
 What it does: flags torch.load() that does not say where tensors go. Confirmed where the same file trains on GPUs with
-several ranks, saves what it loads, and loads it on each rank; likely where a program's option names the file.
+several ranks, saves what it loads, and loads it on each rank; likely where its only caller, in another file, does all
+of this, and where a program's option names the file.
 
 Why it matters: a file remembers the device it was saved from. Saved by rank 0, every rank loads it onto GPU 0: eight
 copies on one GPU, out of memory at the first resume. On a machine with fewer GPUs, or none, it fails: "Attempting to
@@ -81,9 +82,41 @@ def _judged(
                 step(file, call, "each loads them to where they were"),
             )
             return Confidence.CONFIRMED, steps
+        elsewhere = _loaded_by_ranks(call, function, file, project)
+        if elsewhere:
+            return Confidence.LIKELY, elsewhere
         if option or (ranks and gpu):
             return Confidence.LIKELY, ()
     return Confidence.POSSIBLE, ()
+
+
+def _loaded_by_ranks(call: ast.Call, function: Function, file: AuditedFile, project: Project) -> tuple[Step, ...]:
+    """Returns the steps where the only caller is in another file, which has the ranks, the GPUs and the saving."""
+    callers = project.callers(function)
+    if len(callers) != 1 or _is_guarded(callers[0][0], project.file_with(callers[0][1])):
+        return ()
+    asked, caller = callers[0]
+    other = project.file_with(caller)
+    ranks, gpu, saved = (_first(other, project, fits) for fits in (_is_ranks, _is_gpu, _is_save))
+    if other is file or ranks is None or gpu is None or saved is None:
+        return ()
+    return (
+        step(other, gpu, "tensors lie on GPUs"),
+        step(other, saved, "they are saved from there"),
+        step(other, ranks, "several ranks run this"),
+        step(other, asked, "each of them resumes"),
+        step(file, call, "each loads them to where they were"),
+    )
+
+
+def _is_guarded(call: ast.AST, file: AuditedFile) -> bool:
+    """Whether a condition that names a rank stands around a call."""
+    outer = file.parents.get(call)
+    while outer is not None:
+        if isinstance(outer, ast.If) and re.search(r"rank|main|master", ast.unparse(outer.test), re.IGNORECASE):
+            return not ast.unparse(outer.test).startswith("__name__")
+        outer = file.parents.get(outer)
+    return False
 
 
 def _first(file: AuditedFile, project: Project, fits: Callable[[ast.Call, str], bool]) -> ast.AST | None:
