@@ -1,7 +1,8 @@
 """A thread or a task in a pool may die without anybody hearing of it.
 
 What it does: flags threads that fill a queue and may fail on the way, or leave their loop without a last word, while
-somebody waits for that queue; and tasks given to an executor whose result nobody asks for.
+somebody waits for that queue; threads that save a checkpoint and catch nothing; and tasks given to an executor whose
+result nobody asks for.
 
 Why it matters: an exception in a thread ends the thread and nothing else. Who waits for its queue waits for ever, runs
 into a timeout that says nothing of the cause, or takes the silence for the end of the data. An exception in a task is
@@ -36,6 +37,7 @@ from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.queue_threads import QueueThread, queue_threads, risks, silent_end
 from diagnostics.analysis.swallowed import is_broad
+from diagnostics.analysis.training_code import TrainingCode
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -44,6 +46,7 @@ NAME = "thread-exception-lost"
 SEVERITY = Severity.WARNING
 WORDS = ("Thread", "submit", "apply_async")
 CHECKLIST = "exceptions of threads reach the main thread"
+_SAVES = {"torch.save", "torch.distributed.checkpoint.save", "safetensors.torch.save_file"}
 _EXECUTORS = re.compile(r"^concurrent\.futures\.(?:\w+\.)?(?:Thread|Process)PoolExecutor$")
 
 
@@ -51,6 +54,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the threads and tasks whose exceptions are lost."""
     for thread in queue_threads(file, project):
         yield from _thread(file, project, thread)
+    yield from _savers(file, project)
     for call, function in project.calls_in(file):
         if isinstance(call.func, ast.Attribute) and call.func.attr == "submit":
             yield from _task(file, project, call, function)
@@ -87,6 +91,44 @@ def _thread(file: AuditedFile, project: Project, thread: QueueThread) -> Iterato
             ),
             confidence=Confidence.LIKELY,
         )
+
+
+def _savers(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the threads that save a checkpoint, where nobody would hear that it failed."""
+    if "excepthook" in file.words:
+        return
+    for call, function in project.calls_in(file):
+        if project.name(call.func, function) != "threading.Thread":
+            continue
+        for target in project.fact(TrainingCode).started(call, function):
+            source = project.file_with(target)
+            calls = [one for one in target.own_nodes if isinstance(one, ast.Call)]
+            saves = [one for one in calls if project.name(one.func, target) in _SAVES and not _in_try(one, source)]
+            if saves:
+                yield hit(
+                    file,
+                    call,
+                    f"an error in {target.name}, which runs in a thread, ends the thread only: the training goes on "
+                    "without the checkpoint, and nothing fails",
+                    "run it in a ThreadPoolExecutor and call result() on its future, or keep the error and raise it "
+                    "after join()",
+                    steps=(
+                        step(file, call, f"a thread runs {target.name}"),
+                        step(source, saves[0], "this may fail, and nothing in the thread catches it"),
+                    ),
+                    confidence=Confidence.LIKELY,
+                )
+                break
+
+
+def _in_try(node: ast.AST, file: AuditedFile) -> bool:
+    """Whether a handler, of whatever errors, is around a node of a function."""
+    parent = file.parents.get(node)
+    while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        if isinstance(parent, ast.Try) and parent.handlers:
+            return True
+        parent = file.parents.get(parent)
+    return False
 
 
 def _task(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> Iterator[Hit]:
