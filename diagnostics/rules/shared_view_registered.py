@@ -1,7 +1,8 @@
 """A buffer or parameter is registered that shares its memory.
 
 What it does: flags register_buffer() and nn.Parameter() of what expand(), expand_as() or broadcast_to() gives without a
-copy, where a dimension of size 1 becomes longer; and nn.Parameter() of a slice of another parameter of the model.
+copy, where a dimension of size 1 becomes longer; nn.Parameter() of a slice of another parameter of the model; and
+modules with one weight (`self.head.weight = self.embed.weight`) that FSDP is told to shard one by one.
 
 Why it matters: DDP's first broadcast, load_state_dict() and every optimizer write into it, and torch refuses:
 "unsupported operation: more than one element of the written-to tensor refers to a single memory location". It works
@@ -33,13 +34,15 @@ from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.module_classes import is_none, own_attribute
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.saved_tensors import EXPANDS
+from diagnostics.analysis.tied_units import Tied, tied_units
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A305"
 NAME = "shared-view-registered"
 SEVERITY = Severity.ERROR
-WORDS = ("register_buffer", "Parameter")
+WORDS = ("register_buffer", "Parameter", "FullyShardedDataParallel", "fully_shard")
+_UNITS = ("FullyShardedDataParallel", "fully_shard")
 _PARAMETERS = ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
 _MAKERS = frozenset(["ones", "zeros", "empty", "rand", "randn", "full"])
 _FIX = "give it memory of its own: .clone() or .contiguous() after expand(), or repeat()"
@@ -47,6 +50,9 @@ _FIX = "give it memory of its own: .clone() or .contiguous() after expand(), or 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the registrations of tensors whose elements share memory."""
+    if not file.words.isdisjoint(_UNITS):
+        for function in project.functions_in(file):
+            yield from (_in_two_units(file, tied) for tied in tied_units(function, project))
     for call, function in project.calls_in(file):
         yield from _slices(file, call, function, project)
         value = _registered(call, function, project)
@@ -55,6 +61,23 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             longer = _grows(value, function)
             if longer is not None:
                 yield _hit(file, call, value, Confidence.CONFIRMED if longer else Confidence.POSSIBLE)
+
+
+def _in_two_units(file: AuditedFile, tied: Tied) -> Hit:
+    one, other = ast.unparse(tied.first.args[0]), ast.unparse(tied.second.args[0])
+    return hit(
+        file,
+        tied.second,
+        f"{one} and {other} share a weight and are put into two units of FSDP: each shards and steps a weight of its "
+        "own, and they are tied no more",
+        "leave both to the unit around them, or put them into one",
+        steps=(
+            step(tied.home, tied.tie, "the weights are tied"),
+            step(file, tied.first, f"{one} is a unit"),
+            step(file, tied.second, f"{other} is another one"),
+        ),
+        confidence=Confidence.LIKELY,
+    )
 
 
 def _slices(file: AuditedFile, call: ast.Call, function: Function, project: Project) -> Iterator[Hit]:
