@@ -187,7 +187,9 @@ class Communication:
             if name in ("backward", "manual_backward"):
                 return self._backward(call, function)
             if name == "full_tensor" and not call.args:
-                return Reach(name, Meeting.COLLECTIVE, ((call, function),), label="full_tensor() of a DTensor")
+                sharded = bool(self.project.by_path[function.file].words & {"DTensor", "fully_shard", "clip_grad_norm_",
+                                                                         "get_total_norm"})  # fmt: skip
+                return Reach(name, Meeting.COLLECTIVE, ((call, function),), sharded, label="full_tensor() of a DTensor")
             if name == "log" and _is_true(_keyword(call, "sync_dist")):
                 return Reach("log", Meeting.COLLECTIVE, ((call, function),), label="self.log(sync_dist=True)")
             if name not in _METHOD_NAMES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from diagnostics.analysis.flow_files import Function, last_name
@@ -10,6 +11,7 @@ from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.taint_sources import DATA, LOADER_NAMES, LOSS, Taint
 
 _ROUNDS = 3
+_LOSS = re.compile(r"^(?:\w+_)?loss$", re.IGNORECASE)  # no loss_scale, no loss_weight
 _COLLECTS = {"append", "extend", "add", "update", "put"}
 
 
@@ -24,7 +26,8 @@ def local_values(test: ast.expr, function: Function, taints: Taints) -> Iterator
             case ast.Compare(left=ast.Call(args=[ast.Name() as measured]) as call, comparators=[ast.Constant(value=0)]):
                 # "Is there anything in it?" of a part of a batch; a loader is as long everywhere.
                 counted = last_name(call.func) == "len" and not LOADER_NAMES.search(measured.id)
-                if counted and taints.of(measured, function) is not None:
+                found = taints.of(measured, function) if counted else None
+                if found is not None and found.why == DATA:
                     yield Taint(DATA, function.file, node.lineno, function.name, syntax=measured)
             case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute() as held):
                 if _is_collected(held, function, taints):
@@ -37,7 +40,7 @@ def _is_loss(value: ast.expr, function: Function, taints: Taints, rounds: int) -
         return False
     match value:
         case ast.Attribute():
-            return "loss" in value.attr.lower() and last_name(value.value) not in ("self", "args", "cfg", "config")
+            return _LOSS.match(value.attr) is not None and _root(value) not in ("self", "args", "cfg", "config")
         case ast.Name():
             made = [one for one in _made(value.id, function) if one is not value]
             return any(
@@ -47,6 +50,12 @@ def _is_loss(value: ast.expr, function: Function, taints: Taints, rounds: int) -
             return any(_is_loss(side, function, taints, rounds) for side in (value.left, value.right))
         case _:
             return False
+
+
+def _root(value: ast.expr) -> str:
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return last_name(value)
 
 
 def _mentions_loss(value: ast.expr, function: Function, taints: Taints) -> bool:

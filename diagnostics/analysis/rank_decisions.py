@@ -28,6 +28,8 @@ from diagnostics.analysis.rank_ways import (
 from diagnostics.analysis.taint_sources import EXCEPTION, RANK, Taint
 
 MOST_DECISIONS = 60  # of one function
+_MODES = {"training", "is_training"}  # of a model: on all ranks the same
+_INTERRUPTS = ("Interrupt", "Exit", "Stop")  # by a person, or by the program on all ranks
 _JOINS = {"join", "Join"}
 # Errors that come on every rank or on none: of the installation, of the user.
 _EVEN_ERRORS = {
@@ -192,7 +194,7 @@ class RankDecisions:
     # Branches on what the rank alone has seen
 
     def _local_branch(self, node: _Branch, function: Function) -> Iterator[Parting]:
-        if says_distributed(node.test) or self.tests.same(node.test, function):
+        if says_distributed(node.test) or self.tests.same(node.test, function) or last_name(node.test) in _MODES:
             return
         taint = self._reason(node.test, function)
         if taint is None:
@@ -303,7 +305,7 @@ class RankDecisions:
         names = [
             last_name(one) for one in (caught.elts if isinstance(caught, ast.Tuple) else [caught] if caught else [])
         ]
-        return bool(names) and all(name in _EVEN_ERRORS for name in names)
+        return bool(names) and all(name in _EVEN_ERRORS or name.endswith(_INTERRUPTS) for name in names)
 
     def _raises_alone(self, node: ast.Try, skipped: Reach, function: Function) -> bool:
         """Whether work of the rank's own comes before the operation in the try, so that it alone can fail."""

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Shape
-from diagnostics.findings import Severity
+from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import hit_of, operation, partings
 
@@ -47,4 +47,5 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             one, file, project,
             f"ranks that decide differently here call other collectives: {told}, which hangs or gives wrong numbers",
             "let every rank call the same collectives in the same order, and branch on the result",
+            sure=None if one.ranks is not None else Confidence.POSSIBLE,
         )  # fmt: skip

@@ -61,7 +61,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 def _certainty(one: Parting, file: AuditedFile, project: Project) -> Confidence:
     """CONFIRMED where the block does work of the rank's own, which can fail on one rank alone."""
     if one.shape is Shape.FINALLY:
-        return Confidence.LIKELY
+        return Confidence.POSSIBLE if len(one.here.chain) > 1 else Confidence.LIKELY
     attempt = file.parents.get(one.decision)
     calls = [node for part in getattr(attempt, "body", []) for node in ast.walk(part) if isinstance(node, ast.Call)]
     own = [call for call in calls if not project.name(call.func, one.function).startswith("torch.distributed.")]

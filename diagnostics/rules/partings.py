@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
@@ -45,6 +46,8 @@ def operation(reach: Reach) -> str:
 def confidence(parting: Parting, project: Project) -> Confidence:
     """Returns how sure it is that ranks part, and that they meet in the operation."""
     if parting.ranks is not None:
+        if _serves(parting.here, project):
+            return Confidence.POSSIBLE
         if parting.here.sure:
             return Confidence.CONFIRMED
         return Confidence.LIKELY if _usually_meets(parting.here, project) else Confidence.POSSIBLE
@@ -62,6 +65,18 @@ def confidence(parting: Parting, project: Project) -> Confidence:
     if parting.why in (LOSS, TIME, RANDOM) or (parting.why == EXCEPTION and _is_flag(parting)):
         return Confidence.LIKELY
     return Confidence.LIKELY if parting.why == DATA and _is_local(parting, project) else Confidence.POSSIBLE
+
+
+def _serves(reach: Reach, project: Project) -> bool:
+    """Whether the operation is that of a server: in a `while` of a function of its own, fed by the other ranks."""
+    for call, function in reach.chain[1:]:
+        parents = project.file_with(function).parents
+        around: ast.AST = call
+        while around in parents and around is not function.syntax:
+            around = parents[around]
+            if isinstance(around, ast.While):
+                return True
+    return False
 
 
 def _usually_meets(reach: Reach, project: Project) -> bool:
@@ -177,16 +192,24 @@ def _is_local(parting: Parting, project: Project) -> bool:
     syntax = taint.syntax if taint is not None else None
     if taint is None or isinstance(syntax, ast.Call):
         name = last_name(syntax.func) if isinstance(syntax, ast.Call) else ""
-        return name in _LOCAL_DATA
+        # Gradients and their norm are the same on all ranks.
+        averaged = syntax is not None and re.search(r"norm|grad", ast.unparse(syntax)) is not None
+        return name in _LOCAL_DATA and not averaged
     if not isinstance(syntax, ast.Name):
         return False
     around: ast.AST = syntax
     parents = project.by_path[taint.file].parents
     while around in parents and not isinstance(around, ast.stmt):
         around = parents[around]
-        if isinstance(around, ast.Compare) and isinstance(around.ops[0], (ast.In, ast.NotIn)):
+        if isinstance(around, ast.Compare) and _asks_for_a_name(around):
             return False
     return True
+
+
+def _asks_for_a_name(test: ast.Compare) -> bool:
+    """Whether it asks which keys a batch has: that is a matter of the data set, not of the batch."""
+    texts = [one for one in test.comparators if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return bool(texts) or isinstance(test.ops[0], (ast.In, ast.NotIn))
 
 
 def hit_of(
