@@ -9,6 +9,7 @@ from typing import Any
 
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
+from diagnostics.analysis.syntax_walk import walk
 
 _EVERY = 4  # micro-batches of a step, where their number is not known
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
@@ -25,7 +26,7 @@ def first_round(node: ast.With, function: Function, file: AuditedFile) -> bool |
         context = entered_by(item, function)
         if isinstance(context, ast.IfExp):
             taken = _value(context.test, counter, function)
-            skips = any(isinstance(one, ast.Attribute) and one.attr == "no_sync" for one in ast.walk(context.body))
+            skips = any(isinstance(one, ast.Attribute) and one.attr == "no_sync" for one in walk(context.body))
             return None if taken is None else bool(taken) is skips
     parent = file.parents.get(node)
     if isinstance(parent, ast.If):

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from diagnostics.analysis.source_files import SourceFile
+from diagnostics.analysis.syntax_walk import children, walk
 
 
 class FileKind(StrEnum):
@@ -85,8 +86,8 @@ class AuditedFile(SourceFile):
     def parents(self) -> Mapping[ast.AST, ast.AST]:
         """The node around each node."""
         found: dict[ast.AST, ast.AST] = {}
-        for node in ast.walk(self.tree) if self.tree is not None else ():
-            for child in ast.iter_child_nodes(node):
+        for node in walk(self.tree) if self.tree is not None else ():
+            for child in children(node):
                 found[child] = node
         return found
 

@@ -8,6 +8,7 @@ from diagnostics.analysis import saved_tensors as tables
 from diagnostics.analysis.autograd_values import Event, EventKind, Saved, State, Value
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.module_classes import WITH_WEIGHTS, ClassTree, KnownClass, is_none, own_attribute
+from diagnostics.analysis.syntax_walk import children, walk
 
 Found = Value | tuple[Value | None, ...] | None
 _PRODUCTS = (ast.Mult, ast.MatMult)
@@ -33,7 +34,7 @@ class Operations:
         if handler is not None:
             found: Found = handler(node)
             return found
-        for child in ast.iter_child_nodes(node) if node is not None else ():
+        for child in children(node) if node is not None else ():
             if isinstance(child, ast.expr) and not isinstance(node, (ast.Lambda, ast.ListComp, ast.GeneratorExp)):
                 self.value(child)
         return None
@@ -305,7 +306,7 @@ def _has_weights(known: KnownClass, tree: ClassTree, depth: int = 3) -> bool:
         return True
     for made in parts.modules.values():
         inner = tree.named(made.func, known.module) if isinstance(made, ast.Call) else None
-        names = [last_name(one) for one in ast.walk(made) if isinstance(one, ast.Call)]
+        names = [last_name(one) for one in walk(made) if isinstance(one, ast.Call)]
         if any(name in WITH_WEIGHTS for name in names) or (inner and depth and _has_weights(inner, tree, depth - 1)):
             return True
     return False

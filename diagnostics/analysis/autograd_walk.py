@@ -10,6 +10,7 @@ import ast
 from collections.abc import Sequence
 from functools import lru_cache
 
+from diagnostics.analysis import syntax_walk
 from diagnostics.analysis.autograd_operations import Found, Operations
 from diagnostics.analysis.autograd_values import Event, EventKind, State, Value, merged
 from diagnostics.analysis.flow_files import Function
@@ -148,7 +149,7 @@ class AutogradWalk(Operations):
     def on_for(self, statement: ast.For) -> None:
         """The first turn, and no turn."""
         self.value(statement.iter)
-        self.loop(statement, [one.id for one in ast.walk(statement.target) if isinstance(one, ast.Name)])
+        self.loop(statement, [one.id for one in syntax_walk.walk(statement.target) if isinstance(one, ast.Name)])
 
     def on_while(self, statement: ast.While) -> None:
         """The first turn, and no turn."""
@@ -191,7 +192,7 @@ class AutogradWalk(Operations):
 
     def on_other(self, statement: ast.stmt) -> None:
         """Anything that is not followed forgets what it may assign."""
-        for node in ast.walk(statement):
+        for node in syntax_walk.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 self.state.bind(node.id, None)
 
@@ -221,7 +222,7 @@ def inplace_events(function: Function, project: Project, depth: int = 2) -> tupl
 def runs_in_training(function: Function) -> bool:
     """Whether a method is forward or one that a method of its class calls: others may be for inference only."""
     name = function.name.rpartition(".")[2]
-    calls = (node for node in ast.walk(function.owner) if isinstance(node, ast.Call)) if function.owner else ()
+    calls = (node for node in syntax_walk.walk(function.owner) if isinstance(node, ast.Call)) if function.owner else ()
     return name == "forward" or any(own_attribute(call.func) == name for call in calls)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.module_parts import Part, is_part, parts_of
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 
 _CHANCE = frozenset(["rand", "random", "bernoulli", "randint", "uniform", "choice", "rand_like", "randn"])
 _CONTENT = frozenset(["item", "any", "all", "tolist", "nonzero", "equal", "allclose"])
@@ -51,9 +52,9 @@ def _in_loop(loop: ast.For, parts: Mapping[str, Part], forward: Function) -> Ite
 
 def _changes(test: ast.expr, forward: Function) -> str:
     """Returns why a test answers differently from step to step, "" where that is not seen."""
-    asks_for_none = any(isinstance(op, (ast.Is, ast.IsNot)) for one in ast.walk(test)
+    asks_for_none = any(isinstance(op, (ast.Is, ast.IsNot)) for one in walk(test)
                         for op in getattr(one, "ops", ()))  # fmt: skip
-    for one in [inner for value in (test, *_assigned_once(test, forward)) for inner in ast.walk(value)]:
+    for one in [inner for value in (test, *_assigned_once(test, forward)) for inner in walk(value)]:
         if isinstance(one, ast.Call) and last_name(one.func) in _CHANCE:
             return "chance decides"
         if isinstance(one, ast.Call) and last_name(one.func) in _CONTENT and _of_input(one, forward):
@@ -65,7 +66,7 @@ def _changes(test: ast.expr, forward: Function) -> str:
 
 def _assigned_once(test: ast.expr, forward: Function) -> list[ast.expr]:
     """Returns what a test's names stand for, of those that forward assigns once."""
-    names = [one.id for one in ast.walk(test) if isinstance(one, ast.Name)]
+    names = [one.id for one in walk(test) if isinstance(one, ast.Name)]
     values = [forward.assigned.get(name, []) for name in names if name not in forward.parameters]
     return [several[0] for several in values if len(several) == 1]
 
@@ -73,19 +74,19 @@ def _assigned_once(test: ast.expr, forward: Function) -> list[ast.expr]:
 def _of_input(call: ast.Call, forward: Function) -> bool:
     """Whether a call asks for the content of what forward is given."""
     return isinstance(call.func, ast.Attribute) and any(
-        isinstance(one, ast.Name) and one.id in forward.parameters[1:] for one in ast.walk(call)
+        isinstance(one, ast.Name) and one.id in forward.parameters[1:] for one in walk(call)
     )
 
 
 def _only_here(name: str, branch: ast.If, forward: Function) -> bool:
     """Whether forward uses a part in the one arm of a branch and nowhere else."""
-    inside = {id(one) for part in branch.body for one in ast.walk(part)}
+    inside = {id(one) for part in branch.body for one in walk(part)}
     uses = [one for one in forward.own_nodes if is_part(one) and getattr(one, "attr", "") == name]
     return bool(uses) and all(id(one) in inside for one in uses)
 
 
 def _uses(value: ast.AST, name: str) -> bool:
-    return any(is_part(one) and getattr(one, "attr", "") == name for one in ast.walk(value))
+    return any(is_part(one) and getattr(one, "attr", "") == name for one in walk(value))
 
 
 def _skips(node: ast.If) -> bool:
@@ -93,6 +94,6 @@ def _skips(node: ast.If) -> bool:
 
 
 def _calls(body: list[ast.stmt], target: ast.expr) -> bool:
-    names = {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
-    calls = (one for statement in body for one in ast.walk(statement) if isinstance(one, ast.Call))
+    names = {one.id for one in walk(target) if isinstance(one, ast.Name)}
+    calls = (one for statement in body for one in walk(statement) if isinstance(one, ast.Call))
     return any(isinstance(one.func, ast.Name) and one.func.id in names for one in calls)

@@ -12,6 +12,7 @@ from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.programs import Programs
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import follows_from_rank, values_of
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_code import MANAGED
 
 LOADER = "torch.utils.data.DataLoader"
@@ -51,7 +52,7 @@ class Loader:
         names = [
             name
             for name, values in self.function.assigned.items()
-            if any(one is self.call or self.call in ast.walk(one) for one in values)
+            if any(one is self.call or self.call in walk(one) for one in values)
         ]
         return names[0] if names else ""
 
@@ -132,9 +133,9 @@ def made_by_chance(value: ast.expr | None, function: Function, project: Project)
         if not waiting:
             return False
         one, where = waiting.pop()
-        if any(_is_random(node) for node in ast.walk(one)):
+        if any(_is_random(node) for node in walk(one)):
             return True
-        for node in ast.walk(one):
+        for node in walk(one):
             if isinstance(node, ast.Name):
                 waiting += list(values_of(node, where, project))
             elif isinstance(node, ast.Call):
@@ -143,7 +144,7 @@ def made_by_chance(value: ast.expr | None, function: Function, project: Project)
                         return True
                     waiting += [(inner.value, target) for inner in target.own_nodes if _is_return(inner)]  # type: ignore[attr-defined]
         for kind in project.kinds(one, where):
-            if any(_is_random(node) for node in ast.walk(kind)):
+            if any(_is_random(node) for node in walk(kind)):
                 return True
     return True
 
@@ -159,4 +160,4 @@ def _is_random(node: ast.AST) -> bool:
 
 def read_by(value: ast.AST, names: frozenset[str]) -> bool:
     """Whether an expression reads one of these names: loader, enumerate(loader), tqdm(loader)."""
-    return any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(value))
+    return any(isinstance(one, ast.Name) and one.id in names for one in walk(value))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from diagnostics.analysis import syntax_walk
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.decisions import Decides, Decision
 from diagnostics.analysis.flow_calls import Function, Program, last_name
@@ -257,7 +258,7 @@ def _spans(syntax: ast.AST | None, line: int) -> bool:
 
 
 def _within(node: ast.AST | None, outer: ast.AST) -> bool:
-    return any(one is node for one in ast.walk(outer)) or isinstance(node, ast.BoolOp)
+    return any(one is node for one in syntax_walk.walk(outer)) or isinstance(node, ast.BoolOp)
 
 
 def rank_only(name: str) -> bool:

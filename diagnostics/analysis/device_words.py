@@ -8,6 +8,7 @@ import re
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.module_classes import own_attribute
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 
 _CUDA = re.compile(r"^(?:cuda|hip|xpu)(?::|$)")
 
@@ -27,7 +28,7 @@ def names_gpu(value: ast.AST | None) -> bool:
 
 def may_be_gpu(value: ast.AST | None) -> bool:
     """Whether an expression may say a GPU: also `"cuda" if torch.cuda.is_available() else "cpu"`."""
-    return value is not None and any(names_gpu(node) for node in ast.walk(value))
+    return value is not None and any(names_gpu(node) for node in walk(value))
 
 
 def gpu_of(value: ast.expr, function: Function, project: Project, rounds: int = 3) -> str:

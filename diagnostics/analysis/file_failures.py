@@ -10,6 +10,7 @@ from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import Told
 from diagnostics.analysis.full_disks import path_in
 from diagnostics.analysis.model_source import Place, called_name, job_files
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.user_code import shown_path
 
 LOADERS = re.compile(
@@ -50,7 +51,7 @@ def came_from_loading(one: Told) -> bool:
 def calls_load(case: Case, frame: Frame | None) -> bool:
     """Whether a line of the job calls something that loads a file."""
     statement = case.sources.file(frame.file).statement_at(frame.line) if frame is not None else None
-    return any(is_file_call(node, LOADS) for node in ast.walk(statement)) if statement is not None else False
+    return any(is_file_call(node, LOADS) for node in walk(statement)) if statement is not None else False
 
 
 def is_file_call(node: ast.AST, names: set[str]) -> bool:
@@ -69,7 +70,7 @@ def saving_lines(case: Case, one: Told, file: str = "") -> tuple[str, ...]:
     for name in job_files(case, one.story):
         tree = case.sources.file(name).tree
         text = case.sources.file(name).text
-        for node in ast.walk(tree) if tree is not None else ():
+        for node in walk(tree) if tree is not None else ():
             if is_file_call(node, SAVES):
                 place = Place(file=name, node=node).location(case)
                 (named if last and last in ast.unparse(node) else others).append(place)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from diagnostics.analysis.flow_graph import Edge, EdgeKind, FlowGraph, FunctionSyntax, Node, NodeKind
+from diagnostics.analysis.syntax_walk import children
 
 MAX_NODES = 40_000
 MAX_DEPTH = 150  # of nested statements and expressions that are followed
@@ -365,7 +366,7 @@ class _Builder:
             return self.expression(value.body, yes) + self.expression(value.orelse, no)
         if isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
             return self.comprehension(value, ends)
-        for child in ast.iter_child_nodes(value):
+        for child in children(value):
             ends = self.expression(child, ends)
         if isinstance(value, ast.Call):
             return self.call(value, ends)
@@ -428,7 +429,7 @@ def _catches(handler: ast.ExceptHandler, names: set[str]) -> bool:
 
 def _values(statement: ast.stmt) -> list[ast.expr]:
     """Returns the expressions of a simple statement in the order of evaluation: the value before the targets."""
-    parts = [child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.expr)]
+    parts = [child for child in children(statement) if isinstance(child, ast.expr)]
     value = getattr(statement, "value", None)
     return [value, *(part for part in parts if part is not value)] if isinstance(value, ast.expr) else parts
 
@@ -446,7 +447,7 @@ def _own(node: ast.AST) -> Iterable[ast.AST]:
         one = waiting.pop()
         yield one
         if not isinstance(one, ast.Lambda):
-            waiting += ast.iter_child_nodes(one)
+            waiting += children(one)
 
 
 _ACTS = (ast.Call, ast.Yield, ast.YieldFrom, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from diagnostics.analysis.flow_building import suppresses_by_name
 from diagnostics.analysis.flow_files import Callable_, Function, ProjectFiles, is_generator, last_name
+from diagnostics.analysis.syntax_walk import walk
 
 __all__ = ["Function", "Program", "is_generator", "last_name"]
 MOST_TARGETS = 4
@@ -286,7 +287,7 @@ class Program(ProjectFiles):
             for one in self.targets(context, function):
                 if any(
                     isinstance(node, ast.Try)
-                    and any(isinstance(inner, ast.Yield) for part in node.body for inner in ast.walk(part))
+                    and any(isinstance(inner, ast.Yield) for part in node.body for inner in walk(part))
                     and any(not _reraises(handler) for handler in node.handlers)
                     for node in one.own_nodes
                 ):

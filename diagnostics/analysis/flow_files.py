@@ -15,6 +15,7 @@ from diagnostics.analysis.flow_building import build, suppresses_by_name
 from diagnostics.analysis.flow_graph import FlowGraph, FunctionSyntax
 from diagnostics.analysis.group_calls import is_recorded, names_of_distributed
 from diagnostics.analysis.source_files import SourceFile, Sources
+from diagnostics.analysis.syntax_walk import children, walk
 from diagnostics.analysis.user_files import imported_files
 
 MOST_FILES = 60
@@ -114,7 +115,7 @@ class ProjectFiles:
         waiting: list[tuple[ast.AST, Function, ast.ClassDef | None, str]] = [(file.tree, module, None, "")]
         while waiting:
             node, outer, owner, prefix = waiting.pop()
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 if isinstance(child, Callable_):
                     called = getattr(child, "name", "<lambda>")
                     function = Function(name, file, child, prefix + called, owner, outer, self)
@@ -143,7 +144,7 @@ class ProjectFiles:
         """(file, class) by the class's name."""
         found: dict[str, list[tuple[str, ast.ClassDef]]] = defaultdict(list)
         for name, file in self.files.items():
-            for node in ast.walk(file.tree) if file.tree is not None else ():
+            for node in walk(file.tree) if file.tree is not None else ():
                 if isinstance(node, ast.ClassDef):
                     found[node.name].append((name, node))
         return found
@@ -239,7 +240,7 @@ class ProjectFiles:
 
     def _read_imports(self, file: str) -> Iterator[tuple[str, tuple[str, str]]]:
         tree = self.files[file].tree
-        for node in ast.walk(tree) if tree is not None else ():
+        for node in walk(tree) if tree is not None else ():
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     found = self._module(file, alias.name)
@@ -307,7 +308,7 @@ def own_nodes(syntax: ast.AST) -> Iterator[ast.AST]:
         if isinstance(node, Callable_):
             waiting += [*getattr(node, "decorator_list", ()), *node.args.defaults]
         else:
-            waiting += reversed(list(ast.iter_child_nodes(node)))
+            waiting += reversed(list(children(node)))
 
 
 def _spans(node: ast.AST, line: int) -> bool:

@@ -15,6 +15,7 @@ from functools import cached_property
 from diagnostics.analysis.flow_calls import Function, Program, last_name
 from diagnostics.analysis.flow_files import paired
 from diagnostics.analysis.flow_lengths import Lengths
+from diagnostics.analysis.syntax_walk import children
 from diagnostics.analysis.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, Taint, source_of
 
 _ROUNDS = 5
@@ -124,7 +125,7 @@ class Taints:
             if isinstance(left, ast.Name) and left.id in _SETTINGS:
                 return
         share = _is_share(value)
-        for child in ast.iter_child_nodes(value):
+        for child in children(value):
             for one in self._reasons(child, function, depth - 1):
                 yield _as_data(one) if share else one
 
@@ -370,7 +371,7 @@ def _statements(block: ast.AST) -> Iterator[ast.AST]:
             continue
         yield node
         if not isinstance(node, ast.expr):
-            waiting += [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.expr)]
+            waiting += [one for one in children(node) if not isinstance(one, ast.expr)]
 
 
 def _is_none(value: ast.expr) -> bool:

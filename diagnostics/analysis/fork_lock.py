@@ -17,6 +17,7 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.started_lines import lines_in
 from diagnostics.analysis.story_paths import event_s, events_of, own_frames, still_there, text_at
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.try_blocks import spans
 
 _FUTEX = ("202", "98")  # of x86-64 and arm64
@@ -138,7 +139,7 @@ def _lock_at(case: Case, frame: Frame) -> str:
 def _lock_around(case: Case, frame: Frame, lock: str) -> int | None:
     """Returns the line of the `with` over `lock` whose body holds a line; None where there is none."""
     tree = case.sources.file(frame.file).tree
-    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.With)] if tree is not None else []
+    blocks = [node for node in walk(tree) if isinstance(node, ast.With)] if tree is not None else []
     around = [
         node.lineno
         for node in blocks

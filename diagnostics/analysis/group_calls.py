@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from diagnostics.analysis.flow_building import dotted
+from diagnostics.analysis.syntax_walk import walk
 
 RECORDED = frozenset(
     [
@@ -44,7 +45,7 @@ _HOMES = ("dist", "distributed", "distributed_c10d")
 def names_of_distributed(tree: ast.AST) -> frozenset[str]:
     """Returns the names that a file binds to torch.distributed or to what is in it."""
     found = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.ImportFrom) and "distributed" in (node.module or "").split("."):
             found |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, (ast.Import, ast.ImportFrom)):

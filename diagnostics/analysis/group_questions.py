@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 
 IS_INITIALIZED = "torch.distributed.is_initialized"
 ASKS = frozenset(["torch.distributed.get_rank", "torch.distributed.get_world_size"])
@@ -32,7 +33,7 @@ def questions(value: ast.AST, function: Function, project: Project, depth: int =
     """Yields the questions on whose answer an expression depends; a fallback to the environment answers rightly."""
     if _reads_environment(value):
         return
-    for node in ast.walk(value):
+    for node in walk(value):
         if isinstance(node, ast.Call):
             if project.name(node.func, function) == IS_INITIALIZED:
                 yield Question(node, function)
@@ -63,7 +64,7 @@ def _asked_by(function: Function, project: Project, depth: int) -> Iterator[Ques
 def _reads_environment(value: ast.AST) -> bool:
     return any(
         isinstance(one, ast.Constant) and isinstance(one.value, str) and _VARIABLES.search(one.value) is not None
-        for one in ast.walk(value)
+        for one in walk(value)
     )
 
 
@@ -76,6 +77,4 @@ def answers(function: Function) -> bool:
 
 
 def _decides(node: ast.If) -> bool:
-    return any(
-        isinstance(one, (ast.Return, ast.Assign)) for part in (*node.body, *node.orelse) for one in ast.walk(part)
-    )
+    return any(isinstance(one, (ast.Return, ast.Assign)) for part in (*node.body, *node.orelse) for one in walk(part))

@@ -12,6 +12,7 @@ from diagnostics.analysis.flow_stacks import Level, Stack
 from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import Goal
 from diagnostics.analysis.same_line import contexts
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import DATA, ENVIRONMENT, RANK, Taint
 
 _REGISTERED = 8
@@ -77,7 +78,7 @@ def _names(block: ast.If | ast.IfExp, name: str) -> bool:
     return any(
         (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
         for part in parts
-        for node in ast.walk(part)
+        for node in walk(part)
     )
 
 

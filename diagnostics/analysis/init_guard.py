@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.try_blocks import spans
 
 
@@ -16,7 +17,7 @@ def guard_of(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
     for frame in path:
         source = case.sources.file(frame.file)
         root: ast.AST | None = source.function_at(frame.line) or source.tree
-        nodes = [node for node in ast.walk(root) if isinstance(node, ast.If | ast.IfExp)] if root is not None else []
+        nodes = [node for node in walk(root) if isinstance(node, ast.If | ast.IfExp)] if root is not None else []
         around = [node for node in nodes if _inside(node, frame.line) and not _is_main(node)]
         lines = sorted({node.lineno for node in around}, reverse=True)
         found += [case.line(Frame(file=frame.file, line=line, function="")) for line in lines]
@@ -28,7 +29,7 @@ def leavings_before(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
     found = []
     for frame in path:
         root = case.sources.file(frame.file).function_at(frame.line)
-        ifs = [node for node in ast.walk(root) if isinstance(node, ast.If)] if root is not None else []
+        ifs = [node for node in walk(root) if isinstance(node, ast.If)] if root is not None else []
         before = sorted((node for node in ifs if (node.end_lineno or 0) < frame.line), key=lambda node: -node.lineno)
         for node in before:
             returns = [one.lineno for one in node.body if isinstance(one, ast.Return)]

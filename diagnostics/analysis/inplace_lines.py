@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.model_source import Function, Place, called_name, entered_classes, job_files, parents
+from diagnostics.analysis.syntax_walk import walk
 
 _AUGMENTED = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.MatMult: "mm"}
 _NOT_TENSORS = {"requires_grad_", "_", "__"}
@@ -39,7 +40,7 @@ def changes(case: Case, story: ProcessStory, operation: str) -> tuple[Change, ..
         if tree is None:
             continue
         above, stepped = parents(tree), _optimizers(tree)
-        for node in ast.walk(tree):
+        for node in walk(tree):
             kind = _kind(node) or ("optimizer" if _steps(node) in stepped else "")
             if not kind or _is_counter(node, above):
                 continue
@@ -78,7 +79,7 @@ def _steps(node: ast.AST) -> str:
 
 def _optimizers(tree: ast.AST) -> set[str]:
     """What a file calls its optimizers: they also clear gradients, or have the name."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    calls = [node for node in walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     cleared = {ast.unparse(c.func.value) for c in calls if c.func.attr == "zero_grad"}  # type: ignore[attr-defined]
     return cleared | {name for name in map(_steps, calls) if "opt" in name.lower()}
 
@@ -107,7 +108,7 @@ def _is_counter(node: ast.AST, above: dict[ast.AST, ast.AST]) -> bool:
         scope = above.get(scope if scope is not None else node)
         if scope is None:
             break
-    for other in ast.walk(function if function is not None else scope or node):
+    for other in walk(function if function is not None else scope or node):
         assigned = isinstance(other, ast.Assign) and any(ast.unparse(name) == target for name in other.targets)
         if assigned and isinstance(other.value, (ast.Constant, ast.List, ast.Dict, ast.JoinedStr)):  # type: ignore[attr-defined]
             return True

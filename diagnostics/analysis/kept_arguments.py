@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.module_classes import own_attribute
+from diagnostics.analysis.syntax_walk import walk
 
 _LETS_GO = ("detach", "detach_", "item", "popleft", "pop", "clear")
 
@@ -62,7 +63,7 @@ def _is_list(method: Function, attribute: str) -> bool:
     """Whether the class makes it an empty list or the number 0, and nothing bounded, and replaces it nowhere else."""
     values = [
         node.value
-        for node in (ast.walk(method.owner) if method.owner is not None else ())
+        for node in (walk(method.owner) if method.owner is not None else ())
         if isinstance(node, ast.Assign) and any(own_attribute(one) == attribute for one in node.targets)
     ]  # fmt: skip
     return bool(values) and all(

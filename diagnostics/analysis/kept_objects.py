@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.analysis.source_files import SourceFile
+from diagnostics.analysis.syntax_walk import walk
 
 KEEPING = {"append", "add", "extend", "insert", "appendleft", "put", "setdefault"}
 SHRINKING = {"clear", "pop", "popleft", "popitem", "get", "remove"}
@@ -39,12 +40,12 @@ def kept_objects(source: SourceFile) -> tuple[Kept, ...]:
         return ()
     bounded = set(_bounded(source.tree))
     found: dict[int, Kept] = {}
-    for loop in ast.walk(source.tree):
+    for loop in walk(source.tree):
         if isinstance(loop, (ast.For, ast.While, ast.AsyncFor)):
             for kept in _kept_in(loop, bounded):
                 found.setdefault(kept.line, kept)
-    everywhere = _emptied(list(ast.walk(source.tree)))
-    for function in ast.walk(source.tree):  # a method that is called in each iteration keeps things in its object
+    everywhere = _emptied(list(walk(source.tree)))
+    for function in walk(source.tree):  # a method that is called in each iteration keeps things in its object
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.name != "__init__":
             for kept in _kept_in(function, bounded):
                 if kept.container.startswith("self.") and kept.container not in everywhere:
@@ -53,7 +54,7 @@ def kept_objects(source: SourceFile) -> tuple[Kept, ...]:
 
 
 def _kept_in(loop: Repeated, bounded: set[str]) -> Iterator[Kept]:
-    nodes = [node for statement in loop.body for node in ast.walk(statement)]
+    nodes = [node for statement in loop.body for node in walk(statement)]
     apart = _blocks_that_leave(nodes)
     backward = {
         ast.unparse(node.func.value)
@@ -83,7 +84,7 @@ def _blocks_that_leave(nodes: list[ast.AST]) -> list[list[ast.AST]]:
     branches = [branch for node in nodes if isinstance(node, ast.If) for branch in (node.body, node.orelse) if branch]
     leaving = (ast.Return, ast.Continue, ast.Break, ast.Raise)
     return [
-        [node for statement in branch for node in ast.walk(statement)]
+        [node for statement in branch for node in walk(statement)]
         for branch in branches
         if isinstance(branch[-1], leaving)
     ]
@@ -144,7 +145,7 @@ def _is_large(value: ast.expr, made: dict[str, ast.expr]) -> bool:
 
 def _bounded(tree: ast.Module) -> Iterator[str]:
     """Yields what is made as a deque with a maxlen."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Assign(targets=targets, value=ast.Call(keywords=words)) if any(w.arg == "maxlen" for w in words):
                 yield from (ast.unparse(target) for target in targets)

@@ -15,6 +15,7 @@ from typing import Any
 from diagnostics.analysis.flow_files import Function, is_generator, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_tests import OPEN, OnRank, RankTests, says_distributed
+from diagnostics.analysis.syntax_walk import walk
 
 MOST_ROUNDS = 7
 NOTHING: Mapping[str, Any] = {}
@@ -287,7 +288,7 @@ class KnownValues:
         for statement in block:
             if isinstance(statement, ast.Return):
                 return self.value(statement.value, function, on, given, rounds) if statement.value else OPEN
-            if not any(isinstance(node, (ast.Return, ast.Raise)) for node in ast.walk(statement)):
+            if not any(isinstance(node, (ast.Return, ast.Raise)) for node in walk(statement)):
                 continue
             if not isinstance(statement, ast.If):
                 return OPEN
@@ -295,7 +296,7 @@ class KnownValues:
             if truth is None:
                 return OPEN
             arm = statement.body if truth else statement.orelse
-            if any(isinstance(node, (ast.Return, ast.Raise)) for part in arm for node in ast.walk(part)):
+            if any(isinstance(node, (ast.Return, ast.Raise)) for part in arm for node in walk(part)):
                 return self._block(arm, function, on, given, rounds)
         return OPEN
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import values_of
+from diagnostics.analysis.syntax_walk import children
 
 _TRAINING = re.compile(
     r"\btorchrun\b|torch\.distributed\.(?:run|launch)\b|\baccelerate\W+launch\b|^deepspeed\b|\bhorovodrun\b"
@@ -34,7 +35,7 @@ def _words(value: ast.AST, function: Function, project: Project, depth: int) -> 
         for one in _added(value.id, function):
             yield from _words(one, function, project, depth - 1)
     else:
-        for child in ast.iter_child_nodes(value):
+        for child in children(value):
             yield from _words(child, function, project, depth)
 
 

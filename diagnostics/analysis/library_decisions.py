@@ -18,6 +18,7 @@ from diagnostics.analysis.decisions import Decides, Decision
 from diagnostics.analysis.flow_calls import Function, Program, last_name
 from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import Goal
+from diagnostics.analysis.syntax_walk import children
 from diagnostics.analysis.taint_sources import LOSS, RANDOM, RANK, TIME, Taint
 
 MOST_DEPTH = 3  # calls below a callback
@@ -208,7 +209,7 @@ def _loader(call: ast.Call, function: Function, taints: Taints) -> Iterator[Deci
 
 def _inside(statement: ast.AST) -> Iterator[ast.AST]:
     """Yields what is in a statement, without functions inside."""
-    for child in ast.iter_child_nodes(statement):
+    for child in children(statement):
         if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             yield child
             yield from _inside(child)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.flow_taint import Taints
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import DATA, LOADER_NAMES, LOSS, Taint
 
 _ROUNDS = 3
@@ -17,7 +18,7 @@ _COLLECTS = {"append", "extend", "add", "update", "put"}
 
 def local_values(test: ast.expr, function: Function, taints: Taints) -> Iterator[Taint]:
     """Yields why a test falls by what the rank alone has: comparisons with a loss, "is what I collected empty?"."""
-    for node in ast.walk(test):
+    for node in walk(test):
         match node:
             case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()], comparators=[right]):
                 for side in (left, right):

@@ -15,6 +15,7 @@ from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.process_tree import words
 from diagnostics.analysis.stall_follow import reason_of
 from diagnostics.analysis.stall_reason import Kind
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.user_code import user_frames
 from diagnostics.analysis.user_files import user_files
 
@@ -72,7 +73,7 @@ def _of_batches(case: Case, rank: ProcessStory) -> tuple[Frame, ...]:
 def _collate_named(case: Case, made_at: Frame) -> str:
     """Returns the function that a DataLoader was given to make its batches, "" where it was given none by name."""
     statement = case.sources.file(made_at.file).statement_at(made_at.line)
-    for node in ast.walk(statement) if statement is not None else ():
+    for node in walk(statement) if statement is not None else ():
         if isinstance(node, ast.keyword) and node.arg == "collate_fn":
             value = node.value.func if isinstance(node.value, ast.Call) else node.value
             return value.id if isinstance(value, ast.Name) else getattr(value, "attr", "")
@@ -83,7 +84,7 @@ def _defined(case: Case, name: str, owner: str | None) -> tuple[Frame, ...]:
     """Returns where the one function of this name is defined, in the class `owner` where one is given."""
     found = []
     for file, source in user_files(case):
-        for node in ast.walk(source.tree) if name and source.tree is not None else ():
+        for node in walk(source.tree) if name and source.tree is not None else ():
             if owner is None:
                 inside = [node]
             else:

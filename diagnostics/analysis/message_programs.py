@@ -14,6 +14,7 @@ from diagnostics.analysis.message_order import UNKNOWN, Event, Kind
 from diagnostics.analysis.operation_calls import operation_call
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_tests import OPEN, OnRank
+from diagnostics.analysis.syntax_walk import children, walk
 
 MOST_EVENTS = 200
 MOST_DEPTH = 3
@@ -91,7 +92,7 @@ class MessagePrograms:
                 return _FALL
             case ast.Raise():
                 raise UndecidedError
-        for child in ast.iter_child_nodes(statement):
+        for child in children(statement):
             if isinstance(child, ast.expr):
                 self._expression(child, frame)
         self._keep_handle(statement, frame)
@@ -108,7 +109,7 @@ class MessagePrograms:
 
     def _matters(self, statement: ast.AST, frame: _Frame) -> bool:
         """Whether something in a statement that is not followed could change what is passed."""
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, (ast.Return, ast.Break, ast.Continue)):
                 return True
             if isinstance(node, ast.Call) and (self._reach(node, frame) is not None or _waits(node)):
@@ -132,7 +133,7 @@ class MessagePrograms:
     def _rounds(self, statement: ast.For, frame: _Frame) -> str:
         self._expression(statement.iter, frame)
         over = self._values.value(statement.iter, frame.function, self.on, frame.given)
-        names = {node.id for node in ast.walk(statement.target) if isinstance(node, ast.Name)}
+        names = {node.id for node in walk(statement.target) if isinstance(node, ast.Name)}
         if over is not OPEN and isinstance(over, list) and isinstance(statement.target, ast.Name):
             for item in over[:MOST_ROUNDS]:
                 frame.given[statement.target.id] = item
@@ -164,7 +165,7 @@ class MessagePrograms:
             if self._matters(value, frame):
                 raise UndecidedError
             return
-        for child in ast.iter_child_nodes(value):
+        for child in children(value):
             for one in [child.value] if isinstance(child, ast.keyword) else [child]:
                 if isinstance(one, ast.expr):
                     self._expression(one, frame)

@@ -12,6 +12,7 @@ from diagnostics.analysis.agent_facts import Construction, Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.model_source import Place, called_name, job_files
 from diagnostics.analysis.rank_taint import Taint, depends, enclosing_branch, rank_taint
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.user_code import user_frames
 
 CASTS = {"double", "float", "half", "bfloat16"}
@@ -54,7 +55,7 @@ def casts_by_rank(case: Case, story: ProcessStory) -> tuple[str, ...]:
     found = []
     for file in job_files(case, story):
         tree = case.sources.file(file).tree
-        for node in ast.walk(tree) if tree is not None else ():
+        for node in walk(tree) if tree is not None else ():
             if tree is not None and _casts(node) and enclosing_branch(tree, node.lineno, rank_taint(tree)) is not None:
                 found.append(Place(file=file, node=node).location(case))
     return tuple(dict.fromkeys(found))
@@ -115,18 +116,18 @@ def _by_source(case: Case, story: ProcessStory) -> tuple[str, ...]:
 
 
 def _wraps(tree: ast.AST) -> list[ast.Call]:
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    calls = [node for node in walk(tree) if isinstance(node, ast.Call) and node.args]
     return [call for call in calls if called_name(call) in WRAPS]
 
 
 def _ways_to_wrap(tree: ast.AST) -> dict[str, int]:
     """Returns the names that lead to a model that is wrapped here, each by how many assignments it is away."""
-    away = {node.id: 0 for call in _wraps(tree) for node in ast.walk(call.args[0]) if isinstance(node, ast.Name)}
+    away = {node.id: 0 for call in _wraps(tree) for node in walk(call.args[0]) if isinstance(node, ast.Name)}
     for distance in range(1, FAR):
         for statement in _simple(tree):
             value = getattr(statement, "value", None)
             if value is not None and any(away.get(name, FAR) == distance - 1 for name in _targets(statement)):
-                for node in ast.walk(value):
+                for node in walk(value):
                     if isinstance(node, ast.Name):
                         away.setdefault(node.id, distance)
     return away
@@ -136,15 +137,15 @@ def _changed(statement: ast.stmt) -> frozenset[str]:
     """Returns the names a statement binds, and in a branch those it hands to a call: `freeze(net)`, `net.add()`."""
     if not isinstance(statement, ast.If):
         return frozenset(_targets(statement))
-    inner = [node for part in (*statement.body, *statement.orelse) for node in ast.walk(part)]
+    inner = [node for part in (*statement.body, *statement.orelse) for node in walk(part)]
     bound = {name for node in inner if isinstance(node, ast.stmt) for name in _targets(node)}
     bare = [node.value for node in inner if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
     handed = [part for call in bare if not READING.match(called_name(call)) for part in (*call.args, call.func)]
-    return frozenset(bound | {node.id for part in handed for node in ast.walk(part) if isinstance(node, ast.Name)})
+    return frozenset(bound | {node.id for part in handed for node in walk(part) if isinstance(node, ast.Name)})
 
 
 def _simple(tree: ast.AST) -> list[ast.stmt]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef)]
+    return [node for node in walk(tree) if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef)]
 
 
 def _score(
@@ -173,7 +174,7 @@ def _only_the_rank(value: ast.expr) -> bool:
 
 
 def _reads_rank_name(value: ast.expr, taint: Taint) -> bool:
-    names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    names = {node.id for node in walk(value) if isinstance(node, ast.Name)}
     return bool({name for name in names if len(name) <= 2 and name in taint.names})
 
 
@@ -184,20 +185,20 @@ def _targets(statement: ast.stmt) -> set[str]:
         nodes = [statement.target]
     else:
         return set()
-    return {getattr(node, "id", getattr(node, "attr", "")) for target in nodes for node in ast.walk(target)} - {""}
+    return {getattr(node, "id", getattr(node, "attr", "")) for target in nodes for node in walk(target)} - {""}
 
 
 def _constructor_inputs(tree: ast.AST, taint: Taint, chance: bool) -> set[str]:
     """Names that depend on the rank and go, by way of others, into something that looks like a module's constructor."""
     wanted: set[str] = set()
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+    for call in (node for node in walk(tree) if isinstance(node, ast.Call)):
         if called_name(call)[:1].isupper() or called_name(call).startswith(("build", "make", "create", "get_model")):
             for argument in (*call.args, *(word.value for word in call.keywords)):
                 if depends(argument, taint.names, chance=chance):
-                    wanted |= {node.id for node in ast.walk(argument) if isinstance(node, ast.Name)}
-                    wanted |= {node.attr for node in ast.walk(argument) if isinstance(node, ast.Attribute)}
+                    wanted |= {node.id for node in walk(argument) if isinstance(node, ast.Name)}
+                    wanted |= {node.attr for node in walk(argument) if isinstance(node, ast.Attribute)}
     for _ in range(4):
         for statement in _simple(tree):
             if _targets(statement) & wanted and getattr(statement, "value", None) is not None:
-                wanted |= {node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)}  # type: ignore[attr-defined]
+                wanted |= {node.id for node in walk(statement.value) if isinstance(node, ast.Name)}  # type: ignore[attr-defined]
     return wanted & (taint.names | wanted)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.analysis.syntax_walk import children, walk
 from diagnostics.analysis.user_code import shown_path
 from diagnostics.analysis.user_files import user_files
 
@@ -34,7 +35,7 @@ def job_files(case: Case, story: ProcessStory) -> tuple[str, ...]:
 def functions(case: Case, file: str) -> Iterator[Function]:
     """Yields every function of a file."""
     tree = case.sources.file(file).tree
-    yield from (node for node in ast.walk(tree) if isinstance(node, Function)) if tree is not None else ()
+    yield from (node for node in walk(tree) if isinstance(node, Function)) if tree is not None else ()
 
 
 def class_of(case: Case, files: tuple[str, ...], name: str) -> tuple[str, ast.ClassDef] | None:
@@ -42,7 +43,7 @@ def class_of(case: Case, files: tuple[str, ...], name: str) -> tuple[str, ast.Cl
     last = name.rpartition(".")[2]
     for file in files:
         tree = case.sources.file(file).tree
-        for node in ast.walk(tree) if tree is not None else ():
+        for node in walk(tree) if tree is not None else ():
             if isinstance(node, ast.ClassDef) and node.name == last:
                 return file, node
     return None
@@ -61,7 +62,7 @@ def entered_classes(story: ProcessStory) -> tuple[str, ...]:
 
 def parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
     """Returns the parent of each node below `tree`."""
-    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    return {child: node for node in walk(tree) for child in children(node)}
 
 
 def called_name(call: ast.Call) -> str:

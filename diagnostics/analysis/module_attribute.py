@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from diagnostics.analysis.source_files import SourceFile
+from diagnostics.analysis.syntax_walk import walk
 
 _CONTAINERS = {"ModuleList", "Sequential", "list", "tuple"}
 
@@ -44,8 +45,8 @@ def _attribute_of_call(call: ast.Call, source: SourceFile, line: int) -> tuple[s
 def _attribute_of_local(name: str, source: SourceFile, line: int, hops: int = 3) -> tuple[str, bool] | None:
     """Follows a local variable to the attribute it ends in, within the same function."""
     function = source.function_at(line)
-    for node in ast.walk(function) if function is not None else ():
-        if not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node)):
+    for node in walk(function) if function is not None else ():
+        if not any(isinstance(part, ast.Name) and part.id == name for part in walk(node)):
             continue
         match node:
             case ast.Assign(targets=[ast.Attribute(attr=attribute)], value=value):
@@ -61,9 +62,9 @@ def _attribute_of_local(name: str, source: SourceFile, line: int, hops: int = 3)
 def _key_of(value: ast.expr, class_name: str) -> str:
     """Returns the key in `ModuleDict({"u": Head()})` whose value is of this class, "" where there is none."""
     name = class_name.rpartition(".")[2]
-    for node in ast.walk(value):
+    for node in walk(value):
         for key, item in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
-            called = any(getattr(part, "attr", getattr(part, "id", "")) == name for part in ast.walk(item))
+            called = any(getattr(part, "attr", getattr(part, "id", "")) == name for part in walk(item))
             if called and isinstance(key, ast.Constant):
                 return str(key.value)
     return ""

@@ -10,6 +10,7 @@ from functools import lru_cache
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 
 _MODULES = frozenset(["torch.nn.Module", "lightning.pytorch.LightningModule", "transformers.PreTrainedModel",
                       "torch.nn.Sequential", "torch.nn.ModuleList"])  # fmt: skip
@@ -114,7 +115,7 @@ class ClassTree:
 
     def _read(self, known: KnownClass, parts: ModuleParts) -> None:
         for method in methods(known.syntax):
-            for node in ast.walk(method):
+            for node in walk(method):
                 if isinstance(node, ast.Assign) and len(node.targets) == 1:
                     self._assigned(node.targets[0], node.value, known, parts)
                 elif isinstance(node, ast.AnnAssign) and node.value is not None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 
 # Layers of torch.nn that have parameters however they are made.
 _LAYERS = re.compile(
@@ -85,7 +86,7 @@ def classes_inside(kind: ast.ClassDef, project: Project, depth: int = 4) -> Iter
     """Yields a module class and the project's module classes of which it makes parts."""
     yield kind
     for part in parts_of(kind, project) if depth else ():
-        for call in ast.walk(part.value):
+        for call in walk(part.value):
             if isinstance(call, ast.Call):
                 inner = project.class_named(last_name(call.func), call.func, part.function.file)
                 if inner is not None and inner is not kind:
@@ -94,7 +95,7 @@ def classes_inside(kind: ast.ClassDef, project: Project, depth: int = 4) -> Iter
 
 def reads_parts_unnamed(kind: ast.ClassDef, project: Project) -> bool:
     """Whether a class may use its parts without naming them."""
-    for one in ast.walk(kind):
+    for one in walk(kind):
         if isinstance(one, (ast.Name, ast.Attribute)):
             name = one.id if isinstance(one, ast.Name) else one.attr
             if name in _WHOLE:
@@ -110,7 +111,7 @@ def is_named_elsewhere(part: Part, project: Project) -> bool:
         _names_it(one, part, file, project)
         for file in project.python
         if part.name in file.words and file.tree is not None
-        for one in ast.walk(file.tree)
+        for one in walk(file.tree)
     )
 
 

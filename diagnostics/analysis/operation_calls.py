@@ -11,6 +11,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_tests import RankTests
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import RANK, source_of
 
 # Parameters by position, as PyTorch declares them.
@@ -94,7 +95,7 @@ def asks_for_rank(test: ast.AST, function: Function, tests: RankTests) -> bool:
     """Whether a test has to do with some rank: one that can be worked out, or any name that speaks of one."""
     if isinstance(test, ast.expr) and tests.asks(test, function) is not None:
         return True
-    return any(source_of(node) == RANK or _RANKED.search(_named(node)) for node in ast.walk(test))
+    return any(source_of(node) == RANK or _RANKED.search(_named(node)) for node in walk(test))
 
 
 def under_rank_test(node: ast.AST, function: Function, file: AuditedFile, tests: RankTests) -> bool:
@@ -119,7 +120,7 @@ def _some_leave(statement: ast.AST, function: Function, tests: RankTests) -> boo
     if not isinstance(statement, ast.If) or not asks_for_rank(statement.test, function, tests):
         return False
     kinds = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-    return any(isinstance(node, kinds) for part in (*statement.body, *statement.orelse) for node in ast.walk(part))
+    return any(isinstance(node, kinds) for part in (*statement.body, *statement.orelse) for node in walk(part))
 
 
 def _named(node: ast.AST) -> str:

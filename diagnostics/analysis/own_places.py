@@ -13,6 +13,7 @@ from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.known_values import KnownValues
 from diagnostics.analysis.operation_calls import operation_call
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import children, walk
 
 MOST_STEPS = 40
 _FILLS = {
@@ -76,7 +77,7 @@ def _origins(value: ast.expr, function: Function, project: Project) -> Iterator[
 
 def _parts(value: ast.AST) -> list[ast.expr]:
     found = []
-    for child in ast.iter_child_nodes(value):
+    for child in children(value):
         if isinstance(child, ast.expr):
             found.append(child)
         elif isinstance(child, (ast.comprehension, ast.keyword)):
@@ -115,7 +116,7 @@ def _of_local(name: str, function: Function, project: Project) -> OwnPlace | Non
     file = project.file_with(function)
     for call in shared:  # an exchange that only some rounds make
         test = file.parents.get(file.parents[call])
-        if not isinstance(test, ast.If) or any(isinstance(node, ast.Is) for node in ast.walk(test.test)):
+        if not isinstance(test, ast.If) or any(isinstance(node, ast.Is) for node in walk(test.test)):
             return None
         if (
             "distributed" in ast.unparse(test.test)

@@ -14,6 +14,7 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.construction_path import construction_path, open_constructions
 from diagnostics.analysis.model_source import Place, called_name, class_of, job_files, method
 from diagnostics.analysis.skipping_lines import skipping_lines
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.user_code import location, user_frames
 
 MAX_CONSTRUCTIONS = 500
@@ -137,14 +138,14 @@ def _own_parameters(case: Case, files: tuple[str, ...], one: Construction) -> li
         count, without = _OWN.get(one.class_name, (0, 0))
         frames = user_frames(one.path)
         statement = case.sources.file(frames[0].file).statement_at(frames[0].line) if frames else None
-        for call in ast.walk(statement) if statement is not None else ():
+        for call in walk(statement) if statement is not None else ():
             if isinstance(call, ast.Call) and called_name(call) == one.class_name and _without_bias(call):
                 count -= without
         return [(name, "") for name in ("weight", "bias", "weight2", "bias2")[:count]]
     found = class_of(case, files, one.class_name)
     init = method(found[1], "__init__") if found is not None else None
     own: dict[str, str] = {}
-    for node in ast.walk(init) if init is not None else ():
+    for node in walk(init) if init is not None else ():
         value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
         if isinstance(value, ast.Call) and called_name(value) == "Parameter":
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target  # type: ignore[attr-defined]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 
 # Where in a call the path stands that is written.
 _WRITERS = {"torch.save": 1, "numpy.save": 0, "numpy.savez": 0, "numpy.savez_compressed": 0, "shutil.copy": 1,
@@ -32,7 +33,7 @@ class PathUse:
 def path_uses(nodes: Iterable[ast.AST], function: Function, project: Project, *, writes: bool) -> Iterator[PathUse]:
     """Yields the calls in some nodes that write a path, or those that read one."""
     for node in nodes:
-        for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)):
+        for call in (one for one in walk(node) if isinstance(one, ast.Call)):
             path = _path(call, function, project, writes=writes)
             if path is not None:
                 yield PathUse(_text(path), call, direct=True)

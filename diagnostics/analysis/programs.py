@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 
 MOST_SCRIPTS = 12  # that one module is looked at with
 
@@ -83,7 +84,7 @@ def is_script(file: AuditedFile) -> bool:
 def is_main_guard(node: ast.AST) -> bool:
     """Whether a statement is `if __name__ == "__main__":`."""
     return isinstance(node, ast.If) and any(
-        isinstance(one, ast.Name) and one.id == "__name__" for one in ast.walk(node.test)
+        isinstance(one, ast.Name) and one.id == "__name__" for one in walk(node.test)
     )
 
 
@@ -91,9 +92,7 @@ def _runs(node: ast.stmt) -> bool:
     """Whether a statement at the top level trains, or starts what does."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
-    names = {
-        one.func.attr for one in ast.walk(node) if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)
-    }
+    names = {one.func.attr for one in walk(node) if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)}
     return bool(names & {"init_process_group", "backward", "spawn"})
 
 

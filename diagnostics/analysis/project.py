@@ -19,6 +19,7 @@ from diagnostics.analysis.flow_calls import COMMON_METHODS, MOST_TARGETS, Progra
 from diagnostics.analysis.flow_files import Callable_, Function, last_name
 from diagnostics.analysis.known_names import canonical
 from diagnostics.analysis.source_files import SourceFile, Sources
+from diagnostics.analysis.syntax_walk import walk
 
 Fact = TypeVar("Fact")
 # A file with none of these words takes no part in what crosses files.
@@ -191,7 +192,7 @@ class Project(Program):
         return self._bound[file]
 
     def _bindings(self, file: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     whole = alias.name if alias.asname else alias.name.partition(".")[0]
@@ -283,7 +284,7 @@ class Project(Program):
 
     def _read_imports(self, file: str) -> Iterator[tuple[str, tuple[str, str]]]:
         tree = self.by_path[file].tree
-        for node in ast.walk(tree) if tree is not None else ():
+        for node in walk(tree) if tree is not None else ():
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     found = self._file_of(file, alias.name)
@@ -318,7 +319,7 @@ class Project(Program):
         """Names of the functions and classes at each file's top level."""
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
         return {
-            one.shown: frozenset(node.name for node in ast.walk(one.tree) if isinstance(node, kinds))
+            one.shown: frozenset(node.name for node in walk(one.tree) if isinstance(node, kinds))
             for one in self.python
             if one.tree is not None
         }

@@ -11,6 +11,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.swallowed import is_broad
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_code import TrainingCode
 
 _FAILS = re.compile(
@@ -100,10 +101,10 @@ def silent_end(thread: QueueThread, file: AuditedFile) -> ast.If | None:
         if not isinstance(node, ast.If) or not isinstance(node.body[-1], (ast.Break, ast.Return)):
             continue
         loop = _loop_around(node, file)
-        if loop is None or _TOLD.search(ast.unparse(node.test)) or any(map(is_put, ast.walk(node))):
+        if loop is None or _TOLD.search(ast.unparse(node.test)) or any(map(is_put, walk(node))):
             continue
         after = [one for one in thread.target.own_nodes if is_put(one) and _line(one) > (loop.end_lineno or 0)]
-        if any(map(is_put, ast.walk(loop))) and not after:
+        if any(map(is_put, walk(loop))) and not after:
             return node
     return None
 

@@ -25,6 +25,7 @@ from diagnostics.analysis.rank_ways import (
     leaving,
     ways_differ,
 )
+from diagnostics.analysis.syntax_walk import children, walk
 from diagnostics.analysis.taint_sources import EXCEPTION, RANK, Taint
 
 MOST_DECISIONS = 60  # of one function
@@ -295,7 +296,7 @@ class RankDecisions:
         if node.finalbody:
             reach = self._first_inside(node.finalbody, function)
             body = self._first_inside(node.body, function)
-            runs_caller = any(isinstance(one, ast.Yield) for part in node.body for one in ast.walk(part))
+            runs_caller = any(isinstance(one, ast.Yield) for part in node.body for one in walk(part))
             if reach is not None and (body is not None or runs_caller):
                 yield Parting(function=function, decision=reach.chain[0][0], shape=Shape.FINALLY, why=EXCEPTION,
                               here=reach, there=body)  # fmt: skip
@@ -309,7 +310,7 @@ class RankDecisions:
 
     def _raises_alone(self, node: ast.Try, skipped: Reach, function: Function) -> bool:
         """Whether work of the rank's own comes before the operation in the try, so that it alone can fail."""
-        if not any(one in node.body for one in ast.walk(node) if isinstance(one, ast.stmt)):
+        if not any(one in node.body for one in walk(node) if isinstance(one, ast.stmt)):
             return False
         first = skipped.chain[0][0]
         before = [call for call in _calls(node.body) if call is not first and call.lineno <= first.lineno]
@@ -340,11 +341,11 @@ def _calls(block: list[ast.stmt]) -> Iterator[ast.Call]:
             continue
         if isinstance(node, ast.Call):
             yield node
-        waiting += ast.iter_child_nodes(node)
+        waiting += children(node)
 
 
 def _nodes(block: Sequence[ast.AST]) -> set[int]:
-    return {id(node) for one in block for node in ast.walk(one)}
+    return {id(node) for one in block for node in walk(one)}
 
 
 def _leaves_inside(block: list[ast.stmt]) -> ast.stmt | None:

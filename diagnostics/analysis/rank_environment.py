@@ -11,6 +11,7 @@ from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.launched_commands import command_text
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.script_run import Step, steps
+from diagnostics.analysis.syntax_walk import walk
 
 RANK_NAMES = frozenset(["RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"])
 _INIT = "torch.distributed.init_process_group"
@@ -71,7 +72,7 @@ def environ_key(node: ast.AST) -> str:
 
 
 def _read(one: Step, project: Project) -> tuple[ast.AST, str] | None:
-    for node in ast.walk(one.node):
+    for node in walk(one.node):
         if environ_key(node) in RANK_NAMES and isinstance(getattr(node, "ctx", None), ast.Load):
             return node, f'os.environ["{environ_key(node)}"]'
         if isinstance(node, ast.Call) and project.name(node.func, one.function) == _INIT and _from_environment(node):
@@ -89,7 +90,7 @@ def _from_environment(call: ast.Call) -> bool:
 
 def _asks_or_sets(node: ast.AST) -> bool:
     """Whether a statement sets a variable of ranks, or asks whether it is there."""
-    for one in ast.walk(node):
+    for one in walk(node):
         if environ_key(one) in RANK_NAMES - {"MASTER_ADDR", "MASTER_PORT"} and not isinstance(
             getattr(one, "ctx", None), ast.Load
         ):
@@ -109,7 +110,7 @@ def _asks_or_sets(node: ast.AST) -> bool:
 
 
 def _started(one: Step, project: Project) -> tuple[ast.AST, str] | None:
-    for node in ast.walk(one.node):
+    for node in walk(one.node):
         if not isinstance(node, ast.Call):
             continue
         name = project.name(node.func, one.function)

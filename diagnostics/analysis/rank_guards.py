@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Callable_, Function
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import RANK, source_of
 
 _DEPTH = 3
@@ -29,7 +30,7 @@ def follows_from_rank(value: ast.AST | None, function: Function, project: Projec
     """Whether a value may differ by the rank, through names, attributes and functions of the project."""
     if value is None:
         return False
-    return any(_is_rank(node, function, project, depth) for node in ast.walk(value))
+    return any(_is_rank(node, function, project, depth) for node in walk(value))
 
 
 def _is_rank(node: ast.AST, function: Function, project: Project, depth: int) -> bool:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from diagnostics.analysis.model_source import called_name
+from diagnostics.analysis.syntax_walk import walk
 
 _NAMES = re.compile(
     r"^(?:(?:local|global|world|my|dp|node|this)_?)?rank$|^(?:local_)?process_index$|^proc_id$"
@@ -34,7 +35,7 @@ class Taint:
 def rank_taint(tree: ast.AST, *, chance: bool = False) -> Taint:
     """Returns what depends on the rank in `tree`; with `chance` what depends on random numbers, time or a listing."""
     names: set[str] = set()
-    statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    statements = [node for node in walk(tree) if isinstance(node, ast.stmt)]
     for _ in range(MAX_ROUNDS):
         before = len(names)
         for statement in statements:
@@ -47,7 +48,7 @@ def rank_taint(tree: ast.AST, *, chance: bool = False) -> Taint:
 
 def depends(node: ast.AST, names: frozenset[str] | set[str], *, chance: bool = False) -> bool:
     """Whether the rank is read in `node`, or one of `names`."""
-    return any(_is_source(inner, chance) or _name(inner) in names for inner in ast.walk(node))
+    return any(_is_source(inner, chance) or _name(inner) in names for inner in walk(node))
 
 
 def _is_block(statement: ast.stmt) -> bool:
@@ -91,7 +92,7 @@ def _spread(statement: ast.stmt, names: set[str], chance: bool) -> set[str]:
                     targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
                     found |= {name for target in targets for name in _bound(target)}
         case ast.FunctionDef(name=name):
-            returns = [node.value for node in ast.walk(statement) if isinstance(node, ast.Return) and node.value]
+            returns = [node.value for node in walk(statement) if isinstance(node, ast.Return) and node.value]
             if any(depends(value, names, chance=chance) for value in returns):
                 found.add(name)
     return found
@@ -112,7 +113,7 @@ def enclosing_branch(tree: ast.AST, line: int, taint: Taint) -> ast.If | ast.IfE
     """Returns the innermost branch around `line` whose condition depends on the rank."""
     around = [
         node
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, (ast.If, ast.IfExp))
         and node.lineno <= line <= (node.end_lineno or node.lineno)
         and depends(node.test, taint.names)

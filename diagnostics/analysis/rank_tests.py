@@ -14,6 +14,7 @@ from typing import Any
 
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import RANK, source_of
 
 _ROUNDS = 5
@@ -239,7 +240,7 @@ class RankTests:
 
     def _variable(self, value: ast.expr, on: OnRank) -> Any:
         """Returns what an environment variable of the launcher says on a rank."""
-        words = [one.value for one in ast.walk(value) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        words = [one.value for one in walk(value) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         if any(
             (word.endswith("RANK") and "GROUP" not in word) or word in ("SLURM_PROCID", "SLURM_LOCALID")
             for word in words

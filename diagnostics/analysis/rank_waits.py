@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 
 _WAITS = re.compile(
     r"barrier|wait|sync|all_?reduce|all_?gather|broadcast|scatter|reduce|sleep|(?<![bB])lock|_first|rendezvous"
@@ -20,7 +21,7 @@ _WAIT_METHODS = {"join", "prepare", "result"}  # without arguments, of an accele
 def waits(nodes: Iterable[ast.AST], function: Function, project: Project, depth: int = 2) -> bool:
     """Whether something in these nodes may make ranks wait for each other."""
     for node in nodes:
-        for one in ast.walk(node):
+        for one in walk(node):
             if isinstance(one, ast.Call):
                 if _may_wait(one, function, project):
                     return True
@@ -48,5 +49,5 @@ def _calls_wait(function: Function, project: Project, depth: int) -> bool:
 
 def asks_for_file(test: ast.expr) -> bool:
     """Whether a test asks if a file is there."""
-    words = {last_name(one.func) for one in ast.walk(test) if isinstance(one, ast.Call)}
+    words = {last_name(one.func) for one in walk(test) if isinstance(one, ast.Call)}
     return bool(words & {"exists", "isfile", "is_file", "isdir", "is_dir"})

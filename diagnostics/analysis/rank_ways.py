@@ -14,6 +14,7 @@ from diagnostics.analysis.communication import Communication, Meeting, Reach
 from diagnostics.analysis.flow_files import Function, is_generator
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_tests import OnRank, RankTests
+from diagnostics.analysis.syntax_walk import children
 
 MOST_DEPTH = 5
 MOST_ITEMS = 3000
@@ -114,7 +115,7 @@ class RankWays:
             case ast.Match():
                 return self._match(statement, function, assumption, depth)
             case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
-                for child in ast.iter_child_nodes(statement):
+                for child in children(statement):
                     if isinstance(child, ast.expr):
                         self._expression(child, function, assumption, depth, way)
                 way.end = {ast.Return: RETURN, ast.Raise: RAISE, ast.Break: BREAK, ast.Continue: CONTINUE}[
@@ -122,7 +123,7 @@ class RankWays:
                 ]
                 return way
             case _:
-                for child in ast.iter_child_nodes(statement):
+                for child in children(statement):
                     if isinstance(child, ast.expr):
                         self._expression(child, function, assumption, depth, way)
                 if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
@@ -232,7 +233,7 @@ class RankWays:
                     self._expression(inner, function, assumption, depth, way)
                 self._call(value, function, assumption, depth, way, entered)
                 return
-        for child in ast.iter_child_nodes(value):
+        for child in children(value):
             if isinstance(child, ast.expr):
                 self._expression(child, function, assumption, depth, way)
             elif isinstance(child, ast.comprehension):

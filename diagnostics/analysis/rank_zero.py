@@ -7,6 +7,7 @@ import re
 
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import RANK, source_of
 
 _YES_OR_NO = re.compile(r"^_?is_|^(?:main|master)_process$", re.IGNORECASE)
@@ -65,7 +66,7 @@ def is_rank(value: ast.expr, function: Function, rounds: int = _ROUNDS) -> bool:
     """Whether an expression is the rank's number, as far as its name or its one assignment says."""
     if isinstance(value, ast.Call) and last_name(value.func) == "int" and value.args:
         return is_rank(value.args[0], function, rounds)
-    if any(source_of(one) == RANK for one in ast.walk(value) if not isinstance(one, ast.Name) or one is value):
+    if any(source_of(one) == RANK for one in walk(value) if not isinstance(one, ast.Name) or one is value):
         return True
     if isinstance(value, ast.Name) and rounds > 0:
         values = function.assigned.get(value.id, [])

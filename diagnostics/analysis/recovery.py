@@ -8,6 +8,7 @@ from diagnostics.analysis.agent_facts import GROUP_MADE, Frame
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.flow_calls import Function, Program
 from diagnostics.analysis.positions import Wait, Waiting
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.try_blocks import goes_on_raising, spans
 from diagnostics.analysis.wait_graph import DEFAULT_GROUP, Deadlock
 
@@ -59,7 +60,7 @@ def _is_caught(case: Case, wait: Wait) -> bool:
     if not wait.path:
         return not wait.native
     trees = ((case.sources.file(frame.file).tree, frame.line) for frame in wait.path)
-    if any(_goes_on(node, line) for tree, line in trees if tree is not None for node in ast.walk(tree)):
+    if any(_goes_on(node, line) for tree, line in trees if tree is not None for node in walk(tree)):
         return True
     program = Program(case.sources, tuple(dict.fromkeys(frame.file for frame in wait.path)))
     return any(_is_swallowed(program, frame) for frame in wait.path)

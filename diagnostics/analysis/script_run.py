@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 
 DEEPEST = 8
 MOST_STATEMENTS = 20_000
@@ -91,7 +92,7 @@ class _Run:
         yield Step(node=node, function=function, sure=sure, calls=calls)
         if len(calls) >= DEEPEST:
             return
-        for call in [one for one in ast.walk(node) if isinstance(one, ast.Call)]:
+        for call in [one for one in walk(node) if isinstance(one, ast.Call)]:
             targets = self.project.targets(call, function)
             for target in targets:
                 syntax = target.syntax
@@ -107,7 +108,7 @@ def _is_main(test: ast.expr) -> bool:
 
 
 def _may_leave(statement: ast.If | ast.Try) -> bool:
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, _LEAVES):
             return True
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("exit", "_exit"):

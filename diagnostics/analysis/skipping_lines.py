@@ -6,6 +6,7 @@ import ast
 
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.model_source import Function, Place, class_of, parents
+from diagnostics.analysis.syntax_walk import walk
 
 _LOOPS = (ast.For, ast.While)
 
@@ -34,7 +35,7 @@ def skipping_lines(case: Case, files: tuple[str, ...], class_name: str, attribut
 def _uses(function: Function, attribute: str) -> list[ast.AST]:
     return [
         node
-        for node in ast.walk(function)
+        for node in walk(function)
         if isinstance(node, ast.Attribute)
         and node.attr == attribute
         and isinstance(node.value, ast.Name)
@@ -45,7 +46,7 @@ def _uses(function: Function, attribute: str) -> list[ast.AST]:
 
 def _is_asked_only(node: ast.Attribute, function: Function) -> bool:
     """`if self.gate is not None` asks, it does not use."""
-    return any(isinstance(outer, ast.Compare) and node in ast.walk(outer) for outer in ast.walk(function))
+    return any(isinstance(outer, ast.Compare) and node in walk(outer) for outer in walk(function))
 
 
 def _around(use: ast.AST, above: dict[ast.AST, ast.AST]) -> list[ast.AST]:
@@ -64,15 +65,15 @@ def _around(use: ast.AST, above: dict[ast.AST, ast.AST]) -> list[ast.AST]:
 
 def _skipped_turns(loop: ast.For | ast.While) -> list[ast.AST]:
     """Branches in a loop that go on to the next turn or leave, or in which the whole turn's work stands."""
-    branches = [node for node in ast.walk(loop) if isinstance(node, ast.If)]
-    jumps = [node for node in branches if any(isinstance(inner, (ast.Continue, ast.Break)) for inner in ast.walk(node))]
+    branches = [node for node in walk(loop) if isinstance(node, ast.If)]
+    jumps = [node for node in branches if any(isinstance(inner, (ast.Continue, ast.Break)) for inner in walk(node))]
     if jumps or not isinstance(loop, ast.For) or not isinstance(loop.target, (ast.Name, ast.Tuple)):
         return list(jumps)
-    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    names = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
     calls = [
         node
         for node in branches
-        for call in ast.walk(node)
+        for call in walk(node)
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names
     ]
     return list(calls)
@@ -88,5 +89,5 @@ def _before(use: ast.AST, function: Function, above: dict[ast.AST, ast.AST]) -> 
         for node in function.body
         if isinstance(node, ast.If)
         and node.lineno < getattr(statement, "lineno", 0)
-        and any(isinstance(inner, ast.Return) for inner in ast.walk(node))
+        and any(isinstance(inner, ast.Return) for inner in walk(node))
     ]

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
+from diagnostics.analysis.syntax_walk import walk
+
 MAX_SOURCE_BYTES = 4 << 20
 MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
 
@@ -55,7 +57,7 @@ class SourceFile:
             return None
         spanning = [
             node
-            for node in ast.walk(self.tree)
+            for node in walk(self.tree)
             if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
         ]
         return min(spanning, key=lambda node: (node.end_lineno or node.lineno) - node.lineno, default=None)
@@ -64,7 +66,7 @@ class SourceFile:
         """Returns the innermost function that spans `line`."""
         if self.tree is None:
             return None
-        functions = (n for n in ast.walk(self.tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        functions = (n for n in walk(self.tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
         spanning = [node for node in functions if node.lineno <= line <= (node.end_lineno or node.lineno)]
         return max(spanning, key=lambda node: node.lineno, default=None)
 

@@ -14,6 +14,7 @@ from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.gradient_scope import is_off
 from diagnostics.analysis.optimized_networks import optimized
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import children, walk
 from diagnostics.analysis.training_loops import Backward, backwards
 
 
@@ -91,7 +92,7 @@ def _needed(backward: Backward, graphs: dict[str, _Graph]) -> Iterator[StaleBack
 
 def _assign(statement: ast.stmt, graphs: dict[str, _Graph], seen: _Seen) -> None:
     if not isinstance(statement, ast.Assign):
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if (
                 isinstance(node, ast.Name)
                 and isinstance(node.ctx, ast.Store)
@@ -127,7 +128,7 @@ def _read(value: ast.AST, made: _Graph, graphs: dict[str, _Graph], networks: fro
             return
     elif isinstance(value, (ast.Compare, ast.Lambda)):
         return
-    for child in ast.iter_child_nodes(value):
+    for child in children(value):
         _read(child, made, graphs, networks)
 
 
@@ -157,4 +158,4 @@ def _flat(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
     """Yields the calls of a plain statement; what is under a test or in a loop is not certain."""
     if isinstance(statement, (ast.Expr, ast.Assign, ast.AugAssign)):
-        yield from (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+        yield from (node for node in walk(statement) if isinstance(node, ast.Call))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.story_paths import own_frames
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.try_blocks import spans
 
 
@@ -17,7 +18,7 @@ def made_before_start(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
     if not path:
         return ()
     source = case.sources.file(path[0].file)
-    nodes = list(ast.walk(source.tree)) if source.tree is not None else []
+    nodes = list(walk(source.tree)) if source.tree is not None else []
     started = {
         ast.unparse(node.func.value)
         for node in nodes

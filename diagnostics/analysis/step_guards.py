@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.analysis.source_files import SourceFile
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.try_blocks import steps_an_optimizer, training_loops
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -13,13 +14,13 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def step_conditions(source: SourceFile, trained_by: frozenset[str]) -> tuple[int, ...]:
     """Returns the lines of the `if`s that decide about a step in a file, the innermost around a step first."""
-    nodes = list(ast.walk(source.tree)) if source.tree is not None else []
+    nodes = list(walk(source.tree)) if source.tree is not None else []
     if not any(steps_an_optimizer(node) for node in nodes):
         return ()  # it updates its parameters by hand, or another file makes the step
     around = [
         node
         for node in nodes
-        if isinstance(node, ast.If) and any(steps_an_optimizer(one) for part in node.body for one in ast.walk(part))
+        if isinstance(node, ast.If) and any(steps_an_optimizer(one) for part in node.body for one in walk(part))
     ]
     nested = sorted(around, key=lambda node: -node.lineno)
     trains = [
@@ -32,7 +33,7 @@ def step_conditions(source: SourceFile, trained_by: frozenset[str]) -> tuple[int
 
 def _skips(outer: ast.AST) -> Iterator[ast.If]:
     """Yields the `if`s that go on to the next turn, or leave, before the step."""
-    for node in ast.walk(outer):
+    for node in walk(outer):
         if isinstance(node, ast.If) and any(
             isinstance(one, ast.Continue | ast.Break | ast.Return) for one in node.body
         ):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from diagnostics.analysis.flow_files import Callable_, Function, last_name
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import children, walk
 
 _BROAD = {"Exception", "BaseException", "RuntimeError", "StandardError"}
 _TELLS = re.compile(
@@ -63,7 +64,7 @@ def _is_quiet(statement: ast.stmt, caught: str | None) -> bool:
 
 
 def _names(value: ast.AST, name: str | None) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(value))
+    return any(isinstance(one, ast.Name) and one.id == name for one in walk(value))
 
 
 def exits_with_success(call: ast.AST, function: Function, project: Project) -> bool:
@@ -77,7 +78,7 @@ def unconditional_calls(statements: list[ast.stmt]) -> Iterator[ast.Call]:
     """Yields the calls that each run of some statements comes to, if nothing raises before."""
     for one in statements:
         if isinstance(one, (ast.Expr, ast.Assign, ast.Return, ast.Raise)):
-            yield from (node for node in ast.walk(one) if isinstance(node, ast.Call))
+            yield from (node for node in walk(one) if isinstance(node, ast.Call))
         elif isinstance(one, (ast.With, ast.AsyncWith)):
             yield from unconditional_calls(one.body)
         elif isinstance(one, ast.Try):
@@ -98,5 +99,5 @@ def leads_on(statements: list[ast.stmt]) -> bool:
         if isinstance(node, ast.Raise):
             return True
         if not isinstance(node, (*Callable_.__args__, ast.ClassDef)):
-            waiting += ast.iter_child_nodes(node)
+            waiting += children(node)
     return False

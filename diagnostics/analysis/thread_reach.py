@@ -16,6 +16,7 @@ from diagnostics.analysis.flow_building import dotted
 from diagnostics.analysis.flow_calls import Function, Program
 from diagnostics.analysis.group_calls import RECORDED, is_recorded, names_of_distributed
 from diagnostics.analysis.source_files import SourceFile, Sources
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.thread_frames import ThreadFrames
 from diagnostics.analysis.user_code import user_frames
 
@@ -113,7 +114,7 @@ def _names_distributed(file: SourceFile) -> bool:
     if file.tree is None or _NAMED.search(file.text) is None:
         return _NAMED.search(file.text) is not None
     named: list[str] = []
-    for node in ast.walk(file.tree):
+    for node in walk(file.tree):
         if isinstance(node, ast.Attribute):
             named.append(dotted(node))
         elif isinstance(node, ast.Import):

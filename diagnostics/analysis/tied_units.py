@@ -10,6 +10,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.module_classes import class_tree, own_attribute
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 
 _WRAPS = frozenset(["FullyShardedDataParallel", "fully_shard"])
 
@@ -52,7 +53,7 @@ def _tie(
     known = class_tree(project).by_syntax.get(id(kinds[0])) if len({id(one) for one in kinds}) == 1 else None
     if known is None:
         return None
-    for node in ast.walk(known.syntax):
+    for node in walk(known.syntax):
         # What is tied under a condition may be wrapped under its opposite.
         always = isinstance(known.file.parents.get(node), (ast.FunctionDef, ast.ClassDef))
         if always and isinstance(node, ast.Assign) and len(node.targets) == 1:

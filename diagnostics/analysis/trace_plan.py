@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from diagnostics.analysis import syntax_walk
 from diagnostics.analysis.flow_building import dotted
 from diagnostics.analysis.flow_files import last_name
 
@@ -67,13 +68,13 @@ def branch(test: ast.expr) -> tuple[str, bool, bool]:
 
 
 def _may_change(test: ast.expr) -> bool:
-    called = [last_name(one.func) for one in ast.walk(test) if isinstance(one, ast.Call)]
+    called = [last_name(one.func) for one in syntax_walk.walk(test) if isinstance(one, ast.Call)]
     return any(name not in ("get", "getenv", "int", "bool", "str", "len", "getattr", "hasattr") for name in called)
 
 
 def _is_setting(test: ast.expr) -> bool:
-    attributes = [one for one in ast.walk(test) if isinstance(one, (ast.Attribute, ast.Subscript))]
-    names = [one.id for one in ast.walk(test) if isinstance(one, ast.Name)]
+    attributes = [one for one in syntax_walk.walk(test) if isinstance(one, (ast.Attribute, ast.Subscript))]
+    names = [one.id for one in syntax_walk.walk(test) if isinstance(one, ast.Name)]
     return bool(attributes) and set(names) <= _SETTINGS
 
 
@@ -212,7 +213,7 @@ class _Walk:
                 self.value(value, arms)
 
     def _parts(self, node: ast.AST, arms: Arms) -> None:
-        for child in ast.iter_child_nodes(node):
+        for child in syntax_walk.children(node):
             if isinstance(child, (ast.expr, ast.keyword, ast.Slice)):
                 self.value(child, arms)
 

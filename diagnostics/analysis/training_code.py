@@ -9,6 +9,7 @@ from functools import cached_property
 
 from diagnostics.analysis.flow_files import Callable_, Function, last_name
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import children
 from diagnostics.analysis.try_blocks import steps_an_optimizer
 
 INIT = "torch.distributed.init_process_group"
@@ -96,4 +97,4 @@ def own_calls(statements: list[ast.stmt]) -> Iterator[ast.Call]:
         if isinstance(node, ast.Call):
             yield node
         if not isinstance(node, (*Callable_.__args__, ast.ClassDef)):
-            waiting += reversed(list(ast.iter_child_nodes(node)))
+            waiting += reversed(list(children(node)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
+from diagnostics.analysis.syntax_walk import walk
 
 Loop = ast.For | ast.While
 _KEEP_GRAPH = frozenset(["mean", "sum", "cpu", "float", "clone", "to", "view", "squeeze", "double", "cuda", "reshape"])
@@ -88,7 +89,7 @@ def innermost_loop(node: ast.AST, function: Function, file: AuditedFile) -> Loop
 
 def named(value: ast.AST) -> Iterator[str]:
     """Yields the names and the `self.x` in an expression."""
-    for node in ast.walk(value):
+    for node in walk(value):
         if isinstance(node, ast.Name):
             yield node.id
         elif isinstance(node, ast.Attribute):

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from diagnostics.analysis.source_files import SourceFile
+from diagnostics.analysis.syntax_walk import walk
 
 _STEP_ARGUMENTS = 3  # scaler.step(optimizer), optimizer.step(closure): never many
 MAX_CALL_DEPTH = 5  # main -> run -> fit -> train_epoch -> train_step
@@ -25,7 +26,7 @@ def catching(source: SourceFile, line: int) -> ast.Try | None:
     """Returns the innermost try with handlers whose body holds `line`."""
     tries = [
         node
-        for node in (ast.walk(source.tree) if source.tree is not None else ())
+        for node in (walk(source.tree) if source.tree is not None else ())
         if isinstance(node, ast.Try) and (node.handlers or _leaves(node.finalbody)) and _inside(node.body, line)
     ]
     return max(tries, key=lambda node: node.lineno, default=None)
@@ -33,7 +34,7 @@ def catching(source: SourceFile, line: int) -> ast.Try | None:
 
 def handler_of(source: SourceFile, line: int) -> ast.ExceptHandler | ast.Try | None:
     """Returns the handler, or the try whose `finally`, holds `line`."""
-    for node in ast.walk(source.tree) if source.tree is not None else ():
+    for node in walk(source.tree) if source.tree is not None else ():
         if not isinstance(node, ast.Try):
             continue
         for handler in node.handlers:
@@ -63,7 +64,7 @@ def trainers(sources: Iterable[SourceFile]) -> frozenset[str]:
     functions = [
         node
         for source in sources
-        for node in (ast.walk(source.tree) if source.tree is not None else ())
+        for node in (walk(source.tree) if source.tree is not None else ())
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     ]
     found: frozenset[str] = frozenset()
@@ -77,7 +78,7 @@ def trainers(sources: Iterable[SourceFile]) -> frozenset[str]:
 
 def training_loops(source: SourceFile, trained_by: frozenset[str]) -> tuple[Loop, ...]:
     """Returns the loops that call backward(), step() or one of `trained_by`, outermost first."""
-    nodes = ast.walk(source.tree) if source.tree is not None else ()
+    nodes = walk(source.tree) if source.tree is not None else ()
     loops = [node for node in nodes if isinstance(node, Loop) and _trains(node, trained_by)]
     return tuple(sorted(loops, key=lambda node: (node.lineno, -(node.end_lineno or 0))))
 
@@ -92,7 +93,7 @@ def swallowing(source: SourceFile, trained_by: frozenset[str]) -> tuple[ast.Try,
 
     Those that stand in a training loop without training themselves, around a forward pass, come first.
     """
-    nodes = ast.walk(source.tree) if source.tree is not None else ()
+    nodes = walk(source.tree) if source.tree is not None else ()
     broad = [
         node
         for node in nodes
@@ -106,7 +107,7 @@ def swallowing(source: SourceFile, trained_by: frozenset[str]) -> tuple[ast.Try,
 
 def calls_of_attribute(source: SourceFile, name: str) -> tuple[int, ...]:
     """Returns the lines that call `self.name(...)`."""
-    nodes = ast.walk(source.tree) if source.tree is not None else ()
+    nodes = walk(source.tree) if source.tree is not None else ()
     return tuple(
         node.lineno for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == f"self.{name}"
     )
@@ -120,7 +121,7 @@ def _is_broad(handler: ast.ExceptHandler) -> bool:
 
 
 def _trains(node: ast.AST, steppers: frozenset[str]) -> bool:
-    for call in ast.walk(node):
+    for call in walk(node):
         if not isinstance(call, ast.Call):
             continue
         if isinstance(call.func, ast.Attribute):
@@ -141,7 +142,7 @@ def steps_an_optimizer(node: ast.AST) -> bool:
 
 def _leaving(node: ast.AST) -> Iterator[ast.Call]:
     """Yields the calls that end the process without an error."""
-    for call in ast.walk(node):
+    for call in walk(node):
         if not isinstance(call, ast.Call) or ast.unparse(call.func) not in ("sys.exit", "os._exit", "exit", "quit"):
             continue
         if not call.args or (isinstance(call.args[0], ast.Constant) and not call.args[0].value):

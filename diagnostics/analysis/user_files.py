@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.source_files import SourceFile
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.user_code import user_frames
 
 MOST_FILES = 60
@@ -35,7 +36,7 @@ def imported_files(name: str, file: SourceFile) -> Iterator[str]:
     above = [os.path.dirname(name)]  # noqa: PTH120 (a name)
     for _ in range(_LEVELS_ABOVE):
         above.append(os.path.dirname(above[-1]))  # noqa: PTH120 (a name)
-    for node in ast.walk(file.tree) if file.tree is not None else ():
+    for node in walk(file.tree) if file.tree is not None else ():
         folders = above
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):

@@ -13,6 +13,7 @@ from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import values_of
 from diagnostics.analysis.rank_tests import RankTests
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence
 
 _ROUNDS = 7
@@ -147,7 +148,7 @@ class VaryingSizes:
                 target = around.target
                 if isinstance(around.iter, ast.Call) and last_name(around.iter.func) == "enumerate":
                     target = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else target
-                if any(isinstance(node, ast.Name) and node.id == name.id for node in ast.walk(target)):
+                if any(isinstance(node, ast.Name) and node.id == name.id for node in walk(target)):
                     return around
             around = file.parents.get(around)
         return None
@@ -177,7 +178,7 @@ class VaryingSizes:
     def _is_uneven(self, dataset: ast.expr, function: Function, rounds: int) -> bool:
         """Whether the rank's share has another length on another rank: chosen by the rank, or cut by stride."""
         tests = RankTests(self.project)
-        for node in ast.walk(dataset):
+        for node in walk(dataset):
             if isinstance(node, ast.IfExp) and tests.asks(node.test, function) is not None:
                 return True
             first = _first_of_stride(node)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import UnionType
 
 from diagnostics.analysis.source_files import SourceFile
+from diagnostics.analysis.syntax_walk import children, walk
 from diagnostics.analysis.try_blocks import spans
 
 Loop = ast.While | ast.For | ast.AsyncFor
@@ -39,7 +40,7 @@ def calls_at(source: SourceFile, line: int) -> tuple[str, ...]:
     if source.tree is None:
         return ()
     names = []
-    for node in ast.walk(source.tree):
+    for node in walk(source.tree):
         if isinstance(node, ast.Call) and spans(node, line):
             names.append(dotted(node.func))
         elif isinstance(node, ast.With | ast.AsyncWith):
@@ -65,7 +66,7 @@ def lock_at(source: SourceFile, line: int) -> str:
     """Returns the name of the lock that a line takes, as written: "self.lock" of `with self.lock:`; "" of another."""
     if source.tree is None:
         return ""
-    for node in ast.walk(source.tree):
+    for node in walk(source.tree):
         if isinstance(node, ast.With | ast.AsyncWith):
             taken = [item.context_expr for item in node.items if spans(item.context_expr, line)]
             if taken and not isinstance(taken[0], ast.Call):
@@ -81,7 +82,7 @@ def taken_at(source: SourceFile, line: int, lock: str) -> int | None:
     name = lock.rpartition(".")[2]
     around = [
         node.lineno
-        for node in (ast.walk(source.tree) if source.tree is not None else ())
+        for node in (walk(source.tree) if source.tree is not None else ())
         if isinstance(node, ast.With | ast.AsyncWith)
         and node.lineno < line
         and any(spans(one, line) for one in node.body)
@@ -93,7 +94,7 @@ def taken_at(source: SourceFile, line: int, lock: str) -> int | None:
 def loop_at(source: SourceFile, lines: Sequence[int]) -> Loop | None:
     """Returns the innermost loop of their function whose turns hold all these lines; no loop that trains."""
     function = source.function_at(lines[0]) if lines else None
-    inside = ast.walk(function or source.tree) if source.tree is not None else ()
+    inside = walk(function or source.tree) if source.tree is not None else ()
     loops = [
         node
         for node in inside
@@ -104,12 +105,12 @@ def loop_at(source: SourceFile, lines: Sequence[int]) -> Loop | None:
 
 def trains(loop: ast.AST) -> bool:
     """Whether a loop is the one that trains, by what it calls."""
-    return any(isinstance(node, ast.Call) and _TRAINS.search(dotted(node.func)) for node in ast.walk(loop))
+    return any(isinstance(node, ast.Call) and _TRAINS.search(dotted(node.func)) for node in walk(loop))
 
 
 def nap_of(source: SourceFile, line: int) -> float | None:
     """Returns how long the line sleeps, in seconds; None where that is not written as a number."""
-    for node in ast.walk(source.tree) if source.tree is not None else ():
+    for node in walk(source.tree) if source.tree is not None else ():
         if isinstance(node, ast.Call) and spans(node, line) and _SLEEPS.search(dotted(node.func)) and node.args:
             return _number(node.args[0])
     return None
@@ -167,4 +168,4 @@ def _of_turn(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
         node = waiting.pop(0)
         yield node
         if not isinstance(node, Loop | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            waiting = [*ast.iter_child_nodes(node), *waiting]
+            waiting = [*children(node), *waiting]

@@ -6,6 +6,7 @@ import ast
 
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.model_source import Place, called_name, job_files
+from diagnostics.analysis.syntax_walk import walk
 
 WRAPPERS = {"DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "prepare", "setup", "wrap"}
 
@@ -56,4 +57,4 @@ def _wraps(value: ast.expr) -> bool:
 
 def _nodes(case: Case, file: str) -> list[ast.AST]:
     tree = case.sources.file(file).tree
-    return list(ast.walk(tree)) if tree is not None else []
+    return list(walk(tree)) if tree is not None else []

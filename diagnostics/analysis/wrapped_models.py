@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.source_files import SourceFile
+from diagnostics.analysis.syntax_walk import walk
 
 DDP, FSDP, FULLY_SHARD = "DDP", "FSDP", "fully_shard"
 WRAPPERS = {
@@ -69,6 +70,6 @@ def class_wrapped(wrap: Wrap, project: Project) -> ast.ClassDef | None:
 def bound_to(wrap: Wrap) -> str:
     """Returns the text of what the wrapped model is assigned to: "model", "self.model", "" where to nothing."""
     for node in wrap.function.own_nodes:
-        if isinstance(node, ast.Assign) and any(one is wrap.call for one in ast.walk(node.value)):
+        if isinstance(node, ast.Assign) and any(one is wrap.call for one in walk(node.value)):
             return ast.unparse(node.targets[0])
     return ""

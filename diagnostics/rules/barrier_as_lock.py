@@ -39,6 +39,7 @@ from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.operation_calls import operation_call
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded, values_of
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -75,7 +76,7 @@ def _shared_writes(
 ) -> Iterator[Hit]:
     if not isinstance(statement, (ast.Expr, ast.With)) or "lock" in ast.unparse(statement).lower():
         return
-    for call in (node for node in ast.walk(statement) if isinstance(node, ast.Call)):
+    for call in (node for node in walk(statement) if isinstance(node, ast.Call)):
         path = _written(call, function, project)
         if path is None or rank_guarded(call, function, project) or _is_own(path, function, project):
             continue
@@ -133,7 +134,7 @@ def _is_own(path: ast.expr, function: Function, project: Project, rounds: int = 
     """Whether a path may be another one on each rank, or no path at all."""
     if follows_from_rank(path, function, project) or _OWN.search(ast.unparse(path)):
         return True
-    for node in ast.walk(path):
+    for node in walk(path):
         if isinstance(node, ast.Name) and rounds and node.id not in _SETTINGS:
             made = list(values_of(node, function, project))
             if not made and node.id in function.parameters:
@@ -156,5 +157,5 @@ def _made(path: ast.expr, function: Function) -> list[ast.expr]:
 def _is_spelled_out(path: ast.expr, function: Function) -> bool:
     values = [path, *_made(path, function)]
     return any(
-        isinstance(node, ast.Constant) and isinstance(node.value, str) for one in values for node in ast.walk(one)
-    ) and all(isinstance(node, (*_FIXED, ast.expr_context)) for one in values for node in ast.walk(one))
+        isinstance(node, ast.Constant) and isinstance(node.value, str) for one in values for node in walk(one)
+    ) and all(isinstance(node, (*_FIXED, ast.expr_context)) for one in values for node in walk(one))

@@ -38,6 +38,7 @@ from diagnostics.analysis.path_uses import PathUse, path_uses
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_waits import asks_for_file, waits
 from diagnostics.analysis.rank_zero import lets_in_first
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -110,7 +111,7 @@ def _prepared(
     file: AuditedFile, block: ast.If, rest: list[ast.stmt], function: Function, project: Project
 ) -> Iterator[Hit]:
     """Yields advice where one rank prepares something, whoever uses it, and nobody waits."""
-    calls = [one for part in block.body for one in ast.walk(part) if isinstance(one, ast.Call)]
+    calls = [one for part in block.body for one in walk(part) if isinstance(one, ast.Call)]
     made = next((one for one in calls if _PREPARES.search(last_name(one.func))), None)
     if made is not None and rest and not waits(rest, function, project):
         yield hit(
@@ -162,7 +163,7 @@ def _asks_for_rank_or_file(statement: ast.stmt, function: Function, project: Pro
 
 
 def _assigned(statement: ast.stmt) -> Iterator[str]:
-    for one in ast.walk(statement):
+    for one in walk(statement):
         if isinstance(one, ast.Assign):
             for target in one.targets:
                 if isinstance(target, (ast.Name, ast.Attribute)):

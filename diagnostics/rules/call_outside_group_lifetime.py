@@ -31,6 +31,7 @@ from diagnostics.analysis.group_questions import ASKS
 from diagnostics.analysis.group_start import guarded
 from diagnostics.analysis.per_project import per_project
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.trace_building import traces
 from diagnostics.analysis.trace_entries import Start
 from diagnostics.analysis.trace_names import INIT, is_collective, starts_group
@@ -135,7 +136,7 @@ def _in_try(around: ast.AST, node: ast.AST) -> bool:
     line = getattr(node, "lineno", 0)
     return any(
         isinstance(one, ast.Try) and one.handlers and one.body[0].lineno <= line <= (one.body[-1].end_lineno or 0)
-        for one in ast.walk(around)
+        for one in walk(around)
     )
 
 

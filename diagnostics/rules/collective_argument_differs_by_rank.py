@@ -32,6 +32,7 @@ from diagnostics.analysis.operation_calls import OperationCall, is_world, operat
 from diagnostics.analysis.own_places import own_place
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_tests import RankTests
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
 
@@ -142,7 +143,7 @@ def _assigned_in(block: list[ast.stmt], name: str) -> ast.expr | None:
 def _operators(value: ast.AST) -> frozenset[str]:
     """Returns the names of the operators in an expression: {"MAX"} of ReduceOp.MAX."""
     return frozenset(
-        node.attr for node in ast.walk(value) if isinstance(node, ast.Attribute) and last_name(node.value) == "ReduceOp"
+        node.attr for node in walk(value) if isinstance(node, ast.Attribute) and last_name(node.value) == "ReduceOp"
     )
 
 

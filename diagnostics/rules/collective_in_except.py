@@ -33,6 +33,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Parting, Shape
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import MOST_CALLS, hit_of, operation, partings
@@ -63,7 +64,7 @@ def _certainty(one: Parting, file: AuditedFile, project: Project) -> Confidence:
     if one.shape is Shape.FINALLY:
         return Confidence.POSSIBLE if len(one.here.chain) > 1 else Confidence.LIKELY
     attempt = file.parents.get(one.decision)
-    calls = [node for part in getattr(attempt, "body", []) for node in ast.walk(part) if isinstance(node, ast.Call)]
+    calls = [node for part in getattr(attempt, "body", []) for node in walk(part) if isinstance(node, ast.Call)]
     own = [call for call in calls if not project.name(call.func, one.function).startswith("torch.distributed.")]
     if not own or len(one.here.chain) > MOST_CALLS:
         return Confidence.POSSIBLE  # it fails on every rank or on none

@@ -37,6 +37,7 @@ from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import RankDecisions
 from diagnostics.analysis.rank_guards import values_of
 from diagnostics.analysis.rank_tests import RankTests
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import RANK
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
@@ -95,7 +96,7 @@ def _met(body: list[ast.AST], function: Function, project: Project) -> Reach | N
     """Returns the first operation in a round in which ranks surely meet."""
     communication = project.fact(Communication)
     for part in body:
-        for node in ast.walk(part):
+        for node in walk(part):
             reach = communication.of_call(node, function) if isinstance(node, ast.Call) else None
             if reach is not None and reach.sure and reach.meeting is Meeting.COLLECTIVE and "barrier" not in reach.op:
                 return reach
@@ -196,7 +197,7 @@ def _sorted_by_rank(call: ast.Call, function: Function, project: Project) -> _Or
     key = next((one.value for one in call.keywords if one.arg == "key"), None)
     if not isinstance(key, ast.Lambda):
         return None
-    for node in ast.walk(key.body):
+    for node in walk(key.body):
         if not isinstance(node, ast.Name) or node.id in [one.arg for one in key.args.args]:
             continue
         made = function.assigned.get(node.id, [])

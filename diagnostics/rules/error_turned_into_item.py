@@ -30,6 +30,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.swallowed import is_broad, leads_on, tries_of
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -65,7 +66,7 @@ def _gives_items(function: Function) -> bool:
 
 
 def _given(handler: ast.ExceptHandler, function: Function) -> ast.Return | None:
-    for node in ast.walk(handler):
+    for node in walk(handler):
         if isinstance(node, ast.Return) and (_is_none(node.value) or _is_item(node.value)):
             return node
     return None

@@ -31,6 +31,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.communication import Communication, Meeting
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Parting, Shape
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import hit_of, operation, partings
@@ -73,7 +74,7 @@ def _agrees_after(one: Parting, file: AuditedFile, project: Project, handler: as
     for block in (getattr(around, "body", []), getattr(around, "orelse", [])):
         if attempt in block:
             behind = block[block.index(attempt) + 1 :]
-            calls = (node for statement in behind for node in ast.walk(statement) if isinstance(node, ast.Call))
+            calls = (node for statement in behind for node in walk(statement) if isinstance(node, ast.Call))
             return any(communication.of_call(call, one.function) is not None for call in calls)
     return False
 

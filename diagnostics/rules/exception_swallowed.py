@@ -35,6 +35,7 @@ from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import RankDecisions
 from diagnostics.analysis.rank_guards import enclosing
 from diagnostics.analysis.swallowed import head, is_broad, tries_of, vanishes
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_code import INIT, WRAPPERS, TrainingCode, own_calls
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
@@ -121,7 +122,7 @@ def _of_training(
 
 def _answers(handler: ast.ExceptHandler, function: Function) -> bool:
     """Whether a handler returns an answer that callers may look at: None from a function that returns values."""
-    returns = any(isinstance(one, ast.Return) for statement in handler.body for one in ast.walk(statement))
+    returns = any(isinstance(one, ast.Return) for statement in handler.body for one in walk(statement))
     values = (one.value for one in function.own_nodes if isinstance(one, ast.Return))
     return returns and any(not (value is None or _is_none(value)) for value in values)
 

@@ -34,6 +34,7 @@ from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.loader_workers import workers_over
 from diagnostics.analysis.module_classes import KnownClass, class_tree, own_attribute
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -67,7 +68,7 @@ def _shared(
     file: AuditedFile, project: Project, known: KnownClass, node: ast.Assign, attribute: str, name: str
 ) -> Iterator[Hit]:
     read = next((one for one in _uses(known, attribute, _READS)), None)
-    again = next((one for one in ast.walk(known.syntax) if isinstance(one, ast.Assign) and one is not node
+    again = next((one for one in walk(known.syntax) if isinstance(one, ast.Assign) and one is not node
                   and any(own_attribute(target) == attribute for target in one.targets)), None)  # fmt: skip
     workers, loader = workers_over(known, project)
     if read is None or again is not None or workers == "none":
@@ -90,13 +91,13 @@ def _shared(
 def _uses(known: KnownClass, attribute: str, names: tuple[str, ...]) -> Iterator[ast.AST]:
     for method in known.syntax.body:
         if getattr(method, "name", "") in names:
-            yield from (node for node in ast.walk(method) if own_attribute(node) == attribute)
+            yield from (node for node in walk(method) if own_attribute(node) == attribute)
 
 
 def _piling(file: AuditedFile, known: KnownClass, function: Function, node: ast.Assign, name: str) -> Iterator[Hit]:
     target = node.targets[0]
     store = own_attribute(target.value) if isinstance(target, ast.Subscript) else ""
-    if not store or any(_lets_go(one, store) for one in ast.walk(known.syntax)):
+    if not store or any(_lets_go(one, store) for one in walk(known.syntax)):
         return
     yield hit(
         file,

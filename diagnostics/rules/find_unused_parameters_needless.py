@@ -28,6 +28,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.module_parts import has_parameters, is_plain_module, parts_of, reads_parts_unnamed
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.wrapped_models import DDP, class_wrapped, wraps_in
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
@@ -105,7 +106,7 @@ def _other_modules(init: Function, kind: ast.ClassDef, project: Project) -> bool
 
 def _inside(value: ast.expr, function: Function, project: Project, depth: int) -> bool:
     """Whether everything a part is made of uses all of its parameters."""
-    for call in (one for one in ast.walk(value) if isinstance(one, ast.Call)):
+    for call in (one for one in walk(value) if isinstance(one, ast.Call)):
         name = project.name(call.func, function)
         inner = project.class_named(last_name(call.func), call.func, function.file)
         if inner is not None:

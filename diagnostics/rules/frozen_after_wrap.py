@@ -31,6 +31,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_zero import lets_in_first
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.wrapped_models import DDP, Wrap, bound_to, wraps_in
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
@@ -83,7 +84,7 @@ def _on_some_ranks(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[
     for node in wrap.function.own_nodes:
         if not isinstance(node, ast.If) or node.orelse or lets_in_first(node.test, wrap.function, project) is None:
             continue
-        for one in (inner for part in node.body for inner in ast.walk(part)):
+        for one in (inner for part in node.body for inner in walk(part)):
             change = _change_by(one, model, wrap.function, project)
             if change is not None:
                 where, function = change
@@ -141,7 +142,7 @@ def _root(base: ast.expr, function: Function) -> set[str]:
 
 
 def _binds(target: ast.expr, name: str) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(target))
+    return any(isinstance(one, ast.Name) and one.id == name for one in walk(target))
 
 
 def _prefixes(value: ast.expr) -> set[str]:
@@ -158,9 +159,7 @@ def _kind(value: ast.expr | None) -> str:
 
 def _in_arm_apart(wrap: Wrap, node: ast.AST) -> bool:
     """Whether the change stands in another arm of a branch than the wrapping, or under a condition of its own."""
-    return any(
-        isinstance(one, ast.If) and any(inner is node for inner in ast.walk(one)) for one in wrap.function.own_nodes
-    )
+    return any(isinstance(one, ast.If) and any(inner is node for inner in walk(one)) for one in wrap.function.own_nodes)
 
 
 def _reassigned(wrap: Wrap, node: ast.AST, names: set[str]) -> bool:

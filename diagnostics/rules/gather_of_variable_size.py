@@ -34,6 +34,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.operation_calls import OperationCall, operation_call, operation_calls
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.varying_sizes import VaryingSizes
 from diagnostics.findings import Severity
 from diagnostics.hits import Hit, hit, step
@@ -72,7 +73,7 @@ def _are_alike(one: OperationCall, tensor: ast.expr) -> bool:
     buffers = one.argument(_BUFFERS[one.op])
     made = one.function.assigned.get(buffers.id, []) if isinstance(buffers, ast.Name) else [buffers] if buffers else []
     text = ast.unparse(tensor)
-    return any(_is_like(node, text) for value in made for node in ast.walk(value))
+    return any(_is_like(node, text) for value in made for node in walk(value))
 
 
 def _is_like(node: ast.AST, text: str) -> bool:

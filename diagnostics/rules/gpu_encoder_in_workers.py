@@ -33,6 +33,7 @@ from diagnostics.analysis.gpu_values import on_gpu
 from diagnostics.analysis.loader_workers import workers_over
 from diagnostics.analysis.module_classes import KnownClass, class_tree, own_attribute
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -57,7 +58,7 @@ def _held(function: Function, project: Project) -> Iterator[tuple[str, ast.Assig
     """Yields (attribute, where, how sure) of what __init__ keeps on a GPU."""
     for node in function.own_nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and own_attribute(node.targets[0]):
-            calls = [one for one in ast.walk(node.value) if isinstance(one, ast.Call)]
+            calls = [one for one in walk(node.value) if isinstance(one, ast.Call)]
             sure = [gpu_of(device, function, project) for one in calls if (device := moved_to(one)) is not None]
             if any(sure):
                 yield own_attribute(node.targets[0]), node, "always" if "always" in sure else "perhaps"
@@ -79,7 +80,7 @@ def _called(
 ) -> Iterator[Hit]:
     workers, loader = workers_over(known, project)
     call = next((one for method in known.syntax.body if getattr(method, "name", "") in ("__getitem__", "__iter__")
-                 for one in ast.walk(method) if isinstance(one, ast.Call)
+                 for one in walk(method) if isinstance(one, ast.Call)
                  and _runs(one.func, attribute)), None)  # fmt: skip
     if call is None or workers == "none":
         return
@@ -91,7 +92,7 @@ def _called(
         confidence = Confidence.CONFIRMED if sure == "always" else Confidence.LIKELY
     elif workers == "unknown" and sure == "always":
         confidence = Confidence.LIKELY
-    moved = any(moved_to(one) is not None for one in ast.walk(node.value))
+    moved = any(moved_to(one) is not None for one in walk(node.value))
     yield hit(
         file,
         node if moved else call,  # who is given it may not know where it lies

@@ -34,6 +34,7 @@ from diagnostics.analysis.group_questions import IS_INITIALIZED, Question, quest
 from diagnostics.analysis.group_start import is_sure, start_after
 from diagnostics.analysis.per_project import per_project
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.trace_building import traces
 from diagnostics.analysis.trace_names import is_seed
 from diagnostics.analysis.traces import Event, Site, meeting
@@ -73,7 +74,7 @@ def _decision(event: Event, start: Event, project: Project) -> Iterator[Hit]:
     statement = event.statement if mine.syntax is event.call else _statement(mine)
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
         yield from _kept(mine, statement, event, start, project)
-    elif isinstance(statement, ast.If) and any(one is mine.syntax for one in ast.walk(statement.test)):
+    elif isinstance(statement, ast.If) and any(one is mine.syntax for one in walk(statement.test)):
         yield from _guards(mine, statement, event, start, project)
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         yield from _seeds(mine, statement.value, event, start, project)
@@ -88,7 +89,7 @@ def _statement(site: Site) -> ast.stmt | None:
     held = [
         one
         for one in site.function.own_nodes
-        if isinstance(one, ast.stmt) and any(node is site.syntax for node in ast.walk(one))
+        if isinstance(one, ast.stmt) and any(node is site.syntax for node in walk(one))
     ]
     return held[-1] if held else None
 
@@ -132,7 +133,7 @@ def _seeds(site: Site, call: ast.Call, event: Event, start: Event, project: Proj
 def _writes(node: ast.If, site: Site, project: Project) -> str:
     """Returns what a branch calls to write something or to start a tracker, "" for nothing."""
     for part in node.body:
-        for one in ast.walk(part):
+        for one in walk(part):
             if isinstance(one, ast.Call):
                 name = project.name(one.func, site.function)
                 if name in _TRACKERS or last_name(one.func) in _WRITES or (name == "open" and _opens_to_write(one)):
@@ -146,7 +147,7 @@ def _opens_to_write(call: ast.Call) -> bool:
 
 
 def _reads(value: ast.AST, name: str) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(value))
+    return any(isinstance(one, ast.Name) and one.id == name for one in walk(value))
 
 
 def _hit(site: Site, node: ast.AST, title: str, event: Event, start: Event, project: Project, *more: Step) -> Hit:

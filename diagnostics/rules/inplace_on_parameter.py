@@ -34,6 +34,7 @@ from diagnostics.analysis.gradient_scope import is_set_up, records
 from diagnostics.analysis.inplace_targets import changed_in_place
 from diagnostics.analysis.module_classes import class_tree, own_attribute
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
 
@@ -87,8 +88,8 @@ def _parameter(value: ast.expr, function: Function, file: AuditedFile, project: 
     if known is not None and tree.is_module(known):
         made = tree.parts(known).parameters.get(own)
         if isinstance(made, ast.Call) and not any(one.arg == "requires_grad" for one in made.keywords):
-            others = [one for method in ast.walk(known.syntax) for one in _assigned(method, own) if one is not made]
-            home = next((one for one in (known, *tree.bases(known)) if made in ast.walk(one.syntax)), known)
+            others = [one for method in walk(known.syntax) for one in _assigned(method, own) if one is not made]
+            home = next((one for one in (known, *tree.bases(known)) if made in walk(one.syntax)), known)
             return step(home.file, made, f"self.{own} is made a parameter") if not others else None
         return None
     if isinstance(value, ast.Name):
@@ -108,7 +109,7 @@ def _from_loop(value: ast.Name, function: Function, file: AuditedFile) -> Step |
     outer = file.parents.get(value)
     while outer is not None and outer is not function.syntax:
         if isinstance(outer, ast.For):
-            names = [one.id for one in ast.walk(outer.target) if isinstance(one, ast.Name)]
+            names = [one.id for one in walk(outer.target) if isinstance(one, ast.Name)]
             if value.id in names:
                 source = outer.iter
                 called = last_name(source) if isinstance(source, ast.Call) else ""

@@ -31,6 +31,7 @@ from diagnostics.analysis.device_words import puts_on_gpu
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.gradient_scope import is_off
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_loops import TrainingLoop, training_loops
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
@@ -59,7 +60,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 
 
 def _reads(loop: TrainingLoop, function: Function, file: AuditedFile) -> Iterator[ast.Call]:
-    for node in ast.walk(loop.loop):
+    for node in walk(loop.loop):
         if not (isinstance(node, ast.Call) and _is_read(node, loop.losses)):
             continue
         if _comes_every_turn(node, loop, file) and not is_off(node, function, file):

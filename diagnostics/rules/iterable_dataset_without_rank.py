@@ -33,6 +33,7 @@ from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.programs import Programs
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_code import INIT, WRAPPERS
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
@@ -54,7 +55,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the iterable data sets that give every rank the same."""
     tree = file.tree
     module = project.module_of(file)
-    for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)) if tree is not None else ():
+    for kind in (node for node in walk(tree) if isinstance(node, ast.ClassDef)) if tree is not None else ():
         if not any(project.name(base, module) == ITERABLE for base in kind.bases) or _knows(kind, project):
             continue
         made = next(project.fact(Programs).calls(file.shown, INIT, WRAPPERS[0], WRAPPERS[1]), None)
@@ -86,7 +87,7 @@ def _knows(kind: ast.ClassDef, project: Project) -> bool:
         if isinstance(one, ast.Call)
         for target in project.targets(one, method)
     ]
-    for node in (*ast.walk(kind), *(inner for one in called for inner in one.own_nodes)):
+    for node in (*walk(kind), *(inner for one in called for inner in one.own_nodes)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and _VARIABLE.search(node.value):
             return True
         name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
@@ -98,8 +99,8 @@ def _knows(kind: ast.ClassDef, project: Project) -> bool:
 
 def _deals_by_worker(kind: ast.ClassDef) -> bool:
     """Whether a class takes every num_workers-th: what it is given is then all there is for this process."""
-    steps = [one.step for one in ast.walk(kind) if isinstance(one, ast.Slice) and one.step is not None]
-    steps += [one.right for one in ast.walk(kind) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod)]
+    steps = [one.step for one in walk(kind) if isinstance(one, ast.Slice) and one.step is not None]
+    steps += [one.right for one in walk(kind) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod)]
     return any("num_workers" in ast.unparse(one) for one in steps)
 
 

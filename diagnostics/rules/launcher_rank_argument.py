@@ -31,6 +31,7 @@ from diagnostics.analysis.launch_commands import Launch, launches
 from diagnostics.analysis.launched_program import script_file
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.shell_commands import Ran
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit
 
@@ -109,7 +110,7 @@ def _launched(file: AuditedFile, project: Project, ran: Ran, launch: Launch) -> 
 
 def _arguments(file: AuditedFile) -> Iterator[tuple[ast.Call, set[str]]]:
     """Yields the add_argument calls of a file with the names they declare."""
-    for node in ast.walk(file.tree) if file.tree is not None else ():
+    for node in walk(file.tree) if file.tree is not None else ():
         if isinstance(node, ast.Call) and last_name(node.func) == "add_argument":
             yield node, {one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)}
 

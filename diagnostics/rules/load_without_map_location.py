@@ -29,6 +29,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.device_words import moved_to, names_gpu
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, Step, hit, step
 
@@ -155,7 +156,7 @@ def _is_state(call: ast.Call, function: Function, file: AuditedFile) -> bool:
     names = [one.id for one in getattr(outer, "targets", ()) if isinstance(one, ast.Name)]
     return any(
         isinstance(node, ast.Call) and last_name(node.func) == "load_state_dict"
-        and any(isinstance(one, ast.Name) and one.id in names for value in node.args for one in ast.walk(value))
+        and any(isinstance(one, ast.Name) and one.id in names for value in node.args for one in walk(value))
         for node in function.own_nodes
     )  # fmt: skip
 

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -71,7 +72,7 @@ def _downloaded(
     path: ast.expr, function: Function, project: Project, rounds: int = 3
 ) -> tuple[ast.Call, Function] | None:
     """Returns the download that a path comes from, and the function that downloads."""
-    for node in ast.walk(path):
+    for node in walk(path):
         if isinstance(node, ast.Call) and last_name(node.func) in _DOWNLOADS:
             return node, function
         for value, where in _sources(node, function, project) if rounds else ():

@@ -39,6 +39,7 @@ from diagnostics.analysis.group_questions import ASKS, IS_INITIALIZED, Question,
 from diagnostics.analysis.group_start import asking_arms, guarded, is_sure, start_after
 from diagnostics.analysis.per_project import per_project
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.trace_building import traces
 from diagnostics.analysis.trace_names import is_sampler
 from diagnostics.analysis.traces import Event, Site, Trace, meeting
@@ -138,11 +139,11 @@ def _decides(site: Site) -> bool:
 
 
 def _slices(node: ast.AST) -> bool:
-    return any(isinstance(one, ast.Slice) for one in ast.walk(node))
+    return any(isinstance(one, ast.Slice) for one in walk(node))
 
 
 def _holds(node: ast.AST, inner: ast.AST) -> bool:
-    return any(one is inner for one in ast.walk(node))
+    return any(one is inner for one in walk(node))
 
 
 def _share(trace: Trace, event: Event, project: Project) -> Iterator[Hit]:

@@ -33,6 +33,7 @@ from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.gradient_scope import is_off
 from diagnostics.analysis.kept_arguments import keeps_argument, renews_own
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_loops import Loop, TrainingLoop, backwards, carries, training_loops
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, hit, step
@@ -50,7 +51,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     for function in project.functions_in(file):
         for loop in training_loops(function, file):
             losses = loop.losses - frozenset(_detached(loop.loop))
-            for node in ast.walk(loop.loop):
+            for node in walk(loop.loop):
                 kept = _kept(node, losses)
                 if kept is not None:
                     yield from _judged(node, *kept, loop, function, file)
@@ -93,13 +94,13 @@ def _handed(
     loss = carries(call.args[0], losses)
     targets = project.targets(call, function) if loss else ()
     keeps = keeps_argument(targets[0]) if len(targets) == 1 else None
-    inside = any(_renews(node, holder.id) for node in ast.walk(loop.loop))
+    inside = any(_renews(node, holder.id) for node in walk(loop.loop))
     if keeps is None or inside or is_off(call, function, file) or any(one.keeps_graph for one in loop.backwards):
         return
     if any(
         isinstance(node, ast.Call) and node is not call and ast.unparse(node.func).startswith(f"{holder.id}.")
         and any(renews_own(one, keeps.attribute) for one in project.targets(node, function))
-        for node in ast.walk(loop.loop)
+        for node in walk(loop.loop)
     ):  # fmt: skip
         return
     ran = next(one for one in loop.backwards if loss in one.names)
@@ -118,7 +119,7 @@ def _handed(
 
 
 def _edits(value: ast.expr, loss: str) -> tuple[Edit, ...]:
-    nodes = [one for one in ast.walk(value) if isinstance(one, (ast.Name, ast.Attribute)) and ast.unparse(one) == loss]
+    nodes = [one for one in walk(value) if isinstance(one, (ast.Name, ast.Attribute)) and ast.unparse(one) == loss]
     if len(nodes) != 1 or nodes[0].end_lineno is None or nodes[0].end_col_offset is None:
         return ()
     end = (nodes[0].end_lineno, nodes[0].end_col_offset)
@@ -141,9 +142,9 @@ def _kept(node: ast.AST, losses: frozenset[str]) -> tuple[ast.expr, ast.expr] | 
 
 def _detached(loop: Loop) -> Iterator[str]:
     """Yields the names that the loop itself makes numbers of: `loss = loss.item()`."""
-    for node in ast.walk(loop):
+    for node in walk(loop):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            called = {last_name(one.func) for one in ast.walk(node.value) if isinstance(one, ast.Call)}
+            called = {last_name(one.func) for one in walk(node.value) if isinstance(one, ast.Call)}
             if called & _DETACHES:
                 yield from (ast.unparse(one) for one in node.targets)
         elif isinstance(node, ast.Call) and last_name(node.func) == "detach_" and isinstance(node.func, ast.Attribute):
@@ -156,7 +157,7 @@ def _lifetime(store: ast.expr, loop: Loop, function: Function, file: AuditedFile
     while isinstance(base, ast.Subscript):
         base = base.value
     where = ast.unparse(base)
-    inner = [node for node in ast.walk(loop) if _renews(node, where)]
+    inner = [node for node in walk(loop) if _renews(node, where)]
     if any(node in loop.body or _is_straight(node, loop, file) for node in inner):
         return None
     made = function.assigned.get(where, []) if isinstance(base, ast.Name) else []

@@ -30,6 +30,7 @@ from diagnostics.analysis.flow_files import last_name
 from diagnostics.analysis.launch_commands import launches
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_counts import loop_name
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -69,7 +70,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 
 
 def _in_python(file: AuditedFile) -> Iterator[Hit]:
-    for node in ast.walk(file.tree) if file.tree is not None else ():
+    for node in walk(file.tree) if file.tree is not None else ():
         pairs = dict(_pairs(node))
         port = pairs.get("MASTER_PORT")
         ranks = [pairs[name] for name in _RANKS if name in pairs]
@@ -98,10 +99,10 @@ def _pairs(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _names(value: ast.AST) -> frozenset[str]:
-    return frozenset(node.id for node in ast.walk(value) if isinstance(node, ast.Name)) - {"str", "int"}
+    return frozenset(node.id for node in walk(value) if isinstance(node, ast.Name)) - {"str", "int"}
 
 
 def _counted(value: ast.AST) -> frozenset[str]:
     """Returns the names that a sum or an f-string in `value` is made of."""
-    sums = [node for node in ast.walk(value) if isinstance(node, (ast.BinOp, ast.JoinedStr))]
+    sums = [node for node in walk(value) if isinstance(node, (ast.BinOp, ast.JoinedStr))]
     return frozenset[str]().union(*(_names(one) for one in sums))

@@ -30,6 +30,7 @@ from typing import TypeGuard
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import children, walk
 from diagnostics.analysis.wrapped_models import DDP, FSDP, Wrap, bound_to, wraps_in
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
@@ -94,7 +95,7 @@ def _trained(call: ast.Call, function: Function) -> ast.Call | None:
             return None
         if isinstance(node, (ast.Assign, ast.AugAssign)) and (_holds(node.value, call) or _reads(node.value, names)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names |= {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+            names |= {one.id for target in targets for one in walk(target) if isinstance(one, ast.Name)}
         if _is_backward(node) and node.lineno >= call.lineno and (_reads(node, names) or _holds(node, call)):
             return node
     return None
@@ -105,7 +106,7 @@ def _is_backward(node: ast.AST) -> TypeGuard[ast.Call]:
 
 
 def _holds(node: ast.AST, inner: ast.AST) -> bool:
-    return any(one is inner for one in ast.walk(node))
+    return any(one is inner for one in walk(node))
 
 
 def _reads(value: ast.AST, names: set[str]) -> bool:
@@ -114,4 +115,4 @@ def _reads(value: ast.AST, names: set[str]) -> bool:
         return False
     if isinstance(value, ast.Name):
         return value.id in names
-    return any(_reads(one, names) for one in ast.iter_child_nodes(value))
+    return any(_reads(one, names) for one in children(value))

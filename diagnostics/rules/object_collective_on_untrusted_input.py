@@ -31,6 +31,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.operation_calls import OperationCall, operation_calls
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import children, walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -83,7 +84,7 @@ def _source(
     value: ast.expr, function: Function, project: Project, rounds: int = _STEPS
 ) -> tuple[ast.Call, str, Confidence] | None:
     """Returns the call by which a value came in from outside, in words, and how much that says."""
-    for node in ast.walk(value):
+    for node in walk(value):
         if isinstance(node, ast.Call):
             name = project.name(node.func, function)
             if name in _OUTSIDE or (last_name(node.func) in _SOCKETS and "sock" in ast.unparse(node.func).lower()):
@@ -120,4 +121,4 @@ def _own(loop: ast.For | ast.While) -> Iterator[ast.AST]:
         if isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.Lambda)):
             continue
         yield node
-        waiting += ast.iter_child_nodes(node)
+        waiting += children(node)

@@ -34,6 +34,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.per_project import per_project
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.trace_building import traces
 from diagnostics.analysis.trace_names import is_optimizer
 from diagnostics.analysis.traces import Event, Order, Site, Trace, meeting
@@ -86,7 +87,7 @@ def _moved_after(file: AuditedFile, made: ast.Call, function: Function) -> Itera
 
 def _called(value: ast.expr) -> set[str]:
     """Returns the last names of what is called in an expression."""
-    return {last_name(one.func) for one in ast.walk(value) if isinstance(one, ast.Call)}
+    return {last_name(one.func) for one in walk(value) if isinstance(one, ast.Call)}
 
 
 def _blocks_around(file: AuditedFile, node: ast.AST) -> list[ast.AST]:
@@ -180,7 +181,7 @@ def _listed(call: ast.Call) -> set[str]:
     return {
         ast.unparse(one.func.value)
         for argument in call.args
-        for one in ast.walk(argument)
+        for one in walk(argument)
         if isinstance(one, ast.Call)
         and isinstance(one.func, ast.Attribute)
         and one.func.attr in ("parameters", "named_parameters")

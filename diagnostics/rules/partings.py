@@ -12,6 +12,7 @@ from diagnostics.analysis.flow_files import last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Parting, RankDecisions, Shape
 from diagnostics.analysis.rank_tests import RankTests, is_own_rank
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME
 from diagnostics.findings import Confidence
 from diagnostics.hits import Hit, Step, hit, step
@@ -117,7 +118,7 @@ def _near(parting: Parting, project: Project) -> bool:
 def _asked_here(parting: Parting) -> bool:
     """Whether what differs is asked for in the test itself."""
     test, syntax = getattr(parting.decision, "test", None), parting.taint.syntax if parting.taint is not None else None
-    return test is not None and any(node is syntax for node in ast.walk(test))
+    return test is not None and any(node is syntax for node in walk(test))
 
 
 def _asks_for_the_rank(parting: Parting, project: Project) -> bool:
@@ -125,7 +126,7 @@ def _asks_for_the_rank(parting: Parting, project: Project) -> bool:
     test = getattr(parting.decision, "test", None)
     return any(
         isinstance(node, ast.Compare) and is_own_rank(node.left) and not RankTests(project).same(node, parting.function)
-        for node in (ast.walk(test) if test is not None else ())
+        for node in (walk(test) if test is not None else ())
     )
 
 
@@ -136,7 +137,7 @@ def _own_file(parting: Parting, project: Project) -> bool:
     values += [
         made for one in values if isinstance(one, ast.Name) for made in parting.function.assigned.get(one.id, ())
     ]
-    return any(tests.differs(node, parting.function) for value in values for node in ast.walk(value)
+    return any(tests.differs(node, parting.function) for value in values for node in walk(value)
                if isinstance(node, ast.expr))  # fmt: skip
 
 
@@ -153,7 +154,7 @@ def _batches_may_be_none(project: Project) -> bool:
         for call, _ in calls
         for keyword in call.keywords
         if keyword.arg == "collate_fn"
-        for node in ast.walk(keyword.value)
+        for node in walk(keyword.value)
         if isinstance(node, ast.Name)
     }
     return any(
@@ -168,7 +169,7 @@ def _settled(parting: Parting, project: Project) -> bool:
     """Whether a name in the test was last assigned something that is the same on every rank."""
     test = getattr(parting.decision, "test", None)
     taints = project.fact(RankDecisions).taints
-    for node in ast.walk(test) if test is not None else ():
+    for node in walk(test) if test is not None else ():
         if isinstance(node, ast.Name):
             before = [one for one in parting.function.assigned.get(node.id, ()) if one.lineno < node.lineno]
             if len(before) > 1 and taints.of(max(before, key=lambda one: one.lineno), parting.function) is None:
@@ -181,9 +182,9 @@ def _is_flag(parting: Parting) -> bool:
     taint, test = parting.taint, getattr(parting.decision, "test", None)
     if taint is None or taint.function != parting.function.name or not isinstance(taint.syntax, ast.ExceptHandler):
         return False
-    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)} if test is not None else set()
+    names = {node.id for node in walk(test) if isinstance(node, ast.Name)} if test is not None else set()
     return any(isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in names
-               for node in ast.walk(taint.syntax))  # fmt: skip
+               for node in walk(taint.syntax))  # fmt: skip
 
 
 def _is_local(parting: Parting, project: Project) -> bool:

@@ -30,6 +30,7 @@ from diagnostics.analysis.data_loaders import SAMPLER, is_none
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import conditions, follows_from_rank, rank_guarded
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -82,7 +83,7 @@ def _seed_of(given: ast.expr | None, function: Function, project: Project) -> as
     """Returns the expression in a generator or seed that follows from the rank."""
     if given is None:
         return None
-    seeds = [one for node in ast.walk(given) if isinstance(node, ast.Call) for one in node.args] or [given]
+    seeds = [one for node in walk(given) if isinstance(node, ast.Call) for one in node.args] or [given]
     if isinstance(given, ast.Name):
         seeds = _seeds_of_name(given, function)
     return next((one for one in seeds if follows_from_rank(one, function, project)), None)
@@ -91,7 +92,7 @@ def _seed_of(given: ast.expr | None, function: Function, project: Project) -> as
 def _seeds_of_name(name: ast.Name, function: Function) -> list[ast.expr]:
     """Returns what a named generator or seed is made with: its value, and what manual_seed is called with on it."""
     values = list(function.assigned.get(name.id, ()))
-    found = [one for value in values for node in ast.walk(value) if isinstance(node, ast.Call) for one in node.args]
+    found = [one for value in values for node in walk(value) if isinstance(node, ast.Call) for one in node.args]
     found += [value for value in values if not isinstance(value, ast.Call)]
     for node in function.own_nodes:
         called = node.func if isinstance(node, ast.Call) else None

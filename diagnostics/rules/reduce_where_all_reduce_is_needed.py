@@ -42,6 +42,7 @@ from diagnostics.analysis.operation_calls import (
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded
 from diagnostics.analysis.rank_tests import RankTests
+from diagnostics.analysis.syntax_walk import children, walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
@@ -144,7 +145,7 @@ def _holds(value: ast.AST, keys: set[str]) -> bool:
         return False
     if isinstance(value, (ast.Name, ast.Attribute)) and ast.unparse(value) in keys:
         return True
-    return any(_holds(child, keys) for child in ast.iter_child_nodes(value) if not isinstance(child, ast.Lambda))
+    return any(_holds(child, keys) for child in children(value) if not isinstance(child, ast.Lambda))
 
 
 def _touches(node: ast.AST, keys: set[str]) -> bool:
@@ -175,16 +176,16 @@ def _steers(node: ast.AST, keys: set[str], function: Function, project: Project)
 
 def _asks_for_rank(test: ast.expr, keys: set[str], function: Function, project: Project) -> bool:
     """Whether a test asks for the rank besides the value, also by a name that was set from it."""
-    others = [node for node in ast.walk(test) if isinstance(node, ast.Name) and node.id not in keys]
+    others = [node for node in walk(test) if isinstance(node, ast.Name) and node.id not in keys]
     return any(follows_from_rank(one, function, project) for one in others) or any(
-        asks_for_rank(node, function, RankTests(project)) for node in ast.walk(test) if isinstance(node, ast.Attribute)
+        asks_for_rank(node, function, RankTests(project)) for node in walk(test) if isinstance(node, ast.Attribute)
     )
 
 
 def _parts(node: ast.If | ast.While, function: Function, project: Project) -> bool:
     communication = project.fact(Communication)
     for part in (*node.body, *node.orelse):
-        for inner in ast.walk(part):
+        for inner in walk(part):
             if isinstance(inner, _LEAVES):
                 return True
             if isinstance(inner, ast.Call):

@@ -33,6 +33,7 @@ from diagnostics.analysis.message_deadlocks import Deadlock, MessageDeadlocks
 from diagnostics.analysis.message_order import Kind, Waiting
 from diagnostics.analysis.operation_calls import OperationCall, operation_calls
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
 
@@ -124,7 +125,7 @@ def _is_dropped(call: OperationCall, file: AuditedFile) -> bool:
     if not isinstance(around, ast.Assign) or len(around.targets) != 1 or not isinstance(around.targets[0], ast.Name):
         return False
     name = around.targets[0].id
-    scope = ast.walk(call.function.syntax)
+    scope = walk(call.function.syntax)
     return not any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in scope)
 
 

@@ -33,6 +33,7 @@ from diagnostics.analysis.data_loaders import LOADER, SAMPLER, constant, managed
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.programs import Programs
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_code import TrainingCode, own_calls
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, hit, step
@@ -92,7 +93,7 @@ def _loaders(project: Project, function: Function, name: str, made: ast.Call) ->
     found = set()
     for loader, values in function.assigned.items():
         for value in values:
-            for call in ast.walk(value):
+            for call in walk(value):
                 if isinstance(call, ast.Call) and project.name(call.func, function) == LOADER:
                     given = [one.value for one in call.keywords if one.arg == "sampler"] + call.args[3:4]
                     if any(one is made or (isinstance(one, ast.Name) and one.id == name) for one in given):
@@ -109,7 +110,7 @@ def _epoch_loop(
             continue
         if not _goes_round(node, function, project) or read_by(node.iter, loaders):
             continue
-        inner = any(isinstance(one, ast.For) and read_by(one.iter, loaders) for one in ast.walk(node))
+        inner = any(isinstance(one, ast.For) and read_by(one.iter, loaders) for one in walk(node))
         passed = any(read_by(one, loaders) for call in own_calls(node.body) for one in call.args)
         if (inner or passed) and project.fact(TrainingCode).training_call(node.body, function) is not None:
             return node, function
@@ -164,7 +165,7 @@ def _edits(file: AuditedFile, loop: ast.For, name: str) -> tuple[Edit, ...]:
 def _around(file: AuditedFile, loop: ast.For, name: str) -> Iterator[ast.AST]:
     """Yields what the sampler's assignment stands in: under a condition it may be None."""
     top = file.parents.get(loop)
-    for node in ast.walk(top) if top is not None else ():
+    for node in walk(top) if top is not None else ():
         if isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in node.targets):
             parent = file.parents.get(node)
             while parent is not None and parent is not top:

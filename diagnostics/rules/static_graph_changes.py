@@ -32,6 +32,7 @@ from diagnostics.analysis.changing_branches import changing_branches
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.module_parts import classes_inside
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.wrapped_models import DDP, Wrap, bound_to, class_wrapped, wraps_in
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
@@ -96,6 +97,6 @@ def _named(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[tuple[st
 
 
 def _trains_without_sync(node: ast.With, name: str, function: Function) -> bool:
-    entered = [one for item in node.items for one in ast.walk(entered_by(item, function)) if isinstance(one, ast.Call)]
+    entered = [one for item in node.items for one in walk(entered_by(item, function)) if isinstance(one, ast.Call)]
     leaves = any(isinstance(one.func, ast.Attribute) and ast.unparse(one.func) == f"{name}.no_sync" for one in entered)
-    return leaves and any(isinstance(one, ast.Call) and last_name(one.func) == "backward" for one in ast.walk(node))
+    return leaves and any(isinstance(one, ast.Call) and last_name(one.func) == "backward" for one in walk(node))

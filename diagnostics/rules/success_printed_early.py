@@ -31,6 +31,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.swallowed import head, tries_of, unconditional_calls
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_code import TrainingCode
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
@@ -82,7 +83,7 @@ def _before_wait(file: AuditedFile, block: list[ast.stmt], function: Function, p
         name = ast.unparse(statement.targets[0])
         waits = [number for number, one in enumerate(block) if number > at and _uses(one, name)]
         between = block[at + 1 : waits[0]] if waits else []
-        wait = next((one for one in ast.walk(block[waits[0]]) if _waits(one, name)), None) if waits else None
+        wait = next((one for one in walk(block[waits[0]]) if _waits(one, name)), None) if waits else None
         for call in unconditional_calls(between):
             text = _claim(call)
             if text and wait is not None and not _BEGUN.search(text):
@@ -112,7 +113,7 @@ def _starts(value: ast.expr, function: Function, project: Project) -> bool:
 
 
 def _uses(node: ast.AST, name: str) -> bool:
-    return any(isinstance(one, (ast.Name, ast.Attribute)) and ast.unparse(one) == name for one in ast.walk(node))
+    return any(isinstance(one, (ast.Name, ast.Attribute)) and ast.unparse(one) == name for one in walk(node))
 
 
 def _waits(node: ast.AST, name: str) -> bool:
@@ -146,6 +147,6 @@ def _claims(file: AuditedFile, statements: list[ast.stmt], trained: ast.Call, wh
 def _claim(call: ast.Call) -> str:
     if not _TELLS.match(last_name(call.func)):
         return ""
-    parts = [one.value for one in ast.walk(call) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    parts = [one.value for one in walk(call) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     text = " ".join(" ".join(parts).split())
     return text[:60] if _CLAIM.search(text) and not _DOUBT.search(text) else ""

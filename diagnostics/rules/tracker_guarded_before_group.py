@@ -32,6 +32,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import conditions
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_code import INIT, TrainingCode
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
@@ -89,12 +90,12 @@ def _calling(function: Function, project: Project) -> list[tuple[ast.Call, Funct
 def _asks_for_group(call: ast.Call, function: Function, project: Project) -> ast.AST | None:
     """Returns the condition on a call that asks whether there is a group and lets all ranks through without one."""
     for test in conditions(call, function, project.file_with(function)):
-        if _reads_launcher(ast.walk(test)):
+        if _reads_launcher(walk(test)):
             continue
-        meant = [test, *(_only_value(one, function) for one in ast.walk(test) if isinstance(one, ast.Name))]
-        if any(_reads_launcher(ast.walk(one)) for one in meant):
+        meant = [test, *(_only_value(one, function) for one in walk(test) if isinstance(one, ast.Name))]
+        if any(_reads_launcher(walk(one)) for one in meant):
             continue
-        for node in (node for one in meant for node in ast.walk(one)):
+        for node in (node for one in meant for node in walk(one)):
             if isinstance(node, ast.Call) and _asks(node, function, project, _DEPTH):
                 return test
     return None

@@ -9,6 +9,7 @@ from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Parting
 from diagnostics.analysis.rank_tests import RankTests
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import RANK, source_of
 from diagnostics.findings import Confidence
 
@@ -51,7 +52,7 @@ def _bounds(value: ast.expr) -> list[ast.expr]:
 def _differs(value: ast.expr, function: Function, project: Project) -> bool:
     """Whether a value names a file of the rank's own, or has another size on another rank."""
     tests = RankTests(project)
-    for node in ast.walk(value):
+    for node in walk(value):
         match node:
             case ast.Call(args=[first, *_]) if last_name(node.func) in _OPENS and _by_rank(first, function, tests):
                 return True
@@ -80,11 +81,11 @@ def _reads_own_files(value: ast.expr, function: Function, project: Project) -> b
 
 
 def _opens_each(loop: ast.For) -> bool:
-    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    names = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
     return any(
         isinstance(node, ast.Call) and last_name(node.func) in _OPENS
-        and names & {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-        for part in loop.body for node in ast.walk(part)
+        and names & {inner.id for inner in walk(node) if isinstance(inner, ast.Name)}
+        for part in loop.body for node in walk(part)
     )  # fmt: skip
 
 
@@ -95,12 +96,12 @@ def _is_share(value: ast.expr) -> bool:
         and node.step is not None
         and node.lower is not None
         and source_of(node.lower) == RANK
-        for node in ast.walk(value)
+        for node in walk(value)
     )
 
 
 def _by_rank(value: ast.expr, function: Function, tests: RankTests) -> bool:
-    return any(tests.differs(node, function) for node in ast.walk(value) if isinstance(node, ast.expr))
+    return any(tests.differs(node, function) for node in walk(value) if isinstance(node, ast.expr))
 
 
 def _origins(value: ast.expr, function: Function, project: Project) -> Iterator[tuple[ast.expr, Function]]:
@@ -116,7 +117,7 @@ def _origins(value: ast.expr, function: Function, project: Project) -> Iterator[
             continue
         seen.add((id(one), id(entered)))
         yield one, where
-        for node in ast.walk(one):
+        for node in walk(one):
             if isinstance(node, ast.Name):
                 waiting += _named(node.id, where, entered, project)
             elif isinstance(node, ast.Attribute):

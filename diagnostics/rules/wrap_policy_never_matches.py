@@ -29,6 +29,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.module_parts import classes_inside
 from diagnostics.analysis.project import Project
+from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.wrapped_models import FSDP, class_wrapped, wraps_in
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
@@ -126,10 +127,10 @@ def _is_made(kind: ast.ClassDef, policy: ast.Call, project: Project) -> bool:
 
 
 def _is_named(wanted: str, policy: ast.Call, project: Project) -> bool:
-    inside = {id(one) for one in ast.walk(policy)}
+    inside = {id(one) for one in walk(policy)}
     for file in project.python:
         if wanted in file.words and file.tree is not None:
-            for one in ast.walk(file.tree):
+            for one in walk(file.tree):
                 name = one.id if isinstance(one, ast.Name) else one.attr if isinstance(one, ast.Attribute) else ""
                 text = one.value if isinstance(one, ast.Constant) and isinstance(one.value, str) else ""
                 if wanted in (name, text) and id(one) not in inside:
