@@ -19,7 +19,7 @@ from diagnostics.hits import Hit, Step, hit, step
 
 SMALL = 40  # files of a project in which a value is followed across files
 MOST_CALLS = 5  # down to the operation: further down it is likely to be some other object's method
-_LOCAL_DATA = ("next", "isnan", "isinf", "isfinite", "item")
+_LOCAL_DATA = ("next", "item")
 # What a person calls the reason why ranks can differ.
 WORDS = {
     LOSS: "the rank's own loss",
