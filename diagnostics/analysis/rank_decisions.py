@@ -297,9 +297,14 @@ class RankDecisions:
             reach = self._first_inside(node.finalbody, function)
             body = self._first_inside(node.body, function)
             runs_caller = any(isinstance(one, ast.Yield) for part in node.body for one in walk(part))
-            if reach is not None and (body is not None or runs_caller):
+            if reach is not None and (body is not None or runs_caller) and not self._in_turn(node, function):
                 yield Parting(function=function, decision=reach.chain[0][0], shape=Shape.FINALLY, why=EXCEPTION,
                               here=reach, there=body)  # fmt: skip
+
+    def _in_turn(self, node: ast.Try, function: Function) -> bool:
+        """Whether `finally` asks for the rank: rank 0 comes last to a barrier in which the others wait already."""
+        tests = [one.test for part in node.finalbody for one in walk(part) if isinstance(one, ast.If)]
+        return any(self.tests.asks(test, function) is not None for test in tests)
 
     def _even(self, handler: ast.ExceptHandler) -> bool:
         caught = handler.type

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.communication import Meeting, Reach
+from diagnostics.analysis.communication import Communication, Meeting, Reach
 from diagnostics.analysis.flow_files import last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Parting, RankDecisions, Shape
@@ -47,7 +47,7 @@ def operation(reach: Reach) -> str:
 def confidence(parting: Parting, project: Project) -> Confidence:
     """Returns how sure it is that ranks part, and that they meet in the operation."""
     if parting.ranks is not None:
-        if _serves(parting.here, project):
+        if _serves(parting.here, project) or _hands_on(parting, project):
             return Confidence.POSSIBLE
         if parting.here.sure:
             return Confidence.CONFIRMED
@@ -78,6 +78,19 @@ def _serves(reach: Reach, project: Project) -> bool:
             if isinstance(around, ast.While):
                 return True
     return False
+
+
+def _hands_on(parting: Parting, project: Project) -> bool:
+    """Whether an arm hands a function in which ranks meet to somebody else, who may call it as often as the others."""
+    communication, function = project.fact(Communication), parting.function
+    given = (
+        argument
+        for call in walk(parting.decision)
+        if isinstance(call, ast.Call)
+        for argument in (*call.args, *(one.value for one in call.keywords))
+        if isinstance(argument, (ast.Name, ast.Attribute))
+    )
+    return any(communication.of_function(one) is not None for value in given for one in project.meant(value, function))
 
 
 def _usually_meets(reach: Reach, project: Project) -> bool:

@@ -28,3 +28,19 @@ def train(net, loader):
     accelerator.wait_for_everyone()
     if accelerator.is_main_process:
         log("saved")
+
+
+def serve(trial):
+    while True:
+        command = [None]
+        dist.broadcast_object_list(command, src=0)
+        if command[0] is None:
+            return
+        trial(command[0])
+
+
+def lead(study, trial):
+    if dist.get_rank() == 0:
+        dist.broadcast_object_list([None], src=0)
+    else:
+        serve(trial)

@@ -32,3 +32,14 @@ def optional():
     except ImportError:
         wandb = None
     return wandb
+
+
+def in_turn(prepare):
+    main = dist.get_rank() == 0
+    try:
+        if not main:
+            dist.barrier()
+        prepare()
+    finally:
+        if main:
+            dist.barrier()
