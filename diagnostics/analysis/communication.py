@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from diagnostics.analysis.flow_files import Function, is_generator, last_name
+from diagnostics.analysis.flow_files import Function, default_of, is_generator, last_name
 from diagnostics.analysis.group_calls import RECORDED
 from diagnostics.analysis.object_kinds import ObjectKind, ObjectKinds
 from diagnostics.analysis.project import Project
@@ -179,7 +179,22 @@ class Communication:
 
     def _operation(self, op: str, call: ast.Call, function: Function) -> Reach:
         meeting = Meeting.PEER if op in _P2P else Meeting.GROUP if op.startswith("new_") else Meeting.COLLECTIVE
-        return Reach(op, meeting, ((call, function),), grouped=meeting is not Meeting.GROUP and _has_group(call, op))
+        group = _group(call, op) if meeting is not Meeting.GROUP else None
+        grouped = group is not None and self._may_be_smaller(group, function)
+        return Reach(op, meeting, ((call, function),), grouped=grouped)
+
+    def _may_be_smaller(self, group: ast.expr, function: Function) -> bool:
+        """Whether a group may be another one than the world: not a parameter that nobody gives."""
+        if isinstance(group, ast.Constant) and group.value is None:
+            return False
+        if last_name(group) in ("WORLD", "world", "_get_default_group"):
+            return False
+        if isinstance(group, ast.Name) and group.id in function.parameters:
+            given = [value for value, _ in self.project.arguments(group.id, function)]
+            default = default_of(function, group.id)
+            nothing = [one for one in (*given, default) if isinstance(one, ast.Constant) and one.value is None]
+            return len(nothing) < len(given) + 1
+        return True
 
     def _method(self, call: ast.Call, function: Function) -> Reach | None:
         if isinstance(call.func, ast.Attribute):
@@ -240,11 +255,7 @@ def _is_true(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Constant) and value.value is True
 
 
-def _has_group(call: ast.Call, op: str) -> bool:
-    """Whether a group is named that may be another one than the world."""
+def _group(call: ast.Call, op: str) -> ast.expr | None:
+    """Returns what is given as the group of an operation."""
     value = _keyword(call, "group") or _keyword(call, "process_group")
-    if value is None and op == "barrier" and call.args:
-        value = call.args[0]
-    if value is None or (isinstance(value, ast.Constant) and value.value is None):
-        return False
-    return last_name(value) not in ("WORLD", "world", "_get_default_group")
+    return call.args[0] if value is None and op == "barrier" and call.args else value

@@ -320,3 +320,17 @@ def _spans(node: ast.AST, line: int) -> bool:
 def is_generator(function: Function) -> bool:
     """Whether calling the function only makes a generator."""
     return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in function.own_nodes)
+
+
+def default_of(function: Function, name: str) -> ast.expr | None:
+    """Returns the default of a parameter."""
+    if isinstance(function.syntax, ast.Module):
+        return None
+    arguments = function.syntax.args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    with_default = plain[len(plain) - len(arguments.defaults) :]
+    pairs = [
+        *zip(with_default, arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    return next((value for one, value in pairs if one.arg == name), None)

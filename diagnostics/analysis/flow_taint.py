@@ -193,6 +193,11 @@ class Taints:
             if _agrees(last_name(value.func)) or self.program.agrees(value, function):
                 return True
             return isinstance(value.func, ast.Attribute) and self._is_agreed(value.func.value, function, rounds - 1)
+        if isinstance(value, ast.BinOp):
+            return all(isinstance(one, ast.Constant) or self._is_agreed(one, function, rounds - 1)
+                       for one in (value.left, value.right))  # fmt: skip
+        if isinstance(value, (ast.Subscript, ast.Attribute)):
+            return self._is_agreed(value.value, function, rounds - 1)
         if not isinstance(value, ast.Name):
             return False
         made = function.assigned.get(value.id, ())

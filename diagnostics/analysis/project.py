@@ -594,6 +594,8 @@ class Project(Program):
             called = function.name.rpartition(".")[2]
             keys = [function.owner.name] if called == "__init__" and function.owner is not None else [called]
             keys += ["__init__"] if called == "__init__" else []
+            if called in ("__call__", "forward") and function.owner is not None:
+                keys += self._names_of_objects(function.owner)
             self._callers[id(function)] = []  # while it is being looked at
             found = [
                 one
@@ -603,6 +605,19 @@ class Project(Program):
             ]
             known = self._callers[id(function)] = found
         return known
+
+    def _names_of_objects(self, kind: ast.ClassDef) -> list[str]:
+        """Returns the names that objects of a class are given: `save` of `save = Saver()`."""
+        made = {id(call) for call, _ in self.calls_by_name.get(kind.name, ())[:50]}
+        holders = {id(function): function for _, function in self.calls_by_name.get(kind.name, ())[:50]}
+        found = [
+            last_name(target)
+            for function in holders.values()
+            for node in function.own_nodes
+            if isinstance(node, ast.Assign) and id(node.value) in made
+            for target in node.targets
+        ]
+        return list(dict.fromkeys(name for name in found if name))
 
     @cached_property
     def _callers(self) -> dict[int, list[tuple[ast.Call, Function]]]:

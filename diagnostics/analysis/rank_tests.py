@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from diagnostics.analysis.flow_files import Function, last_name
+from diagnostics.analysis.flow_files import Function, default_of, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import RANK, source_of
@@ -178,7 +178,7 @@ class RankTests:
     def _passed(self, name: str, function: Function, on: OnRank, rounds: int) -> Any:
         """Returns what every caller passes for a parameter, its default where none passes any."""
         given = [self.value(value, caller, on, rounds - 2) for value, caller in self.project.arguments(name, function)]
-        default = _default(function, name)
+        default = default_of(function, name)
         if not given and default is not None:
             return self.value(default, function, on, rounds - 1)
         return given[0] if given and all(one is not OPEN and one == given[0] for one in given) else OPEN
@@ -258,20 +258,6 @@ def _applied(op: ast.AST, left: Any, right: Any) -> Any:
         return apply(left, right)
     except (TypeError, ZeroDivisionError, OverflowError, ValueError):
         return OPEN
-
-
-def _default(function: Function, name: str) -> ast.expr | None:
-    """Returns the default of a parameter."""
-    if isinstance(function.syntax, ast.Module):
-        return None
-    arguments = function.syntax.args
-    plain = [*arguments.posonlyargs, *arguments.args]
-    with_default = plain[len(plain) - len(arguments.defaults) :]
-    pairs = [
-        *zip(with_default, arguments.defaults, strict=True),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
-    return next((value for one, value in pairs if one.arg == name), None)
 
 
 def _is_property(function: Function) -> bool:

@@ -46,8 +46,13 @@ class Change:
 def changes(found: Iterable[Found]) -> Iterator[Change]:
     """Yields the change of each file in which something can be repaired; a notebook is not edited."""
     editable = (one for one in found if one.hit.edits and not one.hit.file.cells)
-    for _, several in groupby(sorted(editable, key=lambda one: one.hit.file.shown), key=lambda one: one.hit.file.shown):
-        change = _change(list(several))
+    known: set[str] = set()  # a file that was read under two names, by a link, is changed once
+    for shown, several in groupby(
+        sorted(editable, key=lambda one: one.hit.file.shown), key=lambda one: one.hit.file.shown
+    ):
+        real = os.path.realpath(shown)
+        change = _change(list(several)) if real not in known else None
+        known.add(real)
         if change is not None:
             yield change
 

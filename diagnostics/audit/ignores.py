@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
 
-MARK = re.compile(r"#\s*ups:\s*ignore(?P<whole>-file)?(?:\[(?P<codes>[^\]]*)\])?(?P<reason>.*)")
+MARK = re.compile(r"#\s*ups:\s*ignore(?P<whole>-file)?(?:\[(?P<codes>[^\]]*)\])?(?P<reason>.*)", re.IGNORECASE)
 WRITTEN = "# ups: ignore[A101] reason"
 FIRST_LINES = 30  # ignore-file stands at the top, where everybody reads it
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
@@ -42,7 +42,7 @@ class Ignore:
 
 def ignores(file: AuditedFile) -> Iterator[Ignore]:
     """Yields the comments of a file that tell the audit to be silent."""
-    if "ups:" not in file.text or not MARK.search(file.text):
+    if "ups:" not in file.text.lower() or not MARK.search(file.text):
         return
     for line, column, comment in _comments(file):
         found = MARK.search(comment)

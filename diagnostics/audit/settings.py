@@ -75,7 +75,9 @@ def _table(file: Path) -> tuple[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{_shown(file)} is not valid TOML: {error}") from error
     for key in TABLE.split("."):
-        body = body.get(key) if isinstance(body, dict) else None
+        if body is not None and not isinstance(body, dict):
+            raise UsageError(f"{_shown(file)}: {TABLE} must be a table of keys, but its part above is {body!r}")
+        body = body.get(key) if body is not None else None
     return text, body
 
 

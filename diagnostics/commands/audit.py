@@ -19,13 +19,13 @@ from diagnostics.audit.lines import Lines, summary_line
 from diagnostics.audit.run import Options, known_rules, run
 from diagnostics.audit.sarif import sarif_json
 from diagnostics.audit.shown import Filter
-from diagnostics.errors import UsageError
+from diagnostics.errors import UsageError, from_os_error
 
 DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 
 
 @click.command("audit")
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
 @click.option("--select", multiple=True, metavar="A1,A203", help="Only these rules: codes, their beginnings, or names.")
 @click.option(
     "--ignore", multiple=True, metavar="A5", help="Not these rules; the closer of --select and --ignore wins."
@@ -47,7 +47,7 @@ DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 @click.option("--cache-dir", type=click.Path(path_type=Path), help="Default: ups-doctor/audit in XDG_CACHE_HOME.")
 @click.option("-v", "--verbose", is_flag=True, help="Name every skipped file, and show tracebacks of rules.")
 @click.pass_context
-def command(context: click.Context, /, paths: tuple[Path, ...], **options: Any) -> None:
+def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> None:
     """Finds bugs of distributed PyTorch training in Python, notebooks, shell scripts, YAML and Dockerfiles.
 
     Nothing is imported or run. PATHs are files and folders, the current one by default; of folders, virtual
@@ -91,15 +91,25 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
         raise UsageError(f"--sarif {name}: the file it writes ends in .sarif or .json", hint="--sarif audit.sarif")
 
 
-def _asked(paths: tuple[Path, ...], options: dict[str, Any]) -> Options:
+def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> Options:
+    if "" in paths:
+        raise UsageError("one of the paths is empty: a variable that is not set?", hint="ups-doctor audit .")
     folder = options["cache_dir"] or cache.folder()
     return Options(
-        paths=paths or (Path(),),
+        paths=tuple(Path(path) for path in paths) or (Path(),),
         select=options["select"],
         ignore=options["ignore"],
         jobs=options["jobs"] or 0,
         cache_folder=None if options["no_cache"] else folder,
     )
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        refused = from_os_error(error, action="cannot write", path=path)
+        raise UsageError(refused.message, hint=refused.hint) from error
 
 
 def _show(audit: Audit, shows: Filter, options: dict[str, Any], code: int) -> None:
@@ -108,7 +118,7 @@ def _show(audit: Audit, shows: Filter, options: dict[str, Any], code: int) -> No
         if options["sarif"] == "-":
             click.echo(text)
             return
-        Path(options["sarif"]).write_text(text + "\n", encoding="utf-8")
+        _write(Path(options["sarif"]), text + "\n")
     if options["as_json"]:
         click.echo(audit_json(audit, shows, known_rules(), exit_code=code))
     elif options["github"]:

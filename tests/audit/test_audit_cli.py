@@ -130,6 +130,8 @@ def test_exit_codes(audit: Audit, folder: Path) -> None:
         (["--json", "--github"], "error: --json and --github both say what is printed"),
         (["--yes"], "error: --yes answers the question of --fix, which was not given"),
         (["--sarif", "train.py"], "error: --sarif train.py: the file it writes ends in .sarif or .json"),
+        (["--sarif", "no/where.sarif"], "error: cannot write no/where.sarif: no such file or folder"),
+        ([""], "error: one of the paths is empty: a variable that is not set?"),
     ],
 )
 def test_wrong_use_is_one_sentence_and_2(audit: Audit, words: list[str], message: str) -> None:
@@ -190,6 +192,14 @@ def test_the_diff_writes_nothing_and_fix_writes_with_yes_only(audit: Audit, fold
     assert (fixed.returncode, fixed.stderr) == (0, "fixed 1 finding in 1 file\n")
     assert train.read_text() == TRAIN.replace("wait()", "wait(60)")
     assert audit("--diff").stderr == "nothing that can be fixed\n"
+
+
+def test_a_file_with_two_names_is_changed_once(audit: Audit, folder: Path) -> None:
+    (folder / "job" / "link.py").symlink_to("train.py")
+    fixed = audit("--fix", "--yes")
+    assert (fixed.returncode, fixed.stderr) == (0, "fixed 1 finding in 1 file\n")
+    assert (folder / "job" / "train.py").read_text() == TRAIN.replace("wait()", "wait(60)")
+    assert (folder / "job" / "link.py").is_symlink()
 
 
 @pytest.mark.parametrize(("answer", "after"), [("y\n", "wait(60)"), ("n\n", "wait()")])

@@ -45,6 +45,7 @@ def test_a_comment_on_the_line_excuses_the_hit() -> None:
         "wait()  # noqa: E501  # ups: ignore[a901] why\n",
         "import x  # ups: ignore[A901] why\nwait()\n",  # the first statement is a step of every hit
         "# ups: ignore-file[A9] all of it\nx = 1\nwait()\n",
+        "wait()  # UPS: Ignore[A901] why\n",
     ],
 )
 def test_it_also_means_the_statement_the_next_line_the_file_and_the_lines_of_steps(text: str) -> None:

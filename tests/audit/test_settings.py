@@ -84,3 +84,9 @@ def test_the_closer_of_select_and_ignore_wins(
     select: tuple[str, ...], ignore: tuple[str, ...], asked: list[str]
 ) -> None:
     assert sorted(Selection(select=select, ignore=ignore).of(RULES)) == asked
+
+
+def test_a_table_that_is_no_table_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool]\nups-doctor = 3\n")
+    with pytest.raises(UsageError, match="must be a table of keys, but its part above is 3"):
+        load(tmp_path, RULES)

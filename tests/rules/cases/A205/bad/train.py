@@ -39,3 +39,15 @@ class Metric:
         total = torch.tensor(self.scores).sum()
         dist.all_reduce(total)
         return total
+
+
+def gather(x, group=None):
+    parts = [torch.zeros_like(x) for _ in range(dist.get_world_size(group))]
+    dist.all_gather(parts, x, group=group)
+    return parts
+
+
+def spread(x, rank):
+    if rank != 0:
+        return None
+    return gather(x)
