@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 
 from diagnostics.analysis import saved_tensors as tables
 from diagnostics.analysis.autograd_values import Event, EventKind, Saved, State, Value
@@ -14,7 +15,7 @@ Found = Value | tuple[Value | None, ...] | None
 _PRODUCTS = (ast.Mult, ast.MatMult)
 
 
-class Operations:
+class Operations(ABC):
     """Reads expressions in a state and writes down events."""
 
     def __init__(self, function: Function, known: KnownClass, tree: ClassTree, state: State, depth: int) -> None:
@@ -251,9 +252,9 @@ class Operations:
         function = tables.FUNCTION_OF_LAYER.get(kind)
         return self.functional(function, first, [first], node) if function and first is not None else None
 
+    @abstractmethod
     def project_layer(self, own: str, known: KnownClass, values: list[Found], node: ast.Call) -> None:
         """Calls a module of the project; who walks through methods says what it does to its inputs."""
-        raise NotImplementedError
 
     def activate(self, value: Value, node: ast.AST, layer: str) -> None:
         """A layer works in place: who holds the tensor besides its result sees it changed."""
