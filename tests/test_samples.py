@@ -75,7 +75,9 @@ def test_first_and_last_samples_are_kept_with_stack_and_totals(tmp_path: Path) -
     (tmp_path / "captures").mkdir()
     samples = StallSamples(tmp_path)
     clock = iter(range(1000))
-    with _waiting("import time\ndef nap():\n    time.sleep(99)\nnap()") as pid:
+    # It works first for more than one tick of the kernel's clock, so that there is something to count.
+    work = "import time\nwhile time.process_time() < 0.1: pass\n"
+    with _waiting(work + "def nap():\n    time.sleep(99)\nnap()") as pid:
         _until(lambda: (seen := doing(pid)) is not None and "nanosleep" in seen.waits_in)
         samples.take({pid: 0}, lambda: next(clock))
         for _ in range(FIRST + LAST + 9):
