@@ -15,6 +15,7 @@ from diagnostics.findings import Severity
 # Loading these needs no device of the machine that wrote the file.
 HARMLESS_DEVICES = frozenset({"cpu", "meta"})
 MAX_NAMES, OTHERS = 64, "others"  # a hostile file may name a different device for each storage
+MAX_FACTS = 64  # tensors of one file that are described one by one
 EXAMPLES = 5  # offending items of one file that are kept as evidence
 
 
@@ -33,11 +34,29 @@ class Tally:
 class Problem:
     """One thing that is wrong with one file; `place` is the member and offset that shows it."""
 
-    name: str  # cuda-in-cache | truncated-file | corrupt-file | unsafe-pickle
+    name: str  # a key of cache_scan.MEANINGS: cuda-in-cache | truncated-file | corrupt-file | unsafe-pickle | ...
     observed: str
     expected: str = ""
     place: str = ""
     severity: Severity = Severity.ERROR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorFact:
+    """One tensor or array of a file.
+
+    `key` is how a program reaches it ("latent", "state.layers[0].weight"; "" for a file that is one tensor);
+    `device` is the tag as written, empty where the format has none; `storage_bytes` is what its whole storage
+    takes, of which `bytes` are its own elements.
+    """
+
+    key: str
+    dtype: str
+    shape: tuple[int, ...]
+    device: str = ""
+    bytes: int = 0
+    storage_bytes: int = 0
+    requires_grad: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +70,8 @@ class FileScan:
     devices: Mapping[str, Tally] = field(default_factory=dict)
     dtypes: Mapping[str, Tally] = field(default_factory=dict)
     tensors: int = 0
+    facts: tuple[TensorFact, ...] = ()  # the first MAX_FACTS of its tensors, in the file's order
+    content: str = ""  # equal for files of equal data, as far as checksums in the file tell; empty: unknown
     problems: tuple[Problem, ...] = ()
     skipped: str = ""
 

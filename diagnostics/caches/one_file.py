@@ -32,6 +32,13 @@ class CacheFormat(Protocol):
     def scan(self, file: FileBytes) -> FileScan:
         """What is in the file; never raises for what the file contains."""
 
+    # Two more, where the format has them:
+    #   deep(file: FileBytes, scan: FileScan) -> list[Problem]
+    #       What only reading every byte shows (checksums); bounded memory, never raises for the content.
+    #   repair(file: FileBytes, *, compact: bool) -> Patch | None
+    #       How the file becomes loadable without the device it was saved from; see patch.py. None: nothing to do.
+    #       Raises UnrepairableError saying why where no patch can be right.
+
 
 @cache
 def formats() -> tuple[CacheFormat, ...]:
