@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -64,15 +64,34 @@ def _windowed(
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Holds SIGINT back for a moment; a process started meanwhile never sees one.
+    """Holds SIGINT and SIGTERM back for a moment, so that no worker is left half started.
 
-    Ctrl-C reaches the whole process group, and an interpreter that is still starting would print a traceback.
+    Masked, because the process started meanwhile inherits the mask: Ctrl-C reaches the whole process group, and
+    an interpreter that is still starting would print a traceback. And remembered, because the mask is one
+    thread's: the kernel gives the signal to a thread of numpy or torch, and Python's handler runs in this one.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
+    with ExitStack() as undo:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        undo.callback(signal.pthread_sigmask, signal.SIG_SETMASK, before)
+        if threading.current_thread() is threading.main_thread():
+            _remember(undo)
         yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _remember(undo: ExitStack) -> None:
+    """Has Python's own handlers called only when `undo` is left; a signal without one is the kernel's affair."""
+    came: list[int] = []
+    undo.callback(_raise_again, came)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        handler = signal.getsignal(number)
+        if callable(handler):
+            signal.signal(number, lambda number, _: came.append(number))
+            undo.callback(signal.signal, number, handler)
+
+
+def _raise_again(numbers: list[int]) -> None:
+    for number in dict.fromkeys(numbers):
+        signal.raise_signal(number)
 
 
 def _prepare_worker() -> None:
