@@ -5,8 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
+from diagnostics.caches.across_files import checks
 from diagnostics.caches.file_scan import FileScan, Problem, Tally
+from diagnostics.caches.one_file import formats
 from diagnostics.findings import Evidence, Finding, Fix, Severity
 
 KEPT_FILES = 1000  # bad files whose details are kept; all are counted
@@ -18,6 +21,8 @@ RESAVE = (
     '[(torch.save(torch.load(p, map_location="cpu", weights_only=True), p + ".new"), os.replace(p + ".new", p)) '
     "for p in sys.argv[1:]]"
 )
+# What "N of M cache files ..." goes on with, and what helps. A plugin may have MEANINGS and REMEDIES of its own,
+# which are asked first, so that a new kind of problem needs no change here.
 MEANINGS = {
     "cuda-in-cache": "carry tags of {devices}: a machine without that device, or a forked worker, fails on them",
     "truncated-file": "were cut off: reading them fails, or gives data of another sample",
@@ -145,7 +150,7 @@ class Count:
         )
 
     def _finding(self, code: str, name: str, kind: Kind) -> Finding:
-        meaning = MEANINGS[name].format(devices=", ".join(sorted(kind.devices)))
+        meaning = words("MEANINGS", code, name).replace("{devices}", ", ".join(sorted(kind.devices)))
         evidence = [
             Evidence(
                 source=f"{path}{f', {problem.place}' if problem.place else ''}",
@@ -161,8 +166,21 @@ class Count:
             title=f"{kind.files} of {self.recognised} cache files {meaning}",
             where=kind.examples[0][0],
             evidence=tuple(evidence),
-            fix=Fix(text=REMEDIES[name], commands=_commands(name, [path for path, _ in kind.examples])),
+            fix=Fix(text=words("REMEDIES", code, name), commands=_commands(name, [path for path, _ in kind.examples])),
         )
+
+
+def words(table: Literal["MEANINGS", "REMEDIES"], code: str, name: str) -> str:
+    """Returns what `table` says about a problem: the plugin's own words, else the common ones, else its name."""
+    common, unknown = (
+        (MEANINGS, f"have a problem: {name.replace('-', ' ')}")
+        if table == "MEANINGS"
+        else (REMEDIES, f"read what it is: ups-doctor explain {code}")
+    )
+    plugins: dict[str, object] = {plugin.CODE: plugin for plugin in formats()}
+    plugins |= {check.CODE: check for check in checks()}
+    own: Mapping[str, str] = getattr(plugins.get(code), table, {})
+    return own.get(name) or common.get(name) or unknown
 
 
 def _commands(name: str, paths: list[str]) -> tuple[str, ...]:

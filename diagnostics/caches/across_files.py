@@ -40,6 +40,7 @@ class AcrossCheck(Protocol):
 
     CODE: str
     NAME: str
+    # MEANINGS, REMEDIES: dict[str, str], optional: words for its problems; "N of M cache files MEANING".
 
     def begin(self) -> Across:
         """Starts one run."""

@@ -32,7 +32,10 @@ class CacheFormat(Protocol):
     def scan(self, file: FileBytes) -> FileScan:
         """What is in the file; never raises for what the file contains."""
 
-    # Two more, where the format has them:
+    # More, where the format has them:
+    #   MEANINGS, REMEDIES: dict[str, str]
+    #       Words for problems of its own, by their names: "N of M cache files MEANING", and what helps. Common
+    #       ones are in cache_scan.py.
     #   deep(file: FileBytes, scan: FileScan) -> list[Problem]
     #       What only reading every byte shows (checksums); bounded memory, never raises for the content.
     #   repair(file: FileBytes, *, compact: bool) -> Patch | None
