@@ -25,7 +25,7 @@ STORED, DEFLATED = 0, 8
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member; `offset` is where its local header begins, sizes are in bytes."""
+    """One member; `offset` is where its local header begins, sizes are in bytes; torch may write 0 as `crc`."""
 
     name: str
     method: int
@@ -33,6 +33,7 @@ class Member:
     stored: int
     size: int
     offset: int
+    crc: int = 0
 
 
 def read_directory(file: FileBytes) -> list[Member]:
@@ -99,7 +100,7 @@ def _members(directory: bytes) -> list[Member]:
         stored, size, offset = fields[8], fields[9], fields[16]
         if FULL32 in (stored, size, offset):
             size, stored, offset = _zip64_sizes(extra, size, stored, offset)
-        members.append(Member(name, fields[4], fields[3], stored, size, offset))
+        members.append(Member(name, fields[4], fields[3], stored, size, offset, fields[7]))
         at = extra_at + fields[11] + fields[12]
     return members
 
@@ -132,18 +133,26 @@ def read_member(file: FileBytes, member: Member, limit: int) -> bytes:
 
     Raises DamagedFileError for a lying offset, an unknown method, encryption, or a size over the limit.
     """
+    if max(member.size, member.stored) > limit:
+        raise DamagedFileError(f"claims {max(member.size, member.stored):,} bytes, over {limit:,}", place=member.name)
+    data = file.read(content_offset(file, member), member.stored)
+    return data if member.method == STORED else _inflate(data, member)
+
+
+def content_offset(file: FileBytes, member: Member) -> int:
+    """Returns where a member's bytes begin, by its local header.
+
+    Raises DamagedFileError for a lying offset, an unknown method or encryption.
+    """
     if member.flags & 1 or member.method not in (STORED, DEFLATED):
         raise DamagedFileError(
             f"method {member.method}, flags {member.flags:#x}: torch cannot read it", place=member.name
         )
-    if max(member.size, member.stored) > limit:
-        raise DamagedFileError(f"claims {max(member.size, member.stored):,} bytes, over {limit:,}", place=member.name)
     header = file.read(member.offset, _LOCAL_BYTES)
     if header[:4] != LOCAL:
         raise DamagedFileError(f"no local header at byte {member.offset}", place=member.name)
     name_bytes, extra_bytes = struct.unpack_from("<2H", header, 26)
-    data = file.read(member.offset + _LOCAL_BYTES + name_bytes + extra_bytes, member.stored)
-    return data if member.method == STORED else _inflate(data, member)
+    return member.offset + _LOCAL_BYTES + name_bytes + extra_bytes
 
 
 def _inflate(data: bytes, member: Member) -> bytes:
