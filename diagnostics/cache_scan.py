@@ -30,6 +30,8 @@ MEANINGS = {
     "unsafe-pickle": "would run code that does more than rebuild tensors when they are loaded",
     "unreadable-file": "cannot be read",
     "half-written": "are temporary files that a writer left behind",
+    "checksum-mismatch": "hold other bytes than were written into them: a disk, a copy or a memory module changed them",
+    "trailing-data": "are longer than what they describe: the rest of an older file, or of a writer that was killed",
 }
 REMEDIES = {
     "cuda-in-cache": "load each with map_location='cpu' and save it again, or delete the cache and let it be rebuilt",
@@ -38,6 +40,8 @@ REMEDIES = {
     "unsafe-pickle": "do not load them unless you know who wrote them; save plain tensors, lists and dicts instead",
     "unreadable-file": "check who owns them",
     "half-written": "remove them once no writer is running",
+    "checksum-mismatch": "make these files again, or copy them again from where they were right",
+    "trailing-data": "make these files again if they should hold more; otherwise their readers ignore the rest",
 }
 
 
