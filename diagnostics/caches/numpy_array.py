@@ -19,20 +19,16 @@ Fix: make the file again; save objects in another form than pickle.
 
 from __future__ import annotations
 
-import ast
-import math
-import re
-
 from diagnostics.caches.file_bytes import FileBytes
-from diagnostics.caches.file_scan import FileScan, Problem, Tally
+from diagnostics.caches.file_scan import FileScan, Problem, Tally, TensorFact
+from diagnostics.caches.numpy_header import MAGIC, MAX_HEADER_BYTES, PREFIX_BYTES, ArrayHeader, HeaderError, read_header
+from diagnostics.findings import Severity
 
 CODE = "C103"
 NAME = "numpy-array"
 FORMAT = "npy"
 ENDINGS = (".npy",)
-MAGIC = b"\x93NUMPY"
-MAX_HEADER_BYTES = 10_000  # numpy's own limit
-KINDS = {"f": "float", "i": "int", "u": "uint", "c": "complex", "b": "bool", "S": "bytes", "U": "text", "V": "void"}
+PAGE_BYTES = 4096
 
 
 def recognise(head: bytes, tail: bytes) -> bool:
@@ -42,56 +38,44 @@ def recognise(head: bytes, tail: bytes) -> bool:
 
 def scan(file: FileBytes) -> FileScan:
     """Returns the array's type and size and what is wrong with it; never raises for what the file contains."""
-    head = file.head(MAX_HEADER_BYTES + 12)
-    wide = len(head) > 6 and head[6] >= 2  # versions 2 and 3 have a header length of 4 bytes
-    begin = 12 if wide else 10
-    end = begin + int.from_bytes(head[8:begin], "little")
-    if len(head) < begin or end > len(head):
-        return _damaged(file, "truncated-file" if file.size < end else "corrupt-file", "the header is cut off")
-    match _header(head[begin:end]):
-        case {"descr": str(descr), "shape": tuple(shape)} if all(type(n) is int and n >= 0 for n in shape):
-            return _array(file, descr, shape, end)
-        case {"descr": list(), "shape": tuple()}:
-            return FileScan(path=file.path, size=file.size, code=CODE, format=FORMAT, tensors=1)
-        case _:
-            return _damaged(file, "corrupt-file", "the header is no dictionary of descr and shape")
-
-
-def _header(text: bytes) -> object:
     try:
-        return ast.literal_eval(text.decode("latin1").strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-
-
-def _array(file: FileBytes, descr: str, shape: tuple[int, ...], data_at: int) -> FileScan:
-    match = re.fullmatch(r"[<>|=]?([fiucbSUVmM?O])(\d{0,9})(\[.*\])?", descr)
-    if match is None:
-        return _damaged(file, "corrupt-file", f"unknown type {descr[:40]!r}")
-    kind, width = match[1], int(match[2] or 1) * (4 if match[1] == "U" else 1)
-    if kind == "O":
-        return _damaged(file, "unsafe-pickle", "an array of objects: loading it would unpickle them")
-    needed = data_at + width * math.prod(shape)
-    problems: tuple[Problem, ...] = ()
-    if file.size < needed:
-        cut = Problem(
-            name="truncated-file", observed=f"{file.size} bytes", expected=f"{needed} bytes for shape {shape}"
-        )
-        problems = (cut,)
-    tally = Tally(storages=1, bytes=min(needed, file.size) - data_at)
-    dtype = KINDS.get(kind, kind) + (str(8 * width) if kind in "fiuc" else "")
+        header = read_header(file.head(MAX_HEADER_BYTES + PREFIX_BYTES), file.size)
+    except HeaderError as error:
+        name = "truncated-file" if error.truncated else "corrupt-file"
+        problem = Problem(name=name, observed=str(error), expected="a whole .npy array of numbers")
+        return FileScan(path=file.path, size=file.size, code=CODE, format=FORMAT, problems=(problem,))
+    held = min(header.bytes, file.size - header.data_at)
+    tally = {"storages": 1, "bytes": held}
     return FileScan(
         path=file.path,
         size=file.size,
         code=CODE,
         format=FORMAT,
-        devices={"cpu": tally},
-        dtypes={dtype: tally},
+        devices={"cpu": Tally(**tally)},
+        dtypes={header.element.name: Tally(**tally)},
         tensors=1,
-        problems=problems,
+        facts=(TensorFact(key="", dtype=header.element.name, shape=header.shape, bytes=held, storage_bytes=held),),
+        problems=tuple(_problems(file, header)),
     )
 
 
-def _damaged(file: FileBytes, name: str, observed: str) -> FileScan:
-    problem = Problem(name=name, observed=observed, expected="a whole .npy array of numbers")
-    return FileScan(path=file.path, size=file.size, code=CODE, format=FORMAT, problems=(problem,))
+def _problems(file: FileBytes, header: ArrayHeader) -> list[Problem]:
+    end = header.data_at + header.bytes
+    if header.element.pickled:
+        observed = "an array of objects: loading it would unpickle them"
+        return [Problem(name="unsafe-pickle", observed=observed, expected="a whole .npy array of numbers")]
+    if file.size < end:
+        expected = f"{end} bytes for shape {header.shape}"
+        return [Problem(name="truncated-file", observed=f"{file.size} bytes", expected=expected)]
+    # Several arrays saved one after the other into one file are a documented use.
+    if file.size - end > PAGE_BYTES and file.read(end, len(MAGIC)) != MAGIC:
+        return [
+            Problem(
+                name="trailing-data",
+                observed=f"{file.size} bytes, {file.size - end} of them after the array",
+                expected=f"{end} bytes for shape {header.shape}",
+                place=f"byte {end}",
+                severity=Severity.WARNING,
+            )
+        ]
+    return []
