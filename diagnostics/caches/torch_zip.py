@@ -29,6 +29,7 @@ from diagnostics.caches.file_scan import FileScan, Problem, by_device, by_dtype,
 from diagnostics.caches.pickle_opcodes import walk_pickle
 from diagnostics.caches.pickle_walk import MalformedPickleError, UnsafeCall
 from diagnostics.caches.storages import StorageTag
+from diagnostics.caches.torch_zip_patch import repair as repair  # part of this plugin's contract
 from diagnostics.caches.zip_directory import LOCAL, Member, read_directory, read_member
 
 CODE = "C101"
