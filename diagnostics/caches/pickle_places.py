@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from diagnostics.caches.file_scan import HARMLESS_DEVICES
-from diagnostics.caches.patch import UnrepairableError
+from diagnostics.caches.patch import Range, UnrepairableError
 from diagnostics.caches.pickle_opcodes import HANDLERS
 from diagnostics.caches.pickle_walk import Global, Handler, PickleWalk
 
@@ -212,18 +212,24 @@ def edited(walk: PlacesWalk, edits: Sequence[Edit], begin: int = 0) -> bytes:
 
     Raises UnrepairableError where edits contradict each other.
     """
-    pieces: list[bytes] = []
+    pieces = pieces_of(begin, walk.at, [*edits, *frame_edits(walk, edits)])
+    return b"".join(walk.data[p.offset : p.offset + p.size] if isinstance(p, Range) else p for p in pieces)
+
+
+def pieces_of(begin: int, end: int, edits: Iterable[Edit]) -> list[Range | bytes]:
+    """Returns bytes `begin` to `end` with the edits made. Raises UnrepairableError where they contradict each other."""
+    pieces: list[Range | bytes] = []
     at = begin
-    for edit in sorted({*edits, *_frame_edits(walk, edits)}, key=lambda edit: edit.begin):
+    for edit in sorted(set(edits), key=lambda edit: edit.begin):
         if edit.begin < at:
             raise UnrepairableError(f"byte {edit.begin} of the pickle serves two tensors that need different values")
-        pieces += (walk.data[at : edit.begin], edit.new)
+        pieces += (Range(at, edit.begin - at), edit.new)
         at = edit.end
-    pieces.append(walk.data[at : walk.at])
-    return b"".join(pieces)
+    return [*pieces, Range(at, end - at)]
 
 
-def _frame_edits(walk: PlacesWalk, edits: Sequence[Edit]) -> list[Edit]:
+def frame_edits(walk: PlacesWalk, edits: Sequence[Edit]) -> list[Edit]:
+    """Returns the edits that correct the lengths of frames in which other edits lie."""
     corrected: list[Edit] = []
     ordered = sorted(set(edits), key=lambda edit: edit.begin)
     begins = [edit.begin for edit in ordered]

@@ -24,6 +24,7 @@ from diagnostics.caches.file_bytes import FileBytes
 from diagnostics.caches.file_scan import FileScan, Problem, by_device, by_dtype, device_problems, unsafe_problems
 from diagnostics.caches.pickle_opcodes import HANDLERS
 from diagnostics.caches.pickle_walk import MalformedPickleError, PickleWalk
+from diagnostics.caches.torch_legacy_patch import repair as repair  # part of this plugin's contract
 
 CODE = "C102"
 NAME = "torch-legacy"
