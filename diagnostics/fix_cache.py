@@ -1,0 +1,193 @@
+"""Repairs cache files without loading them: plans, refuses what cannot be done safely, applies, and looks again.
+
+Use it from Python:
+
+    from pathlib import Path
+    from diagnostics.fix_cache import Options, carry_out, prepare
+    prepared = prepare([Path("cache")], Options())
+    result = carry_out(prepared, Options())
+    print(result.exit_code, result.left)
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from diagnostics.cache_lines import in_bytes
+from diagnostics.errors import INTERRUPTED_EXIT
+from diagnostics.repair.actions import Action, FileOutcome, FilePlan, Status
+from diagnostics.repair.found import find_roots
+from diagnostics.repair.in_use import Writers
+from diagnostics.repair.look import Wish
+from diagnostics.repair.parallel_work import work_through
+from diagnostics.repair.places import Places
+from diagnostics.repair.plan import Plan, make_plan
+from diagnostics.repair.seconds import estimated_s
+from diagnostics.repair.space import Need, jobs_that_fit, refuse_without_space
+from diagnostics.repair.temporaries import stale_temporaries
+from diagnostics.repair.work import Worker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What was asked for. `jobs` 0: the CPU cores."""
+
+    jobs: int = 0
+    compact: bool = False
+    move_useless: bool = True
+    quarantine: Path | None = None
+    backup: Path | None = None
+    to: Path | None = None
+
+    @property
+    def processes(self) -> int:
+        """How many files are worked on at once."""
+        return self.jobs or len(os.sched_getaffinity(0))
+
+    @property
+    def wish(self) -> Wish:
+        """What each file is looked at for."""
+        return Wish(compact=self.compact, quarantine=self.move_useless, export=self.to is not None)
+
+
+class Observer(Protocol):
+    """Told of progress, for a live line."""
+
+    def looked(self, files: int, bad: int) -> None:
+        """So many files were looked at, so many of them are bad."""
+
+    def worked(self, done: int, of: int, written: int) -> None:
+        """So many of so many files are finished; bytes written."""
+
+
+class Silent:
+    """An observer that shows nothing."""
+
+    def looked(self, files: int, bad: int) -> None:
+        """Shows nothing."""
+
+    def worked(self, done: int, of: int, written: int) -> None:
+        """Shows nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A plan whose needs are known; nothing has been changed."""
+
+    plan: Plan
+    places: Places
+    needs: tuple[Need, ...]
+    jobs: int
+    estimated_s: float
+    seconds: float
+    leftovers: tuple[Path, ...]  # temporary files of repairs that were killed
+
+    @property
+    def exit_code(self) -> int:
+        """Of a dry run: 0 nothing to do, 1 something is, 2 there is no cache file."""
+        if self.plan.todo or self.plan.by(Action.LEAVE):
+            return 1
+        return 0 if self.plan.census.cache_files else 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What became of all files. `after` is the same paths looked at again; None where Ctrl-C came before."""
+
+    prepared: Prepared
+    outcomes: tuple[FileOutcome, ...]
+    after: Plan | None
+    seconds: float
+    interrupted: bool
+
+    @property
+    def left(self) -> list[FileOutcome]:
+        """Returns the files that could not be made right."""
+        return [outcome for outcome in self.outcomes if outcome.status is not Status.DONE]
+
+    @property
+    def done(self) -> list[FileOutcome]:
+        """Returns the files that were."""
+        return [outcome for outcome in self.outcomes if outcome.status is Status.DONE]
+
+    @property
+    def exit_code(self) -> int:
+        """0 all is clean now, 1 something is left wrong, 130 interrupted."""
+        if self.interrupted:
+            return INTERRUPTED_EXIT
+        return 1 if self.left or self.after is None or self.after.census.bad else 0
+
+
+def prepare(paths: Sequence[Path], options: Options, observer: Observer | None = None) -> Prepared:
+    """Returns the plan for all files at and below `paths`; changes nothing.
+
+    Raises UsageError for a wrong path or folder, DoctorError where the free space does not do.
+    """
+    began, watch = time.monotonic(), observer or Silent()
+    roots = find_roots(paths)
+    places = Places(roots=roots, quarantine=options.quarantine, backup=options.backup, to=options.to)
+    places.check()
+    plan = make_plan(roots, options.wish, jobs=options.processes, target=places.with_target, watch=watch.looked)
+    jobs, needs = jobs_that_fit(plan.todo, jobs=options.processes, backup=options.backup)
+    return Prepared(
+        plan=plan,
+        places=places,
+        needs=needs,
+        jobs=jobs,
+        estimated_s=estimated_s(plan.todo, jobs=jobs, backup=options.backup),
+        seconds=time.monotonic() - began,
+        leftovers=tuple(_leftovers(plan.todo)),
+    )
+
+
+def refuse(prepared: Prepared) -> None:
+    """Raises DoctorError with both numbers where a file system lacks the space for the plan."""
+    refuse_without_space(prepared.needs, in_bytes)
+
+
+def carry_out(prepared: Prepared, options: Options, observer: Observer | None = None) -> Result:
+    """Does what was planned and looks again; an interrupt ends it early, with what was done so far.
+
+    Raises DoctorError before the first change where the free space does not do.
+    """
+    began, watch = time.monotonic(), observer or Silent()
+    refuse(prepared)
+    for leftover in prepared.leftovers:
+        leftover.unlink(missing_ok=True)
+    todo = prepared.plan.todo
+    worker = Worker(places=prepared.places, writers=Writers.of(todo), compact=options.compact)
+    written = [0]
+    watch.worked(0, len(todo), 0)
+
+    def finished(outcome: FileOutcome) -> None:
+        written.append(written[-1] + outcome.written)
+        watch.worked(len(written) - 1, len(todo), written[-1])
+
+    outcomes, interrupted = work_through(todo, worker.work, jobs=prepared.jobs, watch=finished)
+    left = [FileOutcome(plan=file, status=Status.LEFT, text=file.why) for file in prepared.plan.by(Action.LEAVE)]
+    after = None if interrupted else _look_again(prepared, options, watch)
+    return Result(
+        prepared=prepared,
+        outcomes=(*outcomes, *left),
+        after=after,
+        seconds=time.monotonic() - began,
+        interrupted=interrupted,
+    )
+
+
+def _look_again(prepared: Prepared, options: Options, watch: Observer) -> Plan | None:
+    roots = find_roots([options.to]) if options.to and options.to.exists() else prepared.plan.roots.that_exist()
+    try:
+        return make_plan(roots, Wish(), jobs=options.processes, target=lambda file: file, watch=watch.looked)
+    except KeyboardInterrupt:
+        return None
+
+
+def _leftovers(files: Sequence[FilePlan]) -> list[Path]:
+    folders = {os.path.dirname(file.target or file.real) for file in files}  # noqa: PTH120 - strings throughout
+    return [path for folder in sorted(folders) for path in stale_temporaries(Path(folder))]

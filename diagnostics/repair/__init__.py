@@ -1,0 +1,1 @@
+"""Repairs cache files so that no interruption, full disk or second writer loses a byte."""

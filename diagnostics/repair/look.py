@@ -1,0 +1,163 @@
+"""What one cache file needs: scanned, and where something is wrong, the action that makes it right. Changes nothing."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+from dataclasses import dataclass, replace
+
+from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
+from diagnostics.caches.file_scan import HARMLESS_DEVICES, FileScan
+from diagnostics.caches.one_file import CacheFormat, formats, scan_file
+from diagnostics.caches.patch import Patch, UnrepairableError
+from diagnostics.findings import Severity
+from diagnostics.machine.file_writers import is_written
+from diagnostics.repair.actions import Action, FilePlan, Identity
+from diagnostics.repair.ways import way
+
+# Such a file is of no use to any loader: it is moved away, never repaired by guessing.
+USELESS = frozenset({"truncated-file", "corrupt-file", "unsafe-pickle"})
+DEVICE_PROBLEM = "cuda-in-cache"
+RESAVE = (
+    'import os, sys, torch; p = sys.argv[1]; torch.save(torch.load(p, map_location="cpu", weights_only=True), '
+    'p + ".new"); os.replace(p + ".new", p)'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What was asked for."""
+
+    compact: bool = False
+    quarantine: bool = True
+    export: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One file, small enough to send 100,000 of them between processes. `plan` is None where nothing is to do."""
+
+    size: int
+    format: str
+    skipped: str
+    devices: tuple[str, ...]
+    problems: tuple[str, ...]  # at error level
+    warnings: tuple[str, ...]
+    written: bool | None  # whether a process writes to it; None: unknown
+    plan: FilePlan | None
+
+
+def look(path: str, wish: Wish) -> Look:
+    """Returns what the file is and needs; never raises for a file."""
+    scan = scan_file(path)
+    try:
+        plan = _planned(path, scan, wish)
+        written = is_written(path) if plan and plan.action is not Action.LEAVE else None
+    except OSError as error:
+        plan, written = _unreadable(path, error.strerror or str(error)), None
+    return Look(
+        size=scan.size,
+        format=scan.format,
+        skipped=scan.skipped,
+        devices=tuple(scan.devices),
+        problems=_names(scan, Severity.ERROR),
+        warnings=_names(scan, Severity.WARNING),
+        written=written,
+        plan=plan,
+    )
+
+
+def _names(scan: FileScan, severity: Severity) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(problem.name for problem in scan.problems if problem.severity is severity))
+
+
+def _unreadable(path: str, reason: str) -> FilePlan:
+    return FilePlan(
+        path=path,
+        real=path,
+        action=Action.LEAVE,
+        identity=Identity(0, 0, 0, 0),
+        problems=("unreadable-file",),
+        why=f"cannot be read: {reason}",
+    )
+
+
+def _planned(path: str, scan: FileScan, wish: Wish) -> FilePlan | None:
+    errors = _names(scan, Severity.ERROR)
+    if "unreadable-file" in errors:
+        return _unreadable(path, scan.problems[0].observed)
+    if not errors and not wish.export and not (wish.compact and scan.code and not scan.skipped):
+        return None
+    status = os.stat(path)  # noqa: PTH116 - a Path for each file costs a third of the scan
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    plan = FilePlan(
+        path=path,
+        real=os.path.realpath(path),
+        action=Action.LEAVE,
+        identity=Identity.of(status),
+        problems=errors,
+        devices=tuple(device for device in scan.devices if device not in HARMLESS_DEVICES),
+        why="; ".join(problem.observed for problem in scan.problems if problem.severity is Severity.ERROR),
+    )
+    if USELESS.intersection(errors):
+        return _useless(plan, wish)
+    patch: Patch | None = None
+    if DEVICE_PROBLEM in errors or (wish.compact and scan.code and not scan.skipped):
+        try:
+            patch = repair_of(path, compact=wish.compact)
+        except (UnrepairableError, DamagedFileError) as error:
+            return _unrepairable(plan, str(error)) if errors or wish.export else None
+    if wish.export:
+        return _export(plan, patch) if patch or not errors else _unrepairable(plan, "its format has no repair here")
+    if patch is None:
+        return _unrepairable(plan, "its format has no repair here") if errors else None
+    return way(plan, status, patch, compact=wish.compact and not errors)
+
+
+def _useless(plan: FilePlan, wish: Wish) -> FilePlan:
+    if wish.export:
+        return replace(plan, why=f"not copied: {plan.why}")
+    if not wish.quarantine:
+        return replace(plan, why=f"left where it is (--no-quarantine): {plan.why}")
+    if plan.real != os.path.abspath(plan.path):  # noqa: PTH100 - links must stay links here
+        return replace(plan, why=f"a link to {plan.real}, which is not moved unless it is named itself: {plan.why}")
+    return replace(plan, action=Action.QUARANTINE)
+
+
+def _unrepairable(plan: FilePlan, reason: str) -> FilePlan:
+    by_torch = DEVICE_PROBLEM in plan.problems
+    command = (shlex.join(["python", "-c", RESAVE, plan.path]),) if by_torch else ()
+    return replace(plan, why=f"{plan.why}; {reason}" if plan.why else reason, commands=command)
+
+
+def _export(plan: FilePlan, patch: Patch | None) -> FilePlan:
+    size = patch.size if patch else plan.identity.size
+    why = "; ".join(patch.changes) if patch else "copied as it is"
+    return replace(plan, action=Action.EXPORT, why=why, written=size, grows=size)
+
+
+def format_of(file: FileBytes) -> CacheFormat | None:
+    """Returns the format that recognises the open file."""
+    head, tail = file.head(), file.tail()
+    return next((plugin for plugin in formats() if plugin.recognise(head, tail)), None)
+
+
+def patch_of(file: FileBytes, *, compact: bool) -> Patch | None:
+    """Returns how the open file is repaired, None where nothing is to do.
+
+    Raises UnrepairableError, DamagedFileError.
+    """
+    plugin = format_of(file)
+    repair = getattr(plugin, "repair", None)
+    if plugin is None or repair is None:
+        raise UnrepairableError(f"{plugin.FORMAT if plugin else 'this'} files are not repaired here")
+    patch: Patch | None = repair(file, compact=compact)
+    return patch
+
+
+def repair_of(path: str, *, compact: bool) -> Patch | None:
+    """Returns how the file is repaired; None where nothing is to do. Raises UnrepairableError, OSError."""
+    with FileBytes(path) as file:
+        return patch_of(file, compact=compact)

@@ -1,0 +1,61 @@
+"""One function over many files, in the files' order and in memory that does not grow with their number."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+from diagnostics.errors import DoctorError
+
+T = TypeVar("T")
+CHUNK_FILES = 64  # one parcel of work for a process
+PARALLEL_FROM = 1024  # files; below, starting processes costs more than it saves
+
+
+def over_files(work: Callable[[str], T], files: Iterable[str], *, jobs: int) -> Iterator[tuple[str, T]]:
+    """Yields each file with its answer, lazily; in `jobs` processes where the files are many.
+
+    Raises DoctorError if a process died.
+    """
+    remaining = iter(files)
+    first = list(itertools.islice(remaining, PARALLEL_FROM if jobs > 1 else 0))
+    if len(first) == PARALLEL_FROM:
+        yield from _in_processes(work, itertools.chain(first, remaining), jobs)
+    else:
+        yield from ((file, work(file)) for file in itertools.chain(first, remaining))
+
+
+def _in_processes(work: Callable[[str], T], files: Iterator[str], jobs: int) -> Iterator[tuple[str, T]]:
+    # Spawn, not fork: the caller may have threads. A few parcels ahead keep all busy and memory flat.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_ignore_interrupt)
+    waiting: deque[Future[list[tuple[str, T]]]] = deque()
+    try:
+        while parcel := list(itertools.islice(files, CHUNK_FILES)):
+            waiting.append(pool.submit(_parcel, work, parcel))
+            if len(waiting) > 4 * jobs:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise DoctorError(
+            "a scanning process died; the machine may be out of memory",
+            hint="scan in one process, and name fewer files at a time: ups-doctor fix-cache --jobs 1 PATH",
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _ignore_interrupt() -> None:
+    # Ctrl-C reaches the whole process group; the parent alone decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _parcel(work: Callable[[str], T], files: list[str]) -> list[tuple[str, T]]:
+    return [(file, work(file)) for file in files]

@@ -1,0 +1,110 @@
+"""The plan for many files: what is wrong now and what will be done, made without changing anything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from diagnostics.caches.file_scan import HARMLESS_DEVICES
+from diagnostics.repair.actions import CHANGING, Action, FilePlan
+from diagnostics.repair.found import Roots, files_below
+from diagnostics.repair.in_use import Writers, left_to_its_writer
+from diagnostics.repair.look import Look, Wish, look
+from diagnostics.repair.over_files import over_files
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Census:
+    """What the files hold: counts of files, small whatever their number."""
+
+    files: int
+    cache_files: int  # of a known format
+    bytes: int  # of those
+    bad: int  # with something wrong at error level
+    devices: dict[str, int]  # files that name a device other than the CPU
+    problems: dict[str, int]  # files by what is wrong
+    warnings: dict[str, int]  # files by what is odd and not touched
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All that is wrong, and what will be done about it; `files` are those with something to do or to say."""
+
+    roots: Roots
+    census: Census
+    files: tuple[FilePlan, ...]
+    unseen: int = 0  # processes that could not be asked whether they write to one of the files
+
+    def by(self, *actions: Action) -> list[FilePlan]:
+        """Returns the files with one of these actions."""
+        return [file for file in self.files if file.action in actions]
+
+    @property
+    def todo(self) -> list[FilePlan]:
+        """Returns the files that will be changed, moved or copied."""
+        return [file for file in self.files if file.action in CHANGING]
+
+
+class Counting:
+    """Adds looks up as they come."""
+
+    def __init__(self) -> None:
+        self.files = self.cache_files = self.bytes = self.bad = 0
+        self.devices: Counter[str] = Counter()
+        self.problems: Counter[str] = Counter()
+        self.warnings: Counter[str] = Counter()
+
+    def add(self, one: Look) -> None:
+        """Counts one more file."""
+        self.files += 1
+        if one.skipped:
+            return
+        self.cache_files += 1
+        self.bytes += one.size
+        self.bad += bool(one.problems)
+        self.devices.update(device for device in one.devices if device not in HARMLESS_DEVICES)
+        self.problems.update(one.problems)
+        self.warnings.update(one.warnings)
+
+    def census(self) -> Census:
+        """Returns the counts."""
+        return Census(
+            files=self.files,
+            cache_files=self.cache_files,
+            bytes=self.bytes,
+            bad=self.bad,
+            devices=dict(sorted(self.devices.items())),
+            problems=dict(sorted(self.problems.items())),
+            warnings=dict(sorted(self.warnings.items())),
+        )
+
+
+def make_plan(
+    roots: Roots, wish: Wish, *, jobs: int, target: Callable[[FilePlan], FilePlan], watch: Callable[[int, int], None]
+) -> Plan:
+    """Returns the plan. `target` says where a file is moved or copied to; `watch` is told of files looked at and bad.
+
+    Raises DoctorError for a folder that cannot be listed.
+    """
+    counting = Counting()
+    found: dict[str, FilePlan] = {}
+    written: set[str] = set()
+    for path, one in over_files(partial(look, wish=wish), files_below(roots), jobs=jobs):
+        counting.add(one)
+        watch(counting.files, counting.bad)
+        # A link beside the file it leads to: the file is repaired once, under its own name.
+        if one.plan and (one.plan.real not in found or one.plan.real == path):
+            found[one.plan.real] = target(one.plan)
+            written.update([one.plan.real] * (one.written is True))
+    writers = Writers.of([file for file in found.values() if file.action in CHANGING])
+    files = tuple(_settled(found, written, writers))
+    return Plan(roots=roots, census=counting.census(), files=files, unseen=writers.unseen)
+
+
+def _settled(found: dict[str, FilePlan], written: set[str], writers: Writers) -> Iterator[FilePlan]:
+    for real, file in found.items():
+        use = writers.use_of(file)
+        changes = file.action in CHANGING
+        yield left_to_its_writer(file, use) if changes and (use or real in written) else replace(file)

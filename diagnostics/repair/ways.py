@@ -1,0 +1,71 @@
+"""Whether a repaired file is made by an append or a copy, what that writes, and what forbids it."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shlex
+from dataclasses import replace
+
+from diagnostics.caches.patch import Patch
+from diagnostics.repair.actions import Action, FilePlan
+
+
+def way(plan: FilePlan, status: os.stat_result, patch: Patch, *, compact: bool) -> FilePlan:
+    """Returns the plan with its action, bytes and reasons; LEAVE where this user cannot carry it out."""
+    append = appends(plan.real, status, patch)
+    changes = "; ".join(patch.changes)
+    if refusal := _refused(plan, status, append):
+        why, command = refusal
+        return replace(plan, why=why, commands=(command,))
+    if append:
+        size = len(patch.tail)
+        return replace(plan, action=Action.APPEND, why=changes, written=size, grows=size)
+    others = status.st_nlink - 1
+    stays = patch.size if others else max(patch.size - status.st_size, 0)
+    return replace(
+        plan,
+        action=Action.COMPACT if compact else Action.COPY,
+        why=changes,
+        note=_other_names(others) if others else "",
+        written=patch.size,
+        grows=stays,
+    )
+
+
+def _other_names(number: int) -> str:
+    if number == 1:
+        return "its other name (a hard link) keeps the old content"
+    return f"its {number:,} other names (hard links) keep the old content"
+
+
+def appends(real: str, status: os.stat_result, patch: Patch) -> bool:
+    """Whether the file is repaired by bytes behind its end; else by a copy that takes its name."""
+    return bool(patch.tail) and status.st_nlink == 1 and _may_write(real)
+
+
+def _refused(plan: FilePlan, status: os.stat_result, append: bool) -> tuple[str, str] | None:
+    """Returns why this user cannot repair the file, and the command that shows it; None where nothing forbids it."""
+    if append:
+        return None
+    folder = os.path.dirname(plan.real)  # noqa: PTH120 - strings throughout
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        return "its file system is mounted read-only; --to DIR makes a right copy elsewhere", shlex.join(["df", folder])
+    if not _may_write(folder):
+        return f"the folder {folder} cannot be written by this user", shlex.join(["ls", "-ld", folder])
+    if os.geteuid() not in (0, status.st_uid):
+        owner = _name(status.st_uid)
+        command = shlex.join(["sudo", "-u", owner, "ups-doctor", "fix-cache", plan.path])
+        return f"it belongs to {owner}; a copy would belong to {_name(os.geteuid())}", command
+    return None
+
+
+def _may_write(path: str) -> bool:
+    return os.access(path, os.W_OK, effective_ids=True)
+
+
+def _name(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"#{uid}"
