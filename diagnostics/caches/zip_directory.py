@@ -152,7 +152,7 @@ def content_offset(file: FileBytes, member: Member) -> int:
     if header[:4] != LOCAL:
         raise DamagedFileError(f"no local header at byte {member.offset}", place=member.name)
     name_bytes, extra_bytes = struct.unpack_from("<2H", header, 26)
-    return member.offset + _LOCAL_BYTES + name_bytes + extra_bytes
+    return member.offset + _LOCAL_BYTES + int(name_bytes) + int(extra_bytes)
 
 
 def _inflate(data: bytes, member: Member) -> bytes:
