@@ -10,6 +10,7 @@ import pytest
 
 from diagnostics import audit, caches, inspections, probes, rules, run_sections, sections, signatures
 from diagnostics.analysis.audited_file import FileKind
+from diagnostics.caches import across, across_files
 from diagnostics.checks import Stage
 from diagnostics.commands.explain import all_plugins
 from diagnostics.findings import Severity
@@ -20,7 +21,8 @@ from diagnostics.registry import discover
 PROBES = discover(probes)
 SIGNATURES = discover(signatures)
 RULES = discover(rules)
-CODED = {**PROBES, **discover(caches), **discover(inspections), **SIGNATURES, **discover(audit), **RULES}
+ACROSS = discover(across)
+CODED = {**PROBES, **discover(caches), **ACROSS, **discover(inspections), **SIGNATURES, **discover(audit), **RULES}
 SECTIONS = discover(sections, key="ORDER")
 RUN_SECTIONS = discover(run_sections, key="ORDER")
 HEADINGS = ("What it does:", "Why it matters:")
@@ -92,6 +94,15 @@ def test_a_rule_keeps_to_its_contract(module: ModuleType) -> None:
     assert reads, "a rule that reads no kind of file is never asked"
     assert re.fullmatch(r"[a-z].*[^.]", practice), "a line of a table"
     assert list(inspect.signature(module.check).parameters) == ["file", "project"]
+
+
+@each(ACROSS)
+def test_a_check_across_files_has_words_for_its_problems_and_finds_none_in_no_files(module: ModuleType) -> None:
+    assert re.fullmatch(r"C1[5-9]\d", module.CODE)
+    assert module.NAME in module.MEANINGS
+    assert set(module.MEANINGS) == set(module.REMEDIES)
+    run: across_files.Across = module.begin()
+    assert [*run.finish()] == []
 
 
 @each(SIGNATURES)

@@ -9,11 +9,12 @@ from types import ModuleType
 import click
 
 from diagnostics import audit, caches, inspections, probes, rules, signatures
+from diagnostics.caches import across
 from diagnostics.errors import UsageError
 from diagnostics.registry import BrokenPlugin, discover
 from diagnostics.spelling import nearest
 
-PACKAGES = (probes, caches, inspections, signatures, audit, rules)
+PACKAGES = (probes, caches, across, inspections, signatures, audit, rules)
 
 
 @click.command("explain")
