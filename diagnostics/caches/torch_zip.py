@@ -30,6 +30,7 @@ from diagnostics.caches.pickle_opcodes import walk_pickle
 from diagnostics.caches.pickle_walk import MalformedPickleError, UnsafeCall
 from diagnostics.caches.storages import StorageTag
 from diagnostics.caches.torch_zip_patch import repair as repair  # part of this plugin's contract
+from diagnostics.caches.zip_checksums import deep as deep  # as is this
 from diagnostics.caches.zip_directory import LOCAL, Member, read_directory, read_member
 
 CODE = "C101"
