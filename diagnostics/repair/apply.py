@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -67,16 +69,24 @@ def _append(path: Path, patch: Patch, expected: Identity | None) -> Applied:
         if error.errno in NOT_INTO:
             raise _AppendRefusedError from error
         raise
-    try:
+    with _closed(fd):
         if not _locked(fd, path):
             raise _AppendRefusedError
         status = _unchanged(fd, path, expected)
         if status.st_nlink > 1:
             raise _AppendRefusedError  # the file's other names would change, too
         _append_open(fd, path, patch.tail, status)
-    finally:
-        os.close(fd)
     return Applied(way="append", written=len(patch.tail))
+
+
+@contextmanager
+def _closed(fd: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        # Whatever was written is synced by then: an error of close says nothing new.
+        with suppress(OSError):
+            os.close(fd)
 
 
 def _locked(fd: int, path: Path) -> bool:
@@ -135,7 +145,7 @@ def _verify(old: FileScan, path: Path) -> None:
 
 def _copy(path: Path, patch: Patch, expected: Identity | None) -> Applied:
     source = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
+    with _closed(source):
         _locked(source, path)
         status = _unchanged(source, path, expected)
         temporary = temporary_name(path)
@@ -144,24 +154,21 @@ def _copy(path: Path, patch: Patch, expected: Identity | None) -> Applied:
             _unchanged(source, path, Identity.of(status))
             temporary.replace(path)
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):  # the error that led here says more; a later run removes it
+                temporary.unlink(missing_ok=True)
             raise
-    finally:
-        os.close(source)
     return Applied(way="copy", written=patch.size, notes=(*notes, *_sync_folder(path.parent)))
 
 
 def _write_copy(source: int, path: Path, patch: Patch, temporary: Path, status: os.stat_result) -> tuple[str, ...]:
     old = content(str(path))
     target = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
+    with _closed(target):
         lock(target)  # tells later repairs that this temporary file has an owner
         write_pieces(source, patch.pieces, target)
         _verify(old, temporary)
         notes = keep_attributes(source, target, status)
         os.fsync(target)
-    finally:
-        os.close(target)
     return notes
 
 
@@ -169,12 +176,9 @@ def _sync_folder(folder: Path) -> tuple[str, ...]:
     # The new name is in place: what goes wrong from here on costs no content.
     try:
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        with _closed(fd):
+            os.fsync(fd)
     except OSError as error:
-        return (f"its folder was not synced: {error.strerror}",)
-    try:
-        os.fsync(fd)
-    except OSError as error:
-        return (f"its folder was not synced: {error.strerror}",) if error.errno != errno.EINVAL else ()
-    finally:
-        os.close(fd)
+        # EINVAL: a file system that syncs no folders.
+        return () if error.errno == errno.EINVAL else (f"its folder was not synced: {error.strerror}",)
     return ()
