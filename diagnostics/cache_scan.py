@@ -1,88 +1,75 @@
-"""What a scan of many cache files found: counts by device, type and format, and findings with proof."""
+"""What a scan of many cache files found: counts by device, key, folder, type and format, and findings with proof."""
 
 from __future__ import annotations
 
-import shlex
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TypeVar
 
-from diagnostics.caches.across_files import checks
-from diagnostics.caches.file_scan import FileScan, Problem, Tally
-from diagnostics.caches.one_file import formats
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.cache_findings import AcrossRun, Kinds
+from diagnostics.caches.file_scan import HARMLESS_DEVICES, OTHERS, FileScan, Tally
+from diagnostics.findings import Finding, Severity
 
 KEPT_FILES = 1000  # bad files whose details are kept; all are counted
-EVIDENCE_FILES = 3  # shown as proof of one finding
-COMMAND_FILES = 8  # named in a command
+MAX_KEYS = 256
+MAX_FOLDERS = 256
+Use = TypeVar("Use")
 
-RESAVE = (
-    "import os, sys, torch; "
-    '[(torch.save(torch.load(p, map_location="cpu", weights_only=True), p + ".new"), os.replace(p + ".new", p)) '
-    "for p in sys.argv[1:]]"
-)
-# What "N of M cache files ..." goes on with, and what helps. A plugin may have MEANINGS and REMEDIES of its own,
-# which are asked first, so that a new kind of problem needs no change here.
-MEANINGS = {
-    "cuda-in-cache": "carry tags of {devices}: a machine without that device, or a forked worker, fails on them",
-    "truncated-file": "were cut off: reading them fails, or gives data of another sample",
-    "corrupt-file": "do not hold what they say they hold",
-    "unsafe-pickle": "would run code that does more than rebuild tensors when they are loaded",
-    "unreadable-file": "cannot be read",
-    "half-written": "are temporary files that a writer left behind",
-    "checksum-mismatch": "hold other bytes than were written into them: a disk, a copy or a memory module changed them",
-    "trailing-data": "are longer than what they describe: the rest of an older file, or of a writer that was killed",
-}
-REMEDIES = {
-    "cuda-in-cache": "load each with map_location='cpu' and save it again, or delete the cache and let it be rebuilt",
-    "truncated-file": "make these files again; check the free space first (df -h)",
-    "corrupt-file": "make these files again",
-    "unsafe-pickle": "do not load them unless you know who wrote them; save plain tensors, lists and dicts instead",
-    "unreadable-file": "check who owns them",
-    "half-written": "remove them once no writer is running",
-    "checksum-mismatch": "make these files again, or copy them again from where they were right",
-    "trailing-data": "make these files again if they should hold more; otherwise their readers ignore the rest",
-}
+
+@dataclass(slots=True)
+class KeyUse:
+    """How often one tensor carries the tag of a foreign device."""
+
+    files: int = 0
+    bytes: int = 0
+    devices: dict[str, int] = field(default_factory=dict)  # tensors by tag
+
+
+@dataclass(slots=True)
+class FolderUse:
+    """Cache files straight in one folder."""
+
+    files: int = 0
+    bad: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheScan:
     """The result. `files` counts all that were looked at, `recognised` those of a known format."""
 
-    roots: tuple[str, ...]
+    paths: tuple[str, ...]  # as the user named them
+    roots: tuple[str, ...]  # the files and folders that they name
     files: int
     recognised: int
-    bad: int
+    bad: int  # files with a problem of any severity
+    failed: int  # files with a problem at error level
     bytes: int  # of the recognised files
+    failed_bytes: int
     tensors: int
     formats: dict[str, int]
     devices: dict[str, Tally]
     device_files: dict[str, int]
     dtypes: dict[str, Tally]
+    keys: dict[str, KeyUse]  # tensors that carry a foreign device, by the key a program reaches them with
+    folders: dict[str, FolderUse]
     skipped: dict[str, int]  # files by the reason why they were left out
     findings: tuple[Finding, ...]
     bad_files: tuple[FileScan, ...]  # the first KEPT_FILES of them
     seconds: float
     interrupted: bool
+    stopped: str = ""  # a sentence where the scan ended early by itself
 
     @property
     def exit_code(self) -> int:
-        """0 clean, 1 something is wrong, 2 no cache file was found, 130 interrupted."""
+        """0 clean, 1 something is wrong, 2 no cache file was found, 3 ended early by itself, 130 interrupted."""
         if self.interrupted:
             return 130
         if any(finding.severity is Severity.ERROR for finding in self.findings):
             return 1
+        if self.stopped:
+            return 3
         return 0 if self.recognised else 2
-
-
-@dataclass(slots=True)
-class Kind:
-    """All problems of one format and name."""
-
-    files: int = 0
-    severity: Severity = Severity.WARNING
-    examples: list[tuple[str, Problem]] = field(default_factory=list)
-    devices: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -92,22 +79,35 @@ class Count:
     files: int = 0
     recognised: int = 0
     bad: int = 0
+    failed: int = 0
     bytes: int = 0
+    failed_bytes: int = 0
     tensors: int = 0
     formats: dict[str, int] = field(default_factory=dict)
     devices: dict[str, Tally] = field(default_factory=dict)
     device_files: dict[str, int] = field(default_factory=dict)
     dtypes: dict[str, Tally] = field(default_factory=dict)
+    keys: dict[str, KeyUse] = field(default_factory=dict)
+    folders: dict[str, FolderUse] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
-    kinds: dict[tuple[str, str], Kind] = field(default_factory=dict)
+    kinds: Kinds = field(default_factory=Kinds)
+    across: AcrossRun = field(default_factory=AcrossRun)
     bad_files: list[FileScan] = field(default_factory=list)
 
     def add(self, scan: FileScan) -> None:
         """Counts one more file."""
         self.files += 1
+        self.across.add(scan)
         if scan.skipped:
             self.skipped[scan.skipped] = self.skipped.get(scan.skipped, 0) + 1
-            return
+        else:
+            self._add_recognised(scan)
+        if scan.problems:
+            self.kinds.add(scan)
+            if len(self.bad_files) < KEPT_FILES:
+                self.bad_files.append(scan)
+
+    def _add_recognised(self, scan: FileScan) -> None:
         self.recognised += 1
         self.bytes += scan.size
         self.tensors += scan.tensors
@@ -116,86 +116,63 @@ class Count:
         _add_tallies(self.dtypes, scan.dtypes)
         for device in scan.devices:
             self.device_files[device] = self.device_files.get(device, 0) + 1
+        folder = _bounded(self.folders, os.path.dirname(scan.path), MAX_FOLDERS, FolderUse)  # noqa: PTH120 - a Path for each file costs a third of the scan
+        folder.files += 1
         if scan.problems:
-            self._add_problems(scan)
+            folder.bad += 1
+            self._add_bad(scan)
 
-    def _add_problems(self, scan: FileScan) -> None:
+    def _add_bad(self, scan: FileScan) -> None:
         self.bad += 1
-        if len(self.bad_files) < KEPT_FILES:
-            self.bad_files.append(scan)
-        for name in {problem.name: None for problem in scan.problems}:
-            kind = self.kinds.setdefault((scan.code, name), Kind())
-            kind.files += 1
-            same = [problem for problem in scan.problems if problem.name == name]
-            kind.severity = max(kind.severity, *(problem.severity for problem in same))
-            kind.devices.update(device for device in scan.devices if device not in ("cpu", "meta"))
-            if len(kind.examples) < COMMAND_FILES:
-                kind.examples.append((scan.path, same[0]))
+        if any(problem.severity is Severity.ERROR for problem in scan.problems):
+            self.failed += 1
+            self.failed_bytes += scan.size
+        seen = set()
+        for fact in scan.facts:
+            if fact.device and fact.device not in HARMLESS_DEVICES:
+                use = _bounded(self.keys, fact.key, MAX_KEYS, KeyUse)
+                use.files += fact.key not in seen
+                use.bytes += fact.bytes
+                use.devices[fact.device] = use.devices.get(fact.device, 0) + 1
+                seen.add(fact.key)
 
-    def finish(self, *, roots: Sequence[str], seconds: float, interrupted: bool) -> CacheScan:
-        """Returns the result."""
-        findings = [self._finding(code, name, kind) for (code, name), kind in sorted(self.kinds.items())]
+    def finish(
+        self, *, paths: Sequence[str], roots: Sequence[str], seconds: float, interrupted: bool, stopped: str = ""
+    ) -> CacheScan:
+        """Returns the result. Checks across files say nothing where not all files were seen."""
+        if not interrupted and not stopped:
+            self.across.finish(self.kinds, roots[0])
         return CacheScan(
+            paths=tuple(paths),
             roots=tuple(roots),
             files=self.files,
             recognised=self.recognised,
             bad=self.bad,
+            failed=self.failed,
             bytes=self.bytes,
+            failed_bytes=self.failed_bytes,
             tensors=self.tensors,
             formats=self.formats,
             devices=dict(sorted(self.devices.items())),
             device_files=dict(sorted(self.device_files.items())),
             dtypes=dict(sorted(self.dtypes.items())),
+            keys=self.keys,
+            folders=self.folders,
             skipped=self.skipped,
-            findings=tuple(sorted(findings, key=lambda finding: -finding.severity)),
+            findings=self.kinds.findings(self.recognised, paths),
             bad_files=tuple(self.bad_files),
             seconds=seconds,
             interrupted=interrupted,
-        )
-
-    def _finding(self, code: str, name: str, kind: Kind) -> Finding:
-        meaning = words("MEANINGS", code, name).replace("{devices}", ", ".join(sorted(kind.devices)))
-        evidence = [
-            Evidence(
-                source=f"{path}{f', {problem.place}' if problem.place else ''}",
-                observed=problem.observed,
-                expected=problem.expected,
-            )
-            for path, problem in kind.examples[:EVIDENCE_FILES]
-        ]
-        return Finding(
-            code=code,
-            name=name,
-            severity=kind.severity,
-            title=f"{kind.files} of {self.recognised} cache files {meaning}",
-            where=kind.examples[0][0],
-            evidence=tuple(evidence),
-            fix=Fix(text=words("REMEDIES", code, name), commands=_commands(name, [path for path, _ in kind.examples])),
+            stopped=stopped,
         )
 
 
-def words(table: Literal["MEANINGS", "REMEDIES"], code: str, name: str) -> str:
-    """Returns what `table` says about a problem: the plugin's own words, else the common ones, else its name."""
-    common, unknown = (
-        (MEANINGS, f"have a problem: {name.replace('-', ' ')}")
-        if table == "MEANINGS"
-        else (REMEDIES, f"read what it is: ups-doctor explain {code}")
-    )
-    plugins: dict[str, object] = {plugin.CODE: plugin for plugin in formats()}
-    plugins |= {check.CODE: check for check in checks()}
-    own: Mapping[str, str] = getattr(plugins.get(code), table, {})
-    return own.get(name) or common.get(name) or unknown
-
-
-def _commands(name: str, paths: list[str]) -> tuple[str, ...]:
-    shown = shlex.join(paths)
-    match name:
-        case "cuda-in-cache":
-            return (f"python -c {shlex.quote(RESAVE)} {shown}",)
-        case "unreadable-file" | "half-written":
-            return (f"ls -l {shown}",)
-        case _:
-            return ()
+def _bounded(uses: dict[str, Use], name: str, most: int, make: type[Use]) -> Use:
+    """Returns the entry of that name; of OTHERS once there are `most` names."""
+    name = name if name in uses or len(uses) < most else OTHERS
+    if name not in uses:
+        uses[name] = make()
+    return uses[name]
 
 
 def _add_tallies(total: dict[str, Tally], more: Mapping[str, Tally]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Protocol, cast
@@ -12,7 +12,8 @@ from typing import Protocol, cast
 import diagnostics.caches
 from diagnostics.caches.file_bytes import FileBytes
 from diagnostics.caches.file_scan import FileScan, Problem
-from diagnostics.findings import Severity
+from diagnostics.caches.half_written import finished_name, half_written
+from diagnostics.caches.unreadable import unread
 from diagnostics.registry import discover
 
 ZIP_END = b"PK\x05\x06"
@@ -35,7 +36,7 @@ class CacheFormat(Protocol):
     # More, where the format has them:
     #   MEANINGS, REMEDIES: dict[str, str]
     #       Words for problems of its own, by their names: "N of M cache files MEANING", and what helps. Common
-    #       ones are in cache_scan.py.
+    #       ones are in cache_words.py.
     #   deep(file: FileBytes, scan: FileScan) -> list[Problem]
     #       What only reading every byte shows (checksums); bounded memory, never raises for the content.
     #   repair(file: FileBytes, *, compact: bool) -> Patch | None
@@ -46,36 +47,53 @@ class CacheFormat(Protocol):
 @cache
 def formats() -> tuple[CacheFormat, ...]:
     """Returns the known formats, by code."""
-    return tuple(cast("CacheFormat", module) for module in discover(diagnostics.caches).values())
+    return tuple(
+        cast("CacheFormat", module) for module in discover(diagnostics.caches).values() if hasattr(module, "recognise")
+    )
 
 
-def scan_file(path: str) -> FileScan:
-    """Returns the scan of one file: recognised, or skipped with the reason; never raises for a file."""
+def scan_file(path: str, *, deep: bool = False) -> FileScan:
+    """Returns the scan of one file: recognised, or skipped with the reason; never raises for a file.
+
+    `deep` reads every byte where the format has checksums.
+    """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - a Path for each file costs a third of the scan
             return FileScan(path=path, size=0, skipped="not a regular file")
         with FileBytes(path) as file:
-            return _half_written(_scan_open(file))
+            scan = _scan_open(file, deep)
     except OSError as error:
-        problem = Problem(
-            name="unreadable-file", observed=error.strerror or str(error), expected="a file that can be read"
-        )
-        return FileScan(path=path, size=0, code="C101", problems=(problem,))
+        return _unread(path, error)
+    if scan.skipped or not finished_name(os.path.basename(path)):  # noqa: PTH119 - as above
+        return scan
+    return half_written(scan)
 
 
-def _scan_open(file: FileBytes) -> FileScan:
+def _unread(path: str, error: OSError) -> FileScan:
+    if not os.path.lexists(path):
+        return FileScan(path=path, size=0, skipped="removed before it was read")
+    return unread(path, error, sample=_promised(path) is not None)
+
+
+def _scan_open(file: FileBytes, deep: bool) -> FileScan:
     head, tail = file.head(), file.tail()
     for plugin in formats():
         if plugin.recognise(head, tail):
-            return plugin.scan(file)
+            scan = plugin.scan(file)
+            return _deeper(plugin, file, scan) if deep and not scan.skipped else scan
     return _unrecognised(file, head, tail)
+
+
+def _deeper(plugin: CacheFormat, file: FileBytes, scan: FileScan) -> FileScan:
+    look: Callable[[FileBytes, FileScan], list[Problem]] | None = getattr(plugin, "deep", None)
+    return replace(scan, problems=(*scan.problems, *look(file, scan))) if look else scan
 
 
 def _unrecognised(file: FileBytes, head: bytes, tail: bytes) -> FileScan:
     whole_zip = head.startswith(b"PK") and ZIP_END in tail
     begins = "is a whole zip archive of something else" if whole_zip else f"begins with {head[:8]!r}"
     begins = begins if head else "is empty"
-    promised = next((plugin for plugin in formats() if _ending(file.path) in plugin.ENDINGS), None)
+    promised = _promised(file.path)
     if promised is None:
         return FileScan(
             path=file.path, size=file.size, skipped="empty" if not head else "not a cache format known here"
@@ -90,20 +108,12 @@ def _unrecognised(file: FileBytes, head: bytes, tail: bytes) -> FileScan:
     return FileScan(path=file.path, size=file.size, code=promised.CODE, format=promised.FORMAT, problems=(problem,))
 
 
-def _ending(path: str) -> str:
-    name = os.path.basename(path).removesuffix(".tmp").lower()  # noqa: PTH119 - as above
-    return name[name.rfind(".") :] if "." in name else ""
-
-
-def _half_written(scan: FileScan) -> FileScan:
-    """A temporary file that a writer left behind is never read under that name: a warning, not an error."""
-    if ".tmp" not in os.path.basename(scan.path) or scan.skipped:  # noqa: PTH119 - as above
-        return scan
-    observed = "; ".join(problem.observed for problem in scan.problems) or "a whole file"
-    problem = Problem(
-        name="half-written",
-        observed=f"a temporary file: {observed}",
-        expected="renamed or removed by its writer",
-        severity=Severity.WARNING,
-    )
-    return replace(scan, devices={}, dtypes={}, problems=(problem,))
+def _promised(path: str) -> CacheFormat | None:
+    """Returns the format that the name stands for; of a temporary file, the name it was to have."""
+    name = os.path.basename(path)  # noqa: PTH119 - as above
+    for candidate in (finished_name(name), name):
+        stem, dot, ending = candidate.rpartition(".")
+        for plugin in formats() if stem else ():
+            if (dot + ending).lower() in plugin.ENDINGS:
+                return plugin
+    return None

@@ -4,58 +4,133 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 
 from diagnostics.cache import scan
-from diagnostics.cache_lines import lines
-from diagnostics.cache_scan import KEPT_FILES
+from diagnostics.cache_files import counted
+from diagnostics.cache_lines import bad_line, lines
+from diagnostics.cache_scan import KEPT_FILES, CacheScan
+from diagnostics.caches.file_scan import FileScan
 from diagnostics.findings import to_json
 
 REDRAW_S = 0.2
+BAR = 24
+COUNT_S = 0.5  # so long files are counted beforehand, for the bar
+MOST_JOBS = 16  # one process puts the answers together and can serve no more
 
 
-class ProgressLine:
-    """One live line on stderr; silent where stderr is no terminal."""
+class Progress:
+    """A bar on stderr, silent where stderr is no terminal; hands each bad file on."""
 
-    def __init__(self) -> None:
+    def __init__(self, total: int | None, found: Callable[[FileScan], None]) -> None:
         self.shown = sys.stderr.isatty()
-        self.drawn = 0.0
+        self.total = total
+        self.found = found
+        self.began = self.drawn = time.monotonic()
 
     def scanned(self, files: int, bad: int) -> None:
         """Redraws a few times a second."""
-        if self.shown and time.monotonic() - self.drawn > REDRAW_S:
-            self.drawn = time.monotonic()
-            click.echo(f"\r{files} files scanned, {bad} bad", nl=False, err=True)
+        if not self.shown or time.monotonic() - self.drawn < REDRAW_S:
+            return
+        self.drawn = time.monotonic()
+        width = shutil.get_terminal_size().columns - 1  # a full line would wrap and could not be erased
+        click.echo(f"\r\033[K{self._line(files, bad)[:width]}", nl=False, err=True)
+
+    def _line(self, files: int, bad: int) -> str:
+        rate = files / (self.drawn - self.began)
+        told = f"{bad:,} bad, {rate:,.0f} files/s"
+        if self.total is None:
+            return f"{files:,} files, {told}"
+        done = min(files / max(self.total, 1), 1)
+        bar = ("#" * round(done * BAR)).ljust(BAR, ".")
+        return f"[{bar}] {files:,} of {self.total:,} files, {told}, {max(self.total - files, 0) / rate:.0f} s left"
 
     def clear(self) -> None:
         """Leaves the line empty for what follows."""
-        if self.shown and self.drawn:
-            click.echo("\r" + " " * 60 + "\r", nl=False, err=True)
+        if self.shown:
+            click.echo("\r\033[K", nl=False, err=True)
 
 
 @click.command("scan-cache")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--deep", is_flag=True, help="Read every byte, too, and compare checksums.")
 @click.option("--jobs", type=click.IntRange(1), default=None, help="Processes to scan with; default: the CPU cores.")
+@click.option("-v", "--verbose", is_flag=True, help="List every bad file with what is wrong with it.")
+@click.option("--list", "only_paths", is_flag=True, help="Print only the paths of bad files, one a line.")
+@click.option("-0", "--null", is_flag=True, help="With --list: end each path with a NUL, for xargs -0.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
 @click.option("--limit", type=click.IntRange(0), default=KEPT_FILES, help="Bad files listed in the JSON.")
 @click.pass_context
-def command(context: click.Context, paths: tuple[Path, ...], jobs: int | None, as_json: bool, limit: int) -> None:
+def command(
+    context: click.Context,
+    paths: tuple[Path, ...],
+    deep: bool,
+    jobs: int | None,
+    verbose: bool,
+    only_paths: bool,
+    null: bool,
+    strict: bool,
+    as_json: bool,
+    limit: int,
+) -> None:
     """Scans cache files and folders for CUDA tags, truncation and unsafe pickles.
 
     Nothing is unpickled and torch is not needed. Exit code: 0 clean, 1 something is wrong, 2 no such path
-    or no cache file in it, 130 stopped by Ctrl-C (what was found so far is shown).
+    or no cache file in it, 3 not all files could be scanned, 130 stopped by Ctrl-C (what was found so far is
+    shown).
     """
-    progress = ProgressLine()
-    result = scan(paths, jobs=jobs or len(os.sched_getaffinity(0)), observer=progress)
+    if null and not only_paths:
+        raise click.UsageError("-0 goes with --list", context)
+    if only_paths and (as_json or verbose):
+        raise click.UsageError("--list goes with neither --json nor --verbose", context)
+    progress = Progress(None, lambda found: None)
+    if progress.shown:
+        progress.total = counted(paths, within_s=COUNT_S)
+    if only_paths or (verbose and not as_json):
+        progress.found = _listing(progress, only_paths, "\0" if null else "\n")
+    result = scan(paths, jobs=jobs or min(len(os.sched_getaffinity(0)), MOST_JOBS), deep=deep, observer=progress)
     progress.clear()
+    code = result.exit_code or int(strict and bool(result.findings))
     if as_json:
         shown = replace(result, bad_files=result.bad_files[:limit])
-        click.echo(json.dumps({"schema": 1, "exit_code": result.exit_code, **to_json(shown)}, indent=1))
-    else:
-        click.echo("\n".join(lines(result)))
-    context.exit(result.exit_code)
+        click.echo(json.dumps({"schema": 1, "exit_code": code, **to_json(shown)}, indent=1))
+    elif not only_paths:
+        _show(result)
+    elif result.stopped:
+        click.echo(f"error: {result.stopped}; the files after it were not scanned", err=True)
+    context.exit(code)
+
+
+def _listing(progress: Progress, only_paths: bool, end: str) -> Callable[[FileScan], None]:
+    """Returns what prints a bad file at once: however many they are, all are listed."""
+    stdout: BinaryIO = sys.stdout.buffer
+
+    def found(bad: FileScan) -> None:
+        progress.clear()
+        # A path as the disk has it, whatever its bytes; only what a person reads is made printable.
+        stdout.write(os.fsencode(bad.path + end) if only_paths else _bytes(bad_line(bad)))
+
+    return found
+
+
+def _show(result: CacheScan) -> None:
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else 0
+    colour = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    stdout: BinaryIO = sys.stdout.buffer
+    stdout.write(b"".join(_bytes(line) for line in lines(result, width=width, colour=colour)))
+    stdout.flush()
+
+
+def _bytes(line: str) -> bytes:
+    encoding = sys.stdout.encoding or "utf-8"
+    return f"{line}\n".encode(encoding, "backslashreplace")

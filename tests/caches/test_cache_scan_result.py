@@ -10,7 +10,7 @@ from diagnostics.caches.file_scan import FileScan, Problem
 def finding_of(name: str, code: str = "C101") -> tuple[str, str]:
     count = Count()
     count.add(FileScan(path="a.pt", size=1, code=code, format="x", problems=(Problem(name=name, observed="o"),)))
-    (finding,) = count.finish(roots=["a.pt"], seconds=0, interrupted=False).findings
+    (finding,) = count.finish(paths=["a.pt"], roots=["a.pt"], seconds=0, interrupted=False).findings
     assert finding.fix
     return finding.title, finding.fix.text
 
