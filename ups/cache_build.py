@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from ups.checkpoint import build_autoencoder
 from ups.config import UpsConfig
-from ups.data import latent_cache
+from ups.data import cache_guard, latent_cache
 from ups.data.reader import FieldReader
-from ups.distributed import World, barrier, from_first
+from ups.distributed import World, barrier, first_decides
+from ups.errors import from_os_error
 from ups.models.autoencoder import FieldAutoencoder
 from ups.stages.material import Material
 
@@ -23,27 +26,17 @@ def ensure_cache(
 ) -> str:
     """Makes `config.cache_dir` hold the latents of this encoder, unless it does; returns "built" or "reused".
 
-    Raises DataError saying what differs where another encoder's latents are there (`rebuild` replaces
-    them), UpsError before a byte is written where the disk is too small.
+    Raises, on every rank alike, CacheRefusedError where another encoder's latents or damaged files are there
+    (`rebuild` replaces them), UpsError before a byte is written where the disk is too small.
     """
     model = build_autoencoder(config, material.spec)
     model.load_state_dict(state)
-    expected = latent_cache.expected_manifest(
-        config,
-        material.spec,
-        material.normalisation,
-        {"train": material.splits.train, "validation": material.splits.validation},
-        state,
-        (model.tokens, config.latent.dim),
+    expected, folder = expected_manifest(config, material, state), config.cache_dir
+    if not rebuild:
+        refuse_bad_cache(config, expected, world)
+    temporary = first_decides(
+        lambda _: latent_cache.reserve(folder, expected) if rebuild or not _has_files(folder) else None, world
     )
-    folder = config.cache_dir
-    temporary = None
-    if world.is_first:
-        if folder.exists() and any(folder.iterdir()) and not rebuild:
-            latent_cache.check(folder, expected)
-        else:
-            temporary = latent_cache.reserve(folder, expected)
-    temporary = from_first(temporary, world)
     if temporary is None:
         return "reused"
     _fill(temporary, material, model.to(world.device).eval(), world)
@@ -52,6 +45,34 @@ def ensure_cache(
         latent_cache.publish(temporary, folder, expected)
     barrier(world)
     return "built"
+
+
+def refuse_bad_cache(config: UpsConfig, expected: Mapping[str, Any], world: World) -> None:
+    """Raises CacheRefusedError on every rank where the cache that is there would harm a training; rank 0 looks."""
+    folder = config.cache_dir
+    first_decides(lambda alive: cache_guard.examine(folder, expected, alive) if _has_files(folder) else None, world)
+
+
+def expected_manifest(
+    config: UpsConfig, material: Material, state: Mapping[str, torch.Tensor] | None = None
+) -> dict[str, Any]:
+    """Returns what the manifest of this cache must say; without the encoder's hash where it is not trained yet."""
+    expected = latent_cache.expected_manifest(
+        config,
+        material.spec,
+        material.normalisation,
+        {"train": material.splits.train, "validation": material.splits.validation},
+        state or {},
+        (build_autoencoder(config, material.spec).tokens, config.latent.dim),
+    )
+    return {key: value for key, value in expected.items() if key != "encoder" or state is not None}
+
+
+def _has_files(folder: Path) -> bool:
+    try:
+        return folder.exists() and any(folder.iterdir())
+    except OSError as error:
+        raise from_os_error(error, action="cannot read the latent cache", path=folder) from error
 
 
 @torch.no_grad()

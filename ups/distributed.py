@@ -15,7 +15,7 @@ import gc
 import os
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -32,11 +32,13 @@ import torch
 import torch.distributed.nn
 from torch import distributed as dist
 
+from diagnostics.errors import DoctorError, UsageError
 from ups.config import Backend
-from ups.errors import ConfigError, UpsError
+from ups.errors import AgreedError, ConfigError, UpsError
 
 THREADS_OF_A_GROUP = ("gloo", "pt_gloo", "pt_tcpstore")
 THREADS_END_S = 5.0  # they were seen to end within 1 ms of the last reference
+ALIVE_S = 2.0  # how often a rank that works alone tells the others, whose collective would time out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +168,44 @@ def from_first(value: Any, world: World) -> Any:
     box = [value]
     dist.broadcast_object_list(box, src=0)
     return box[0]
+
+
+def first_decides(work: Callable[[Callable[[], None]], Any], world: World) -> Any:
+    """Returns what `work(alive)` gives on rank 0, on every rank; what it raises there, every rank raises.
+
+    A DoctorError becomes an AgreedError. Anything else ends rank 0 with its own traceback and the others with
+    an AgreedError, so that nobody waits for what does not come. `work` calls `alive` now and then: the others
+    may then wait for longer than a collective's timeout.
+    """
+    if not world.is_first:
+        return _from_first_at_last(world)
+    told = time.monotonic()
+
+    def alive() -> None:
+        nonlocal told
+        if time.monotonic() - told > ALIVE_S:
+            from_first(None, world)
+            told = time.monotonic()
+
+    try:
+        value = work(alive)
+    except DoctorError as error:
+        agreed = error if isinstance(error, (UsageError, AgreedError)) else AgreedError.of(error)
+        from_first(agreed, world)
+        raise agreed from error
+    except Exception as error:
+        from_first(AgreedError(f"rank 0: {type(error).__name__}: {first_line(error)}"), world)
+        raise
+    from_first((value,), world)
+    return value
+
+
+def _from_first_at_last(world: World) -> Any:
+    while (said := from_first(None, world)) is None:
+        pass
+    if isinstance(said, DoctorError):
+        raise said
+    return said[0]
 
 
 def barrier(world: World) -> None:

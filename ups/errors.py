@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
 from diagnostics.errors import DoctorError, UsageError, from_os_error
 
-__all__ = ["ConfigError", "DataError", "UpsError", "from_os_error"]
+__all__ = ["AgreedError", "CacheRefusedError", "ConfigError", "DataError", "UpsError", "from_os_error", "naming"]
 
 
 class UpsError(DoctorError):
@@ -17,3 +23,27 @@ class ConfigError(UpsError, UsageError):
 
 class DataError(UpsError):
     """A data file is missing, damaged, or not what the configuration says it is."""
+
+
+class AgreedError(UpsError):
+    """Every rank knows it and raises it at the same step; rank 0 says it for all."""
+
+    @classmethod
+    def of(cls, error: DoctorError) -> AgreedError:
+        """Returns what one rank met as what all of them know."""
+        return cls(error.message, hint=error.hint, exit_code=error.exit_code)
+
+
+class CacheRefusedError(AgreedError, DataError):
+    """The latent cache would harm the training: nothing of it was read, and no worker was started."""
+
+
+@contextlib.contextmanager
+def naming(config: Path, overrides: Sequence[str]) -> Iterator[None]:
+    """Makes the commands in the hints of what is raised inside exact: CONFIG becomes what the user named."""
+    named = shlex.join([str(config), *(word for override in overrides for word in ("--set", override))])
+    try:
+        yield
+    except DoctorError as error:
+        error.hint = re.sub(r"\bCONFIG\b", lambda _: named, error.hint)
+        raise

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ups import checkpoint
-from ups.cache_build import ensure_cache
+from ups.cache_build import ensure_cache, expected_manifest, refuse_bad_cache
 from ups.config import UpsConfig
 from ups.data.normalisation import Normalisation
 from ups.distributed import World, from_first
@@ -41,13 +41,16 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
     material = gather(config, lambda compute: _agreed_normalisation(folder, world, compute))
     if "operator" in plan.stages:
         try_own_operator(config, material.spec)
+    left = _left_to_do(plan.stages, last)
+    if config.cache.enabled and left == list(ORDER):  # before hours of training; the operator alone looks at once
+        refuse_bad_cache(config, expected_manifest(config, material), world)
     trackers = _trackers(folder, last) if world.is_first else ()
     around = Surroundings(
         folder, trackers, display, checkpoint.header("", config, material.spec, material.normalisation)
     )
     timings: dict[str, dict[str, float]] = {}
     try:
-        for name in _left_to_do(plan.stages, last):
+        for name in left:
             if name == "autoencoder":
                 stage: Any = autoencoder.Stage(config, world.device, material)
             else:

@@ -27,7 +27,7 @@ from ups.data.loaders import Batch, batches, loader
 from ups.data.sampler import GlobalBatchSampler, check_enough
 from ups.distributed import World, barrier, on_all_ranks, random_state, seed_everything, set_random_state, sums
 from ups.ema import Ema
-from ups.errors import UpsError
+from ups.errors import AgreedError
 from ups.meters import Meter
 from ups.progress import Display
 from ups.run_folder import RunFolder
@@ -35,10 +35,6 @@ from ups.schedule import learning_rate, make_optimizer
 from ups.stages.contract import TrainingStage
 from ups.tracking import Tracker
 from ups.tracking.jsonl import JsonLines
-
-
-class AgreedError(UpsError):
-    """Every rank knows it and raises it at the same step; rank 0 says it for all."""
 
 
 @dataclass(slots=True)

@@ -201,7 +201,7 @@ def test_no_room_for_the_cache_is_said_before_a_byte_is_written(
     code, said = refused(tmp_path, cache={"dir": str(disk / "cache")})
     assert code == 1
     sentence = next(line for line in said if line.startswith("error:"))
-    assert sentence.startswith("error: rank 0: the latent cache needs 0.0 MB in DIR/small")
+    assert sentence.startswith("error: the latent cache needs 0.0 MB in DIR/small")
     assert list(disk.iterdir()) == []
 
 

@@ -27,6 +27,8 @@ from ups.errors import DataError, UpsError, from_os_error
 FORMAT = 1
 MANIFEST = "manifest.json"
 SPLITS = ("train", "validation")
+REBUILD = "ups cache build CONFIG --rebuild"
+REPAIR = "ups cache repair CONFIG   # encodes again only what is missing"
 SPARE_BYTES = 64 << 20  # left free on the cache's disk, for what else a run writes there
 
 
@@ -77,9 +79,7 @@ class LatentPairDataset(Dataset[dict[str, Any]]):
             try:
                 self._arrays[field] = np.load(path, mmap_mode="r", allow_pickle=False)
             except (OSError, ValueError) as error:
-                raise DataError(
-                    f"the latent cache is damaged: {path}: {error}", hint="ups cache build CONFIG --rebuild"
-                ) from error
+                raise DataError(f"the latent cache is damaged: {path}: {error}", hint=REPAIR) from error
         return torch.from_numpy(np.asarray(self._arrays[field][position_B, frame_B]))
 
 
@@ -139,26 +139,46 @@ def expected_manifest(
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Returns the manifest of a cache. Raises DataError where there is none, or files are not what it says."""
+    manifest = parse_manifest(folder)
+    check_sizes(folder, manifest)
+    return manifest
+
+
+def parse_manifest(folder: Path) -> dict[str, Any]:
+    """Returns the manifest of a cache, whatever its files are. Raises DataError where there is none."""
     path = folder / MANIFEST
     try:
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         files: dict[str, int] = manifest["files"]
+        if not all(isinstance(size, int) for size in files.values()):
+            raise TypeError("'files' must give a size in bytes for each name")
     except FileNotFoundError as error:
-        raise DataError(f"{folder} holds no latent cache: {MANIFEST} is not there", hint=_rebuild()) from error
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path} is not the manifest of a latent cache: {error}", hint=_rebuild()) from error
-    for name, size in files.items():
-        found = (folder / name).stat().st_size if (folder / name).exists() else 0
-        if found != size:
-            raise DataError(
-                f"the latent cache {folder} is damaged: {name} has {found} bytes, not {size}", hint=_rebuild()
-            )
+        raise DataError(f"{folder} holds no latent cache: {MANIFEST} is not there", hint=REBUILD) from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DataError(f"{path} is not the manifest of a latent cache: {error}", hint=REBUILD) from error
     return manifest
 
 
+def check_sizes(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Raises DataError naming the first file whose size is not the manifest's, and how many there are."""
+    wrong = [name for name, size in manifest["files"].items() if _size(folder / name) != size]
+    if wrong:
+        first, found = wrong[0], _size(folder / wrong[0])
+        seen = "is missing" if found is None else f"has {found} bytes, not {manifest['files'][first]}"
+        others = f", and {len(wrong) - 1} other files of {len(manifest['files'])} are damaged" if wrong[1:] else ""
+        raise DataError(f"the latent cache {folder} is damaged: {first} {seen}{others}", hint=REPAIR)
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
+
+
 def check(folder: Path, expected: Mapping[str, Any]) -> None:
-    """Raises DataError saying in what the cache in `folder` differs from what is expected of it."""
-    found = read_manifest(folder)
+    """Raises DataError saying in what the cache in `folder` differs from what is expected of it, or is damaged."""
+    found = parse_manifest(folder)
     different = [
         f"{key} is {_short(found.get(key))}, {_short(value)} is needed"
         for key, value in expected.items()
@@ -166,8 +186,9 @@ def check(folder: Path, expected: Mapping[str, Any]) -> None:
     ]
     if different:
         raise DataError(
-            f"the latent cache {folder} belongs to another configuration: {'; '.join(different)}", hint=_rebuild()
+            f"the latent cache {folder} belongs to another configuration: {'; '.join(different)}", hint=REBUILD
         )
+    check_sizes(folder, found)
 
 
 def reserve(folder: Path, expected: Mapping[str, Any]) -> Path:
@@ -225,10 +246,6 @@ def _remove(folder: Path) -> None:
         if path.suffix == ".npy" or path.name == MANIFEST:
             path.unlink()
     folder.rmdir()
-
-
-def _rebuild() -> str:
-    return "ups cache build CONFIG --rebuild"
 
 
 def _short(value: Any) -> str:

@@ -18,11 +18,13 @@ import ctypes
 import os
 import sys
 import traceback
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 from diagnostics.errors import DoctorError, UsageError
 from ups.config import UpsConfig, load_config
+from ups.errors import AgreedError, CacheRefusedError, naming
 from ups.launch.reports import FOLDER_VARIABLE, RankReport, write
 
 FAILED, INTERNAL = "failed", 1
@@ -39,7 +41,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--stages", default="autoencoder,operator")
     parser.add_argument("--resume", action="store_true")
     options = parser.parse_args(arguments)
-    return run(load_config(options.config, options.overrides), tuple(options.stages.split(",")), resume=options.resume)
+    return run(
+        load_config(options.config, options.overrides),
+        tuple(options.stages.split(",")),
+        resume=options.resume,
+        hints=naming(options.config, options.overrides),
+    )
 
 
 def _end_with_launcher() -> None:
@@ -47,11 +54,14 @@ def _end_with_launcher() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool) -> int:
-    """Does this rank's work, ends its process group, and reports; returns the exit code."""
+def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, hints: AbstractContextManager[None]) -> int:
+    """Does this rank's work, ends its process group, and reports; returns the exit code.
+
+    `hints` is errors.naming of what the user named.
+    """
     rank = int(os.environ.get("RANK", "0"))
     write(RankReport(rank=rank, state="running"))
-    report, code = _work(config, stages, resume=resume, rank=rank)
+    report, code = _work(config, stages, resume=resume, rank=rank, hints=hints)
     if code:
         # Before the group ends: a peer that then loses its connection must not be the first to report.
         write(replace(report, code=code))
@@ -71,21 +81,25 @@ def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool) -> int:
     return code
 
 
-def _work(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, rank: int) -> tuple[RankReport, int]:
+def _work(
+    config: UpsConfig, stages: tuple[str, ...], *, resume: bool, rank: int, hints: AbstractContextManager[None]
+) -> tuple[RankReport, int]:
     from ups import distributed, pipeline
     from ups.progress import Display
-    from ups.train import AgreedError
 
     try:
         world = distributed.begin(backend=config.training.backend, timeout_s=config.training.timeout_s)
         display = Display(shown=world.is_first)
         if world.fallback:
             display.say(world.fallback)
-        result = pipeline.run(config, world, pipeline.Plan(stages=stages, resume=resume), display)
+        with hints:
+            result = pipeline.run(config, world, pipeline.Plan(stages=stages, resume=resume), display)
     except DoctorError as error:
         # What every rank sees alike, a wrong configuration or an agreed stop, is nobody's in particular.
         whose = "" if isinstance(error, (UsageError, AgreedError)) else f"rank {rank}: "
-        return RankReport(rank=rank, state=FAILED, error=whose + error.message, hint=error.hint), error.exit_code
+        refused = isinstance(error, (UsageError, CacheRefusedError))
+        report = RankReport(rank=rank, state=FAILED, error=whose + error.message, hint=error.hint, refused=refused)
+        return report, error.exit_code
     except Exception as error:  # the runner: whatever else ends a rank is reported, with its traceback
         lost = distributed.lost_peer(error)
         memory = distributed.out_of_memory(error)

@@ -30,6 +30,7 @@ class RankReport:
     hint: str = ""
     code: int = 0  # what this rank is about to exit with
     lost_peer: bool = False
+    refused: bool = False  # nothing was wrong with the run itself: what it was given was refused
     result: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -8,12 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.errors import USAGE_EXIT
 from ups.config import UpsConfig
 from ups.data.fields import open_data
 from ups.data.sampler import check_enough
 from ups.data.splits import split_samples
-from ups.errors import UpsError
+from ups.errors import UpsError, naming
 from ups.launch.elastic import Launched, launch
 from ups.launch.port import check_port
 from ups.launch.reports import first_failure
@@ -42,7 +41,8 @@ def as_rank(request: Request, environ: Mapping[str, str] = os.environ) -> int:
     if place == 0:
         print(f"RANK is set: started by a launcher, taking part as one of its {size} ranks", file=sys.stderr)  # noqa: T201
         prepare(request, size)
-    return rank.run(request.config, request.stages, resume=request.resume)
+    hints = naming(request.path, request.overrides)
+    return rank.run(request.config, request.stages, resume=request.resume, hints=hints)
 
 
 def train(request: Request, say: Callable[[str], None], before_start: Callable[[int], None]) -> None:
@@ -56,7 +56,7 @@ def train(request: Request, say: Callable[[str], None], before_start: Callable[[
     prepare(request, nproc)
     launched = launch(rank_argv(request), nproc, port=config.training.port, threads=config.training.threads_per_rank)
     if not launched.completed:
-        if launched.exit_code == USAGE_EXIT and not request.resume:
+        if not request.resume and any(report.refused for report in launched.reports):
             RunFolder(config.output.dir).release()
         raise failure(launched, request)
     say(summary(launched, request))
