@@ -139,7 +139,9 @@ def _problems(wrong: list[Problem]) -> Iterator[Problem]:
 
 def _content(members: list[Member]) -> str:
     """Returns a digest of all names, sizes and checksums, empty where a checksum was not written."""
-    if any(member.size and not member.crc for member in members):
-        return ""
-    text = repr(sorted((member.name, member.size, member.crc) for member in members))
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
+    digest = hashlib.blake2b(digest_size=16)
+    for member in sorted(members, key=lambda member: member.name):
+        if member.size and not member.crc:
+            return ""
+        digest.update(f"{member.name!r} {member.size} {member.crc} ".encode("ascii", "backslashreplace"))
+    return digest.hexdigest()
