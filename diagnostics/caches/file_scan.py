@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from diagnostics.caches.pickle_walk import UnsafeCall
+from diagnostics.caches.pickle_values import UnsafeCall
 from diagnostics.caches.storages import StorageTag
 from diagnostics.findings import Severity
 
@@ -95,24 +95,36 @@ def _tally(pairs: Iterable[tuple[str, int]]) -> dict[str, Tally]:
     return {name: Tally(storages=count, bytes=size) for name, (count, size) in counts.items()}
 
 
-def device_problems(storages: Iterable[StorageTag], member: str) -> list[Problem]:
-    """Returns one problem a foreign device: every storage that a machine without it cannot load."""
+def device_problems(
+    storages: Iterable[StorageTag], member: str, keys: Mapping[StorageTag, str] | None = None
+) -> list[Problem]:
+    """Returns one problem a foreign device: every storage that a machine without it cannot load.
+
+    `keys` says by which key a program reaches a tensor of the storage.
+    """
     foreign: dict[str, list[StorageTag]] = {}
     for tag in storages:
         if tag.location not in HARMLESS_DEVICES:
             known = tag.location in foreign or len(foreign) < MAX_NAMES
             foreign.setdefault(tag.location if known else OTHERS, []).append(tag)
-    return [_device_problem(location, tags, member) for location, tags in sorted(foreign.items())]
+    return [_device_problem(location, tags, member, keys or {}) for location, tags in sorted(foreign.items())]
 
 
-def _device_problem(location: str, tags: list[StorageTag], member: str) -> Problem:
-    keys = ", ".join(tag.key for tag in tags[:EXAMPLES]) + (", ..." if len(tags) > EXAMPLES else "")
+def _device_problem(location: str, tags: list[StorageTag], member: str, keys: Mapping[StorageTag, str]) -> Problem:
+    names = ", ".join(_named(tag, keys.get(tag, "")) for tag in tags[:EXAMPLES])
     return Problem(
         name="cuda-in-cache",
-        observed=f"{len(tags)} storage{'s' * (len(tags) > 1)} tagged {location} (key {keys})",
+        observed=f"{len(tags)} storage{'s' * (len(tags) > 1)} tagged {location} "
+        f"(key {names}{', ...' * (len(tags) > EXAMPLES)})",
         expected="cpu",
         place=f"{member} byte {tags[0].offset}",
     )
+
+
+def _named(tag: StorageTag, key: str) -> str:
+    if not tag.key:  # a tensor that names its device itself
+        return key or f"of the tensor at byte {tag.offset}"
+    return f"{tag.key} = {key}" if key else tag.key
 
 
 def unsafe_problems(unsafe: Sequence[UnsafeCall], member: str) -> list[Problem]:

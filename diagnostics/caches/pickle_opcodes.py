@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from diagnostics.caches.pickle_walk import MAX_TEXT, OPAQUE, Handler, MalformedPickleError, PickleWalk
+from diagnostics.caches.pickle_values import OPAQUE, Blob, Global, Node
+from diagnostics.caches.pickle_walk import MAX_TEXT, Handler, MalformedPickleError, PickleWalk
 
 
 def walk_pickle(data: bytes) -> PickleWalk:
@@ -37,15 +38,19 @@ def _text(size_bytes: int) -> Handler:
         size = int.from_bytes(walk.data[walk.at : begin], "little")
         walk.at = begin
         walk.skip(size)
-        walk.stack.append(OPAQUE if size > MAX_TEXT else walk.data[begin : walk.at].decode("utf-8", "replace"))
+        if size > MAX_TEXT:
+            walk.stack.append(Blob(begin, size, text=True))
+        else:
+            walk.stack.append(walk.data[begin : walk.at].decode("utf-8", "replace"))
 
     return push
 
 
 def _bytes(size_bytes: int) -> Handler:
     def push(walk: PickleWalk) -> None:
-        walk.skip(walk.number(size_bytes))
-        walk.stack.append(OPAQUE)
+        size = walk.number(size_bytes)
+        walk.stack.append(Blob(walk.at, size) if size > MAX_TEXT // 4 else OPAQUE)
+        walk.skip(size)
 
     return push
 
@@ -56,16 +61,17 @@ def _integer(size: int, *, signed: bool = False) -> Handler:
 
 def _tuple(size: int) -> Handler:
     def push(walk: PickleWalk) -> None:
-        items = tuple(walk.pop() for _ in range(size))
-        walk.stack.append(items[::-1])
+        stack = walk.stack
+        if len(stack) < size:
+            raise IndexError
+        stack[-size:] = [tuple(stack[-size:])]
 
     return push
 
 
 for _code, _value in {"N": None, "\x88": True, "\x89": False, ")": ()}.items():
     HANDLERS[ord(_code)] = _constant(_value)
-for _code in "]}\x8f\x97":  # empty list, dict, set; an out-of-band buffer
-    HANDLERS[ord(_code)] = _constant(OPAQUE)
+HANDLERS[ord("\x97")] = _constant(OPAQUE)  # an out-of-band buffer
 for _code, _size in {"X": 4, "\x8c": 1, "\x8d": 8, "U": 1, "T": 4}.items():
     HANDLERS[ord(_code)] = _text(_size)
 for _code, _size in {"B": 4, "C": 1, "\x8e": 8, "\x96": 8}.items():
@@ -150,29 +156,66 @@ def _tuple_to_mark(walk: PickleWalk) -> None:
     walk.stack.append(tuple(walk.to_mark()))
 
 
-@_on("l", "d", "\x91")
-def _container_to_mark(walk: PickleWalk) -> None:
-    walk.to_mark()
-    walk.stack.append(OPAQUE)
+@_on("]", "}", "\x8f")
+def _empty(walk: PickleWalk) -> None:
+    walk.stack.append(walk.node())
 
 
-@_on("e", "u", "\x90")
+@_on("l", "\x91")
+def _list_to_mark(walk: PickleWalk) -> None:
+    items = walk.to_mark()
+    walk.stack.append(walk.node())
+    _add(walk, items)
+
+
+@_on("d")
+def _dict_to_mark(walk: PickleWalk) -> None:
+    items = walk.to_mark()
+    walk.stack.append(walk.node())
+    _set(walk, items)
+
+
+@_on("e", "\x90")
 def _extend(walk: PickleWalk) -> None:
-    walk.to_mark()
-    walk.stack[-1]
+    _add(walk, walk.to_mark())
 
 
-@_on("a", "b")
-def _append_or_build(walk: PickleWalk) -> None:
-    walk.pop()
-    walk.stack[-1]
+@_on("u")
+def _setitems(walk: PickleWalk) -> None:
+    _set(walk, walk.to_mark())
+
+
+@_on("a")
+def _append(walk: PickleWalk) -> None:
+    _add(walk, [walk.pop()])
 
 
 @_on("s")
 def _setitem(walk: PickleWalk) -> None:
-    walk.pop()
-    walk.pop()
-    walk.stack[-1]
+    value, key = walk.pop(), walk.pop()
+    walk.keep(walk.stack[-1], key, value)
+
+
+def _add(walk: PickleWalk, values: list[Any]) -> None:
+    node = walk.stack[-1]
+    begin = node.count if type(node) is Node else 0
+    for index, value in enumerate(values, begin):
+        walk.keep(node, index, value)
+
+
+def _set(walk: PickleWalk, items: list[Any]) -> None:
+    node = walk.stack[-1]
+    for key, value in zip(items[::2], items[1::2], strict=False):
+        walk.keep(node, key, value)
+
+
+@_on("b")
+def _build(walk: PickleWalk) -> None:
+    state = walk.pop()
+    target = walk.stack[-1]
+    if isinstance(target, Global):
+        walk.flag(f"a change of {target.name} itself")
+    walk.keep(target, "", state)
 
 
 @_on("0")
@@ -237,26 +280,27 @@ def _stack_global(walk: PickleWalk) -> None:
 @_on("i")
 def _inst(walk: PickleWalk) -> None:
     module, name = walk.line(), walk.line()
-    walk.to_mark()
-    walk.call(walk.name(f"{module}.{name}"))
+    arguments = tuple(walk.to_mark())
+    walk.call(walk.name(f"{module}.{name}"), arguments)
 
 
 @_on("o")
 def _obj(walk: PickleWalk) -> None:
-    walk.call(walk.to_mark()[0])
+    callee, *arguments = walk.to_mark() or (OPAQUE,)
+    walk.call(callee, tuple(arguments))
 
 
 @_on("R", "\x81")
 def _reduce(walk: PickleWalk) -> None:
-    walk.pop()
-    walk.call(walk.pop())
+    arguments = walk.pop()
+    walk.call(walk.pop(), arguments)
 
 
 @_on("\x92")
 def _newobj_ex(walk: PickleWalk) -> None:
     walk.pop()
-    walk.pop()
-    walk.call(walk.pop())
+    arguments = walk.pop()
+    walk.call(walk.pop(), arguments)
 
 
 @_on("\x82", "\x83", "\x84")

@@ -1,8 +1,8 @@
-"""Reads a pickle's opcodes as data: which storages it names, and what it would import or call.
+"""Reads a pickle's opcodes as data: its tensors and storages, and what it would import or call.
 
-Nothing is unpickled: the stack holds plain constants, names and a marker for everything else, so no
-class is looked up, nothing is imported and nothing is called. Time and memory are bounded by MAX_OPS,
-MAX_TEXT and the caller's limit on bytes; nesting costs no recursion. Opcodes: PEP 307, 574, 3154 and
+Nothing is unpickled: the stack holds plain constants and the stand-ins of pickle_values, so no class is
+looked up, nothing is imported and nothing is called. Time and memory are bounded by MAX_OPS, the other limits
+here and the caller's limit on bytes; nesting costs no recursion. Opcodes: PEP 307, 574, 3154 and
 the comments of Python's pickletools.
 """
 
@@ -10,45 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from diagnostics.caches.file_bytes import DamagedFileError
-from diagnostics.caches.safe_globals import SAFE_GLOBALS
+from diagnostics.caches.pickle_values import GLOBALS, KEPT, UNSAFE, Blob, Node, Tensor
+from diagnostics.caches.pickle_values import OPAQUE as OPAQUE
+from diagnostics.caches.pickle_values import Global as Global
+from diagnostics.caches.pickle_values import UnsafeCall as UnsafeCall
 from diagnostics.caches.storages import StorageTag, storage_type
+from diagnostics.caches.tensor_rebuilding import OTHERS, TENSORS
 
 MAX_OPS = 2_000_000  # a checkpoint of 10,000 tensors has about 500,000
 MAX_MEMO = 1_000_000
 MAX_TEXT = 1024  # longer strings are never names, keys or devices
 MAX_UNSAFE = 16  # different names that are kept
+MAX_NODES = 200_000  # containers that are kept, and what they keep; tensors beyond have no key
+MAX_KEPT = 400_000
+MAX_TENSORS = 100_000  # that are kept; all are counted
 
 
 class MalformedPickleError(DamagedFileError):
     """The bytes are no complete pickle; `truncated` tells one that is cut off from nonsense."""
-
-
-class Global(NamedTuple):
-    """A name the pickle would import."""
-
-    name: str
-
-
-class UnsafeCall(NamedTuple):
-    """A name beyond tensor rebuilding, and the offset at which the pickle asks for it."""
-
-    name: str
-    offset: int
-
-
-# One object a name: a pickle of a million names costs no memory for them.
-GLOBALS = {name: Global(name) for name in SAFE_GLOBALS}
-UNSAFE = Global("noted as unsafe")
-
-
-class Opaque:
-    """Whatever a pickle builds that nobody needs to know."""
-
-
-OPAQUE = Opaque()
 
 
 Handler = Callable[["PickleWalk"], None]  # what one opcode does to the walk
@@ -66,7 +48,15 @@ class PickleWalk:
     memo: dict[int, Any] = field(default_factory=dict)
     storages: dict[tuple[str, str], StorageTag] = field(default_factory=dict)
     unsafe: dict[str, UnsafeCall] = field(default_factory=dict)
+    refused: dict[str, UnsafeCall] = field(default_factory=dict)  # harmless names beyond tensors
+    placed: list[StorageTag] = field(default_factory=list)  # tensors that name a device of their own
+    used: dict[StorageTag, list[int]] = field(default_factory=dict)  # [bytes of all views, first byte, last byte]
+    dtypes: dict[StorageTag, str] = field(default_factory=dict)  # of storages of bytes, by their tensors
+    kept_tensors: list[Tensor] = field(default_factory=list)
+    blobs: list[Blob] = field(default_factory=list)  # whole torch files inside the pickle
     tensors: int = 0
+    nodes: int = 0
+    kept: int = 0
     op_at: int = 0
 
     def run(self, handlers: Mapping[int, Handler]) -> PickleWalk:
@@ -148,6 +138,8 @@ class PickleWalk:
         known = GLOBALS.get(name, UNSAFE)
         if known is UNSAFE:
             self.flag(name)
+        elif known.refused and len(self.refused) < MAX_UNSAFE:
+            self.refused.setdefault(name, UnsafeCall(name, self.op_at))
         return known
 
     def flag(self, name: str) -> None:
@@ -155,22 +147,88 @@ class PickleWalk:
         if len(self.unsafe) < MAX_UNSAFE:
             self.unsafe.setdefault(name, UnsafeCall(name, self.op_at))
 
-    def call(self, callee: Any) -> None:
-        """Pushes what a call would give: nothing is called."""
+    def call(self, callee: Any, arguments: Any) -> None:
+        """Pushes what stands for the result of a call: nothing is called."""
         if not isinstance(callee, Global):
             self.flag("a value computed by the pickle itself")
-        elif callee.name.startswith("torch._utils._rebuild") and "parameter" not in callee.name:
-            self.tensors += 1
-        self.stack.append(OPAQUE)
+        self.stack.append(self.result(callee, arguments))
+
+    def result(self, callee: Any, arguments: Any) -> Any:
+        """Returns what stands for the result of a call."""
+        name = callee.name if isinstance(callee, Global) else ""
+        rebuild = TENSORS.get(name)
+        if rebuild is None and name not in OTHERS:
+            return self._object(name, arguments)
+        self.tensors += rebuild is not None
+        try:
+            value = (rebuild or OTHERS[name])(self, arguments)
+        except (ValueError, TypeError, IndexError):
+            return OPAQUE  # no such arguments: torch would refuse them
+        if rebuild is None:
+            return value
+        if len(self.kept_tensors) >= MAX_TENSORS:
+            return OPAQUE
+        self.kept_tensors.append(value)
+        return value
+
+    def _object(self, name: str, arguments: Any) -> Any:
+        if name == "torch.storage._load_from_bytes" and type(arguments) is tuple and arguments:
+            return self._blob(arguments[0])
+        if name == "_codecs.encode" and type(arguments) is tuple and arguments and type(arguments[0]) is Blob:
+            return arguments[0]
+        node = self.node()
+        if type(node) is Node and type(arguments) is tuple:
+            for value in arguments:
+                self.keep(node, "", value)
+            node.count = 0
+        return node
+
+    def _blob(self, value: Any) -> Any:
+        return OPAQUE
+
+    def node(self) -> Any:
+        """Returns an empty container, or the marker for everything else where there are too many."""
+        self.nodes += 1
+        return Node() if self.nodes <= MAX_NODES else OPAQUE
+
+    def keep(self, node: Any, key: Any, value: Any) -> None:
+        """Puts a value into a container where it may lead to a tensor."""
+        if type(node) is not Node:
+            return
+        node.count += 1
+        if type(value) in KEPT and value and self.kept < MAX_KEPT:
+            self.kept += 1
+            node.items.append((key, value))
+
+    def use(self, storage: StorageTag, tensor: Tensor, begin: int, end: int) -> None:
+        """Notes which bytes of a storage a tensor views."""
+        use = self.used.get(storage)
+        if use is None:
+            self.used[storage] = [min(tensor.bytes, end - begin), begin, end]
+            if storage.dtype == "bytes":
+                self.dtypes[storage] = tensor.dtype
+        else:
+            use[0] += min(tensor.bytes, end - begin)
+            use[1] = min(use[1], begin)
+            use[2] = max(use[2], end)
+
+    def on_device(self, tensor: Tensor) -> StorageTag:
+        """Notes a tensor that names a device of its own."""
+        tag = StorageTag("", tensor.dtype, tensor.itemsize, tensor.device, tensor.numel, tensor.at)
+        self.placed.append(tag)
+        return tag
 
     def persistent(self, reference: Any) -> None:
         """Notes the storage that a persistent id names: ('storage', class, key, location, numel, ...)."""
-        self.stack.append(OPAQUE)
         match reference:
             case ("storage", Global(name), str(key), str(location), int(numel), *_) if 0 <= numel < 1 << 62:
-                dtype, itemsize = storage_type(name.rpartition(".")[2])
-                self.storages.setdefault((key, location), StorageTag(key, dtype, itemsize, location, numel, self.op_at))
-            case ("module", *_):  # legacy files keep the source of saved modules here
+                tag = self.storages.get((key, location))
+                if tag is None:
+                    tag = StorageTag(key, *storage_type(name.rpartition(".")[2]), location, numel, self.op_at)
+                    self.storages[key, location] = tag
+                self.stack.append(tag)
+            case ("module", kind, *_):  # legacy files keep the source of saved modules here
                 self.flag("a module's source kept in the pickle")
+                self.stack.append(kind)
             case _:
                 raise MalformedPickleError(f"the persistent id at byte {self.op_at} names no storage")

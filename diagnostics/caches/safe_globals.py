@@ -31,6 +31,7 @@ _TORCH_REBUILDS = {
     "torch._utils._rebuild_tensor_v2",
     "torch._utils._rebuild_tensor_v3",
     "torch._utils._rebuild_wrapper_subclass",
+    "torch._utils._rebuild_xla_tensor",
     "torch.per_channel_affine",
     "torch.per_channel_affine_float_qparams",
     "torch.per_channel_symmetric",
@@ -41,18 +42,62 @@ _CONTAINERS = {
     f"{module}.{name}"
     for module in ("builtins", "__builtin__")
     for name in ("bytearray", "complex", "dict", "frozenset", "list", "set", "slice", "tuple")
-} | {"_codecs.encode", "collections.Counter", "collections.OrderedDict", "copyreg._reconstructor"}
+} | {
+    "_codecs.encode",
+    "collections.Counter",
+    "collections.OrderedDict",
+    "copy_reg._reconstructor",
+    "copyreg._reconstructor",
+}
 _ARRAYS = {
     "numpy.dtype",
     "numpy.ndarray",
+    "numpy.core.numeric._frombuffer",
+    "numpy._core.numeric._frombuffer",
     *(f"numpy.{core}.multiarray.{name}" for core in ("core", "_core") for name in ("_reconstruct", "scalar")),
 }
 _DTYPE_NAMES = (
     "bfloat16 bool complex32 complex64 complex128 float16 float32 float64 int8 int16 int32 int64 uint8 uint16 "
     "uint32 uint64 qint8 qint32 quint8 quint4x2 quint2x4 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
-    "float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2"
+    "float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2 bits8 bits16 bits1x8 bits2x4 bits4x2"
 )
-_DTYPES = {f"torch.{name}" for name in _DTYPE_NAMES.split()}
+_DTYPES = {f"torch.{name}" for name in _DTYPE_NAMES.split()} | {
+    f"torch.{sign}int{bits}" for sign in ("", "u") for bits in range(1, 8)
+}
 _STORAGES = {f"torch.{place}{name}" for place in ("", "cuda.") for name in STORAGE_TYPES}
+# Classes of tensors before torch 0.4, and of sparse ones.
+_TENSORS = {
+    f"torch.{place}{name.removesuffix('Storage')}Tensor"
+    for place in ("", "cuda.", "sparse.", "cuda.sparse.")
+    for name in STORAGE_TYPES
+    if not name.startswith(("Q", "Complex", "Untyped"))
+}
 
-SAFE_GLOBALS = frozenset(_TORCH_REBUILDS | _CONTAINERS | _ARRAYS | _DTYPES | _STORAGES)
+SAFE_GLOBALS = frozenset(_TORCH_REBUILDS | _CONTAINERS | _ARRAYS | _DTYPES | _STORAGES | _TENSORS)
+
+# Plain values of the standard library, numpy and torch: to build them runs nothing of the writer's, but
+# `torch.load(weights_only=True)`, the default since torch 2.6, refuses a file that names one.
+_VALUES = {
+    "argparse": "Namespace",
+    "builtins": "object range",
+    "__builtin__": "object range xrange",
+    "collections": "defaultdict deque",
+    "datetime": "date datetime time timedelta timezone",
+    "decimal": "Decimal",
+    "fractions": "Fraction",
+    "pathlib": "Path PosixPath PurePath PurePosixPath PureWindowsPath WindowsPath",
+    "pathlib._local": "Path PosixPath PurePath PurePosixPath PureWindowsPath WindowsPath",
+    "types": "SimpleNamespace",
+    "uuid": "SafeUUID UUID",
+    "numpy": "bool_ float16 float32 float64 int8 int16 int32 int64 str_ uint8 uint16 uint32 uint64",
+    "numpy.random._mt19937": "MT19937",
+    "numpy.random._pcg64": "PCG64 PCG64DXSM",
+    "numpy.random._philox": "Philox",
+    "numpy.random._sfc64": "SFC64",
+    "numpy.random._pickle": "__bit_generator_ctor __generator_ctor __randomstate_ctor",
+    "numpy.random.bit_generator": "SeedSequence __pyx_unpickle_SeedSequence",
+    "torch._C": "Generator",
+    "torch.nn.parameter": "Buffer",
+    "torch.torch_version": "TorchVersion",
+}
+REFUSED_GLOBALS = frozenset(f"{module}.{name}" for module, names in _VALUES.items() for name in names.split())

@@ -27,10 +27,21 @@ STORAGE_TYPES: dict[str, tuple[str, int]] = {
     "UntypedStorage": ("bytes", 1),
 }
 
+# Bytes of one element by dtype, those without a storage class too. 1-bit to 7-bit types are not here.
+DTYPE_BYTES: dict[str, int] = {
+    **dict(STORAGE_TYPES.values()),
+    "uint16": 2,
+    "uint32": 4,
+    "uint64": 8,
+    "complex32": 4,
+    "float4_e2m1fn_x2": 1,
+    **{f"float8_{kind}": 1 for kind in ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu")},
+}
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StorageTag:
-    """One storage. `numel` counts elements of `dtype`, `offset` is where the pickle names it."""
+    """One storage, equal only to itself. `numel` counts its elements, `offset` is where the pickle names it."""
 
     key: str
     dtype: str

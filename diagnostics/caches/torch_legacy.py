@@ -21,7 +21,8 @@ Fix: load it with `map_location="cpu"` and save it again, which also gives the f
 from __future__ import annotations
 
 from diagnostics.caches.file_bytes import FileBytes
-from diagnostics.caches.file_scan import FileScan, Problem, by_device, by_dtype, device_problems, unsafe_problems
+from diagnostics.caches.file_scan import FileScan, Problem
+from diagnostics.caches.pickle_facts import facts_of
 from diagnostics.caches.pickle_opcodes import HANDLERS
 from diagnostics.caches.pickle_walk import MalformedPickleError, PickleWalk
 from diagnostics.caches.torch_legacy_patch import repair as repair  # part of this plugin's contract
@@ -50,20 +51,17 @@ def scan(file: FileBytes) -> FileScan:
         name = "truncated-file" if cut else "corrupt-file"
         problem = Problem(name=name, observed=str(error), expected="five whole pickles")
         return FileScan(path=file.path, size=file.size, code=CODE, format=FORMAT, problems=(problem,))
-    storages = tuple(walk.storages.values())
+    facts = facts_of(walk)
     return FileScan(
         path=file.path,
         size=file.size,
         code=CODE,
         format=FORMAT,
-        devices=by_device(storages),
-        dtypes=by_dtype(storages),
-        tensors=walk.tensors,
-        problems=(
-            *device_problems(storages, "object pickle"),
-            *unsafe_problems(list(walk.unsafe.values()), "object pickle"),
-            *_cut_off(file, walk),
-        ),
+        devices=facts.devices,
+        dtypes=facts.dtypes,
+        tensors=facts.tensors,
+        facts=facts.facts,
+        problems=(*facts.problems_of("object pickle"), *_cut_off(file, walk)),
     )
 
 
@@ -71,13 +69,16 @@ def _walk(file: FileBytes) -> PickleWalk:
     for limit in (FIRST_READ, MAX_PICKLE_BYTES):
         walk = PickleWalk(file.head(limit))
         try:
+            built = []
             for _ in PICKLES:
                 walk.stack, walk.marks, walk.memo = [], [], {}
                 walk.run(HANDLERS)
+                built.append(walk.stack)
         except MalformedPickleError:
             if limit == MAX_PICKLE_BYTES or file.size <= limit:
                 raise
         else:
+            walk.stack = built[PICKLES.index("object")]
             return walk
     raise AssertionError("unreachable: the last limit raises")
 

@@ -25,9 +25,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
-from diagnostics.caches.file_scan import FileScan, Problem, by_device, by_dtype, device_problems, unsafe_problems
+from diagnostics.caches.file_scan import FileScan, Problem
+from diagnostics.caches.pickle_facts import PickleFacts, facts_of
 from diagnostics.caches.pickle_opcodes import walk_pickle
-from diagnostics.caches.pickle_walk import MalformedPickleError, UnsafeCall
+from diagnostics.caches.pickle_walk import MalformedPickleError
 from diagnostics.caches.storages import StorageTag
 from diagnostics.caches.torch_zip_patch import repair as repair  # part of this plugin's contract
 from diagnostics.caches.zip_checksums import deep as deep  # as is this
@@ -67,32 +68,28 @@ def _scan(file: FileBytes) -> FileScan:
         return FileScan(
             path=file.path, size=file.size, code=CODE, format="torchscript", skipped="a TorchScript program"
         )
-    storages, unsafe, tensors = _walk(read_member(file, pickle, MAX_PICKLE_BYTES))
+    facts = _facts(read_member(file, pickle, MAX_PICKLE_BYTES))
     return FileScan(
         path=file.path,
         size=file.size,
         code=CODE,
         format=FORMAT,
-        devices=by_device(storages),
-        dtypes=by_dtype(storages),
-        tensors=tensors,
-        problems=(
-            *device_problems(storages, pickle.name),
-            *unsafe_problems(unsafe, pickle.name),
-            *_missing_storages(storages, members, root),
-        ),
+        devices=facts.devices,
+        dtypes=facts.dtypes,
+        tensors=facts.tensors,
+        facts=facts.facts,
+        problems=(*facts.problems_of(pickle.name), *_missing_storages(facts.storages, members, root)),
     )
 
 
 # The files of one cache folder often have the same pickle byte for byte: only their tensors differ.
 @lru_cache(maxsize=64)
-def _walk_small(data: bytes) -> tuple[tuple[StorageTag, ...], tuple[UnsafeCall, ...], int]:
-    facts = walk_pickle(data)
-    return tuple(facts.storages.values()), tuple(facts.unsafe.values()), facts.tensors
+def _facts_small(data: bytes) -> PickleFacts:
+    return facts_of(walk_pickle(data))
 
 
-def _walk(data: bytes) -> tuple[tuple[StorageTag, ...], tuple[UnsafeCall, ...], int]:
-    return _walk_small(data) if len(data) <= 1 << 16 else _walk_small.__wrapped__(data)
+def _facts(data: bytes) -> PickleFacts:
+    return _facts_small(data) if len(data) <= 1 << 16 else _facts_small.__wrapped__(data)
 
 
 def _missing_storages(storages: tuple[StorageTag, ...], members: list[Member], root: str) -> list[Problem]:

@@ -51,7 +51,7 @@ def test_a_contaminated_folder_names_file_storage_and_remedy(torch_files: Path, 
     assert lines == [
         "FAIL  C101  1 of 2 cache files carry tags of cuda:1: "
         "a machine without that device, or a forked worker, fails on them",
-        f"            read: {folder}/cuda.pt, {place}: 1 storage tagged cuda:1 (key 0) (expected cpu)",
+        f"            read: {folder}/cuda.pt, {place}: 1 storage tagged cuda:1 (key 0 = latent) (expected cpu)",
         "            fix:  rewrite the tags to cpu; no tensor is read or copied for it, and no GPU is needed",
         f"                  ups-doctor fix-cache {folder}",
         "",

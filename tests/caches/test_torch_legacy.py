@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from diagnostics.caches.file_scan import FileScan, Tally
+from diagnostics.caches.file_scan import FileScan, Tally, TensorFact
 from diagnostics.caches.one_file import scan_file
 
 
@@ -16,6 +16,7 @@ def test_a_clean_legacy_file_is_described(torch_files: Path) -> None:
         devices={"cpu": Tally(storages=1, bytes=48)},
         dtypes={"float32": Tally(storages=1, bytes=48)},
         tensors=1,
+        facts=(TensorFact(key="latent", dtype="float32", shape=(3, 4), device="cpu", bytes=48, storage_bytes=48),),
     )
 
 

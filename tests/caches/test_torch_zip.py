@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.caches.file_scan import FileScan, Problem, Tally
+from diagnostics.caches.file_scan import FileScan, Problem, Tally, TensorFact
 from diagnostics.caches.one_file import scan_file
 from diagnostics.findings import Severity
 
@@ -25,6 +25,7 @@ def test_a_clean_file_is_described_and_has_no_problem(torch_files: Path) -> None
         devices={"cpu": Tally(storages=1, bytes=48)},
         dtypes={"float32": Tally(storages=1, bytes=48)},
         tensors=1,
+        facts=(TensorFact(key="latent", dtype="float32", shape=(3, 4), device="cpu", bytes=48, storage_bytes=48),),
     )
 
 
@@ -34,7 +35,7 @@ def test_a_cuda_tag_is_named_with_its_member_and_byte(torch_files: Path) -> None
     assert scan.problems == (
         Problem(
             name="cuda-in-cache",
-            observed="1 storage tagged cuda:1 (key 0)",
+            observed="1 storage tagged cuda:1 (key 0 = latent)",
             expected="cpu",
             place=f"cuda/data.pkl byte {offset}",
             severity=Severity.ERROR,
@@ -47,7 +48,7 @@ def test_only_the_tagged_storage_of_a_mixed_file_is_named(torch_files: Path) -> 
     scan = scan_file(str(torch_files / "mixed.pt"))
     assert scan.devices == {"cpu": Tally(storages=1, bytes=6), "cuda:0": Tally(storages=1, bytes=40)}
     assert scan.dtypes == {"float16": Tally(storages=1, bytes=6), "int64": Tally(storages=1, bytes=40)}
-    assert [problem.observed for problem in scan.problems] == ["1 storage tagged cuda:0 (key 1)"]
+    assert [problem.observed for problem in scan.problems] == ["1 storage tagged cuda:0 (key 1 = b)"]
 
 
 @pytest.mark.parametrize(("name", "device"), [("mps.pt", "mps"), ("cuda_protocol4.pt", "cuda:7")])
