@@ -39,7 +39,7 @@ def ensure_cache(
     )
     if temporary is None:
         return "reused"
-    _fill(temporary, material, model.to(world.device).eval(), world)
+    _fill(temporary, expected, material, model.to(world.device).eval(), world)
     barrier(world)
     if world.is_first:
         latent_cache.publish(temporary, folder, expected)
@@ -76,17 +76,24 @@ def _has_files(folder: Path) -> bool:
 
 
 @torch.no_grad()
-def _fill(folder: Path, material: Material, model: FieldAutoencoder, world: World) -> None:
+def _fill(folder: Path, expected: Mapping[str, Any], material: Material, model: FieldAutoencoder, world: World) -> None:
+    layout, arrays = latent_cache.layout_of(expected)
     for split, samples in (("train", material.splits.train), ("validation", material.splits.validation)):
         for field, name in enumerate(material.spec.fields):
-            array = np.lib.format.open_memmap(latent_cache.array_path(folder, split, name), mode="r+")
+            array = arrays[latent_cache.array_name(split, name)]
             for position in range(world.rank, len(samples), world.size):
-                for start in range(0, material.spec.frames, FRAMES_AT_ONCE):
-                    stop = min(start + FRAMES_AT_ONCE, material.spec.frames)
-                    frames = _frames(material.reader, int(samples[position]), name, start, stop)
-                    u_TXC = torch.from_numpy(material.normalisation.normalise(name, frames)).to(world.device)
-                    array[position, start:stop] = model.encode(u_TXC, field).float().cpu().numpy()
-            array.flush()
+                latents = _encoded(material, model, world, int(samples[position]), field)
+                layout.write(folder, array, position, latents)
+
+
+def _encoded(material: Material, model: FieldAutoencoder, world: World, sample: int, field: int) -> np.ndarray:
+    """Returns the latents of all frames of one sample, (T, S, D), float32."""
+    name, frames, parts = material.spec.fields[field], material.spec.frames, []
+    for start in range(0, frames, FRAMES_AT_ONCE):
+        values = _frames(material.reader, sample, name, start, min(start + FRAMES_AT_ONCE, frames))
+        u_TXC = torch.from_numpy(material.normalisation.normalise(name, values)).to(world.device)
+        parts.append(model.encode(u_TXC, field).float().cpu().numpy())
+    return np.concatenate(parts)
 
 
 def _frames(reader: FieldReader, sample: int, name: str, start: int, stop: int) -> np.ndarray:

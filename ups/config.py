@@ -94,11 +94,13 @@ class OperatorConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheConfig:
-    """The latent cache. `dir` may lie on a RAM disk such as /dev/shm/latents."""
+    """The latent cache, and what of it is kept in memory while a run reads it."""
 
     enabled: bool = True
     dir: Path | None = None  # default: <output.dir>/cache
     dtype: Literal["float32", "float16"] = "float32"
+    layout: Literal["npy", "safetensors", "shards", "pt"] = "npy"  # of a cache that is built; every layout is read
+    ram_disk: str = "off"  # auto: a copy in /dev/shm where it has the room; a folder: there, or the run is refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,8 @@ FREE_TO_CHANGE = (
     "name",
     "output.dir",
     "cache.dir",
+    "cache.layout",
+    "cache.ram_disk",
     "data.root",
     "data.generate",
     "training.port",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from small_run import write_config, write_data
 
 from ups.cache_build import ensure_cache
 from ups.config import UpsConfig, load_config
+from ups.data.cache_layouts import LAYOUTS
 from ups.data.latent_cache import LatentPairDataset
 from ups.distributed import alone
 from ups.errors import DataError
@@ -36,6 +38,9 @@ class Made:
 
     def ensure(self, *, rebuild: bool = False, state: dict[str, Any] | None = None) -> str:
         return ensure_cache(self.config, self.material, state or self.state, alone(), rebuild=rebuild)
+
+    def configure(self, **cache: str) -> None:
+        self.config = replace(self.config, cache=replace(self.config.cache, **cache))
 
     def other_state(self) -> dict[str, Any]:
         name, *_ = self.state
@@ -111,3 +116,33 @@ def test_a_folder_with_something_else_in_it_is_never_removed(made: Made) -> None
     with pytest.raises(Exception, match="cannot write the latent cache"):
         made.ensure(rebuild=True)
     assert (made.folder / "thesis.tex").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_every_layout_gives_the_same_batches_and_is_read_under_any_setting(made: Made, layout: str, dtype: str) -> None:
+    indices = [23, 0, 7, 7, 12]
+    made.configure(dtype=dtype)
+    made.ensure()
+    usual = LatentPairDataset(made.folder, "train", made.material.spec).batch(indices)
+    made.configure(layout=layout)
+    assert made.ensure(rebuild=True) == "built"
+    made.configure(layout="npy")
+    assert made.ensure() == "reused"
+    dataset = LatentPairDataset(made.folder, "train", made.material.spec)
+    assert dataset.layout == layout
+    batch = dataset.batch(indices)
+    assert batch["z_in"].dtype == getattr(torch, dtype)
+    assert batch.keys() == usual.keys()
+    assert all(torch.equal(batch[name], usual[name]) for name in usual)
+
+
+def test_a_cache_of_the_first_format_is_read(made: Made) -> None:
+    made.ensure()
+    path = made.folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    del manifest["layout"]
+    shapes = {f"{name}.npy": shape for name, shape in manifest["shapes"].items()}
+    path.write_text(json.dumps(manifest | {"format": 1, "shapes": shapes}))
+    assert made.ensure() == "reused"
+    assert LatentPairDataset(made.folder, "train", made.material.spec).layout == "npy"

@@ -117,6 +117,7 @@ def test_the_cache_is_built_reused_rebuilt_and_described(plain: Path) -> None:
         "strides       time 1, space 1",
         f"samples       train {len(manifest['splits']['train'])}, validation {len(manifest['splits']['validation'])}",
         "dtype         float32",
+        "layout        npy",
         f"encoder       {manifest['encoder']}",
         f"normalisation {manifest['normalisation']}",
         f"files         {sizes}",

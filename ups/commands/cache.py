@@ -59,9 +59,17 @@ def info(config: Path, overrides: tuple[str, ...]) -> None:
         "strides": f"time {manifest['time_stride']}, space {manifest['space_stride']}",
         "samples": ", ".join(f"{split} {count}" for split, count in samples.items()),
         "dtype": manifest["dtype"],
+        "layout": manifest["layout"],
         "encoder": manifest["encoder"],
         "normalisation": manifest["normalisation"],
-        "files": ", ".join(f"{name} {size / 1e6:.2f} MB" for name, size in manifest["files"].items()),
+        "files": _files(manifest["files"]),
     }
     for name, value in rows.items():
         click.echo(f"{name:<14}{value}")
+
+
+def _files(sizes: dict[str, int]) -> str:
+    """Returns each file with its size, of many only their number and the sum."""
+    if len(sizes) > 8:
+        return f"{len(sizes)} files, {sum(sizes.values()) / 1e6:.2f} MB"
+    return ", ".join(f"{name} {size / 1e6:.2f} MB" for name, size in sizes.items())

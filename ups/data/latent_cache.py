@@ -1,7 +1,8 @@
 """Latents on disk: encoded once, read by any number of workers, refused when they are not the encoder's.
 
-Layout of `cache_dir`: manifest.json and one `<split>_<field>.npy` of shape (samples, frames, S, D) for the
-splits train and validation. Always CPU arrays: no device is written down, so none can be missing later.
+In `cache_dir`: manifest.json, and for the splits train and validation one array a field of shape (samples, frames,
+S, D) in the files of one of ups.data.cache_layouts. Always CPU arrays: what says on which device a tensor was is
+never written by us, and refused where another program wrote it.
 
 Shapes: S tokens, D latent channels.
 """
@@ -20,12 +21,13 @@ import torch
 from torch.utils.data import Dataset
 
 from ups.config import UpsConfig
+from ups.data.cache_folder import MANIFEST, remove
+from ups.data.cache_layouts import LAYOUTS, Array, Layout, Source
 from ups.data.fields import FieldSpec
 from ups.data.normalisation import Normalisation
 from ups.errors import DataError, UpsError, from_os_error
 
-FORMAT = 1
-MANIFEST = "manifest.json"
+FORMAT = 2
 SPLITS = ("train", "validation")
 REBUILD = "ups cache build CONFIG --rebuild"
 REPAIR = "ups cache repair CONFIG   # encodes again only what is missing"
@@ -35,17 +37,19 @@ SPARE_BYTES = 64 << 20  # left free on the cache's disk, for what else a run wri
 class LatentPairDataset(Dataset[dict[str, Any]]):
     """The pairs of PairDataset as latents, in the same order: {"z_in", "z_out": (S, D), "cond": (3,), ...}.
 
-    Arrays are memory-mapped in the process that reads, so workers share one copy in the page cache.
+    Files are opened in the process that reads, and mapped, so workers share one copy in the page cache.
     """
 
     def __init__(self, folder: Path, split: str, spec: FieldSpec) -> None:
         manifest = read_manifest(folder)
-        self.folder, self.split, self.spec = folder, split, spec
+        self.folder, self.spec = folder, spec
+        self.layout, self.arrays = manifest["layout"], _arrays(manifest)
+        self._split = split
         self.samples = manifest["splits"][split]
         self._each = max(1, spec.frames - 1)
         self._sample_numbers = np.asarray(self.samples, dtype=np.int64)
         self._conditions = _conditions(spec, self._each)
-        self._arrays: dict[str, np.ndarray] = {}
+        self._open: dict[str, Source] = {}
 
     def __len__(self) -> int:
         return len(self.samples) * self._each
@@ -60,27 +64,29 @@ class LatentPairDataset(Dataset[dict[str, Any]]):
         if index_B.min() < 0 or index_B.max() >= len(self):
             raise IndexError(f"item {index_B.min()} to {index_B.max()} of {len(self)}")
         position_B, frame_B = np.divmod(index_B, self._each)
-        first, last = self.spec.fields[0], self.spec.fields[-1]
-        steady = self.spec.kind == "steady"
+        z_in, z_out = self._pair(position_B, frame_B)
         return {
-            "z_in": self._latents(first, position_B, frame_B),
-            "z_out": self._latents(last, position_B, frame_B if steady else frame_B + 1),
+            "z_in": z_in,
+            "z_out": z_out,
             "cond": torch.from_numpy(self._conditions[frame_B]),
             "sample": torch.from_numpy(self._sample_numbers[position_B]),
             "frame": torch.from_numpy(frame_B),
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_arrays": {}}
+        return self.__dict__ | {"_open": {}}
 
-    def _latents(self, field: str, position_B: np.ndarray, frame_B: np.ndarray) -> torch.Tensor:
-        if field not in self._arrays:
-            path = array_path(self.folder, self.split, field)
-            try:
-                self._arrays[field] = np.load(path, mmap_mode="r", allow_pickle=False)
-            except (OSError, ValueError) as error:
-                raise DataError(f"the latent cache is damaged: {path}: {error}", hint=REPAIR) from error
-        return torch.from_numpy(np.asarray(self._arrays[field][position_B, frame_B]))
+    def _pair(self, position_B: np.ndarray, frame_B: np.ndarray) -> Sequence[torch.Tensor]:
+        if self.spec.kind == "steady":
+            return [self._source(field).take(position_B, frame_B[None])[0] for field in self.spec.fields]
+        (field,) = self.spec.fields
+        return self._source(field).take(position_B, np.stack([frame_B, frame_B + 1])).unbind(0)
+
+    def _source(self, field: str) -> Source:
+        if field not in self._open:
+            array = self.arrays[array_name(self._split, field)]
+            self._open[field] = LAYOUTS[self.layout].open(self.folder, array)
+        return self._open[field]
 
 
 def _conditions(spec: FieldSpec, each: int) -> np.ndarray:
@@ -93,9 +99,21 @@ def _conditions(spec: FieldSpec, each: int) -> np.ndarray:
     return np.stack([lead, times, log_parameter], axis=1).astype(np.float32)
 
 
-def array_path(folder: Path, split: str, field: str) -> Path:
-    """Returns the file of one field of one split."""
-    return folder / f"{split}_{field}.npy"
+def array_name(split: str, field: str) -> str:
+    """Returns the name of one field of one split."""
+    return f"{split}_{field}"
+
+
+def layout_of(manifest: Mapping[str, Any]) -> tuple[Layout, dict[str, Array]]:
+    """Returns how a cache lies on disk, and its arrays by name."""
+    return LAYOUTS[manifest["layout"]], _arrays(manifest)
+
+
+def _arrays(manifest: Mapping[str, Any]) -> dict[str, Array]:
+    return {
+        name: Array(name=name, shape=tuple(shape), dtype=manifest["dtype"])
+        for name, shape in manifest["shapes"].items()
+    }
 
 
 def encoder_hash(state: Mapping[str, torch.Tensor]) -> str:
@@ -118,13 +136,14 @@ def expected_manifest(
 ) -> dict[str, Any]:
     """Returns all that the latents depend on, and the files they make; a cache with another one is refused."""
     shapes = {
-        array_path(Path(), split, field).name: [len(splits[split]), spec.frames, *latent_shape]
+        array_name(split, field): [len(splits[split]), spec.frames, *latent_shape]
         for split in SPLITS
         for field in spec.fields
     }
     file = spec.path.stat()
     return {
         "format": FORMAT,
+        "layout": config.cache.layout,
         "task": spec.task,
         "data": {"file": spec.path.name, "bytes": file.st_size, "modified_ns": file.st_mtime_ns},
         "time_stride": spec.time_stride,
@@ -148,7 +167,7 @@ def parse_manifest(folder: Path) -> dict[str, Any]:
     """Returns the manifest of a cache, whatever its files are. Raises DataError where there is none."""
     path = folder / MANIFEST
     try:
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        manifest: dict[str, Any] = _in_this_format(json.loads(path.read_text(encoding="utf-8")))
         files: dict[str, int] = manifest["files"]
         if not all(isinstance(size, int) for size in files.values()):
             raise TypeError("'files' must give a size in bytes for each name")
@@ -156,6 +175,16 @@ def parse_manifest(folder: Path) -> dict[str, Any]:
         raise DataError(f"{folder} holds no latent cache: {MANIFEST} is not there", hint=REBUILD) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise DataError(f"{path} is not the manifest of a latent cache: {error}", hint=REBUILD) from error
+    return manifest
+
+
+def _in_this_format(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Returns the manifest, one of format 1 as format 2 would say it; the files were the same."""
+    if manifest.get("format") == 1:
+        shapes = {name.removesuffix(".npy"): shape for name, shape in manifest["shapes"].items()}
+        return manifest | {"format": FORMAT, "layout": "npy", "shapes": shapes}
+    if manifest["layout"] not in LAYOUTS:
+        raise ValueError(f"layout {manifest['layout']!r} is not one of {', '.join(LAYOUTS)}")
     return manifest
 
 
@@ -182,7 +211,7 @@ def check(folder: Path, expected: Mapping[str, Any]) -> None:
     different = [
         f"{key} is {_short(found.get(key))}, {_short(value)} is needed"
         for key, value in expected.items()
-        if found.get(key) != value
+        if key != "layout" and found.get(key) != value  # a cache of another layout is as good
     ]
     if different:
         raise DataError(
@@ -196,12 +225,13 @@ def reserve(folder: Path, expected: Mapping[str, Any]) -> Path:
 
     Raises UpsError before a byte is written where the disk has not the room.
     """
-    item = np.dtype(expected["dtype"]).itemsize
-    needed = sum(int(np.prod(shape)) for shape in expected["shapes"].values()) * item
+    layout, arrays = layout_of(expected)
+    files = {name: size for array in arrays.values() for name, size in layout.files(array).items()}
+    needed = sum(files.values())
     temporary = folder.with_name(folder.name + ".building")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        _remove(temporary)
+        remove(temporary)
         disk = os.statvfs(folder.parent)
         free = disk.f_bavail * disk.f_frsize
         if free < needed + SPARE_BYTES:
@@ -211,41 +241,39 @@ def reserve(folder: Path, expected: Mapping[str, Any]) -> Path:
                 hint="set cache.dir to another disk, cache.dtype=float16, or cache.enabled=false",
             )
         temporary.mkdir()
-        for name, shape in expected["shapes"].items():
-            _preallocate(temporary / name, tuple(shape), expected["dtype"])
+        for name, size in files.items():
+            _preallocate(temporary / name, size)
+        for array in arrays.values():
+            layout.begin(temporary, array)
     except OSError as error:
-        _remove(temporary)
+        remove(temporary)
         raise from_os_error(error, action="cannot write the latent cache", path=folder) from error
     return temporary
 
 
 def publish(temporary: Path, folder: Path, expected: Mapping[str, Any]) -> None:
     """Puts a complete cache in its place; the manifest is written last, and an old cache goes only now."""
-    files = {name: (temporary / name).stat().st_size for name in expected["shapes"]}
+    layout, arrays = layout_of(expected)
     try:
+        files = {name: _synced(temporary / name) for array in arrays.values() for name in layout.files(array)}
         (temporary / MANIFEST).write_text(json.dumps({**expected, "files": files}, indent=1) + "\n", encoding="utf-8")
-        _remove(folder)
+        remove(folder)
         temporary.rename(folder)
     except OSError as error:
         raise from_os_error(error, action="cannot write the latent cache", path=folder) from error
 
 
-def _preallocate(path: Path, shape: tuple[int, ...], dtype: str) -> None:
-    # Reserved, not sparse: a sparse file that meets a full disk later kills the writer with SIGBUS.
-    array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
-    del array
-    with path.open("r+b") as file:
-        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+def _preallocate(path: Path, size: int) -> None:
+    # Reserved, not sparse: a disk that is full must say so now, and not after hours of encoding.
+    with path.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, size)
 
 
-def _remove(folder: Path) -> None:
-    """Removes a folder of ours: only files a cache consists of; anything else in it is an OSError, and stays."""
-    if not folder.exists():
-        return
-    for path in folder.iterdir():
-        if path.suffix == ".npy" or path.name == MANIFEST:
-            path.unlink()
-    folder.rmdir()
+def _synced(path: Path) -> int:
+    """Returns the size of a file whose bytes are on disk: a manifest must never promise more than is there."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        return os.fstat(file.fileno()).st_size
 
 
 def _short(value: Any) -> str:

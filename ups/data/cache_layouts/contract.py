@@ -69,11 +69,18 @@ class Mapped:
     """An array that lies in one memory-mapped piece: workers share its pages in the page cache."""
 
     def __init__(self, mapped_NTSD: np.ndarray) -> None:
-        self._mapped = mapped_NTSD
+        self._frames, self._frame_shape = mapped_NTSD.shape[1], mapped_NTSD.shape[2:]
+        self._rows = mapped_NTSD.reshape(mapped_NTSD.shape[0] * self._frames, -1)
 
     def take(self, position_B: np.ndarray, frame_KB: np.ndarray) -> torch.Tensor:
         """Returns a batch by one copy out of the page cache."""
-        return torch.from_numpy(np.asarray(self._mapped[position_B, frame_KB]))
+        row_KB = position_B * self._frames + frame_KB
+        out = np.empty((row_KB.size, self._rows.shape[1]), self._rows.dtype)
+        if row_KB.min() < 0 or row_KB.max() >= len(self._rows):
+            raise IndexError(f"frame {row_KB.min()} to {row_KB.max()} of {len(self._rows)}")
+        # "clip" clips nothing here; with numpy's default mode, `out` would be filled by way of a second copy.
+        np.take(self._rows, row_KB.ravel(), axis=0, out=out, mode="clip")
+        return torch.from_numpy(out.reshape(*row_KB.shape, *self._frame_shape))
 
 
 def put(path: Path, offset: int, content: bytes | memoryview) -> None:

@@ -53,13 +53,12 @@ class Shards:
         self._mapped: dict[int, np.ndarray] = {}
 
     def take(self, position_B: np.ndarray, frame_KB: np.ndarray) -> torch.Tensor:
-        """Returns a batch, one gather for each shard that it touches."""
-        shard_B = np.searchsorted(self._ends, position_B, side="right")
+        """Returns a batch, copied row by row out of the shards that it touches."""
         out = np.empty((*frame_KB.shape, *self._array.shape[2:]), self._array.dtype)
-        for shard in np.unique(shard_B):
-            chosen = np.flatnonzero(shard_B == shard)
-            first = self._ends[shard] - self._shards[shard][1]
-            out[:, chosen] = self._map(int(shard))[position_B[chosen] - first, frame_KB[:, chosen]]
+        for item, shard in enumerate(np.searchsorted(self._ends, position_B, side="right").tolist()):
+            sample = self._map(shard)[position_B[item] - self._ends[shard] + self._shards[shard][1]]
+            for k, frame in enumerate(frame_KB[:, item]):
+                out[k, item] = sample[frame]
         return torch.from_numpy(out)
 
     def _map(self, shard: int) -> np.ndarray:
