@@ -34,6 +34,8 @@ class CacheFormat(Protocol):
         """What is in the file; never raises for what the file contains."""
 
     # More, where the format has them:
+    #   MAY_BE_EMPTY: bool
+    #       An empty file with an ending of its own is nothing to report.
     #   MEANINGS, REMEDIES: dict[str, str]
     #       Words for problems of its own, by their names: "N of M cache files MEANING", and what helps. Common
     #       ones are in cache_words.py.
@@ -42,6 +44,15 @@ class CacheFormat(Protocol):
     #   repair(file: FileBytes, *, compact: bool) -> Patch | None
     #       How the file becomes loadable without the device it was saved from; see patch.py. None: nothing to do.
     #       Raises UnrepairableError saying why where no patch can be right.
+
+
+class SpecialCase(CacheFormat, Protocol):
+    """A format whose files another recognises too: a row of its archives, for one."""
+
+    SPECIAL_CASE_OF: str  # the code of the other
+
+    def claims(self, file: FileBytes) -> bool:
+        """Whether a file that the other recognises is one of this format; reads little."""
 
 
 @cache
@@ -75,13 +86,31 @@ def _unread(path: str, error: OSError) -> FileScan:
     return unread(path, error, sample=_promised(path) is not None)
 
 
-def _scan_open(file: FileBytes, deep: bool) -> FileScan:
+def format_of(file: FileBytes) -> CacheFormat | None:
+    """Returns the format of an open file: the first that recognises it, or a special case of it that claims it."""
     head, tail = file.head(), file.tail()
     for plugin in formats():
         if plugin.recognise(head, tail):
-            scan = plugin.scan(file)
-            return _deeper(plugin, file, scan) if deep and not scan.skipped else scan
-    return _unrecognised(file, head, tail)
+            special = _special_cases().get(plugin.CODE, ())
+            return next((case for case in special if case.claims(file)), plugin)
+    return None
+
+
+@cache
+def _special_cases() -> dict[str, list[SpecialCase]]:
+    cases: dict[str, list[SpecialCase]] = {}
+    for plugin in formats():
+        if general := getattr(plugin, "SPECIAL_CASE_OF", ""):
+            cases.setdefault(general, []).append(cast("SpecialCase", plugin))
+    return cases
+
+
+def _scan_open(file: FileBytes, deep: bool) -> FileScan:
+    plugin = format_of(file)
+    if plugin is None:
+        return _unrecognised(file, file.head(), file.tail())
+    scan = plugin.scan(file)
+    return _deeper(plugin, file, scan) if deep and not scan.skipped else scan
 
 
 def _deeper(plugin: CacheFormat, file: FileBytes, scan: FileScan) -> FileScan:
@@ -94,7 +123,7 @@ def _unrecognised(file: FileBytes, head: bytes, tail: bytes) -> FileScan:
     begins = "is a whole zip archive of something else" if whole_zip else f"begins with {head[:8]!r}"
     begins = begins if head else "is empty"
     promised = _promised(file.path)
-    if promised is None:
+    if promised is None or (not head and getattr(promised, "MAY_BE_EMPTY", False)):
         return FileScan(
             path=file.path, size=file.size, skipped="empty" if not head else "not a cache format known here"
         )
