@@ -61,7 +61,7 @@ class PlacesWalk(PickleWalk):
     calls: list[tuple[str, Any]] = field(default_factory=list)  # names that begin with torch., and their arguments
     frames: list[int] = field(default_factory=list)  # bytes at which FRAME opcodes stand
 
-    def place(self, text: str, made: PlacedText | None = None) -> PlacedText:
+    def with_place(self, text: str, made: PlacedText | None = None) -> PlacedText:
         """Returns the text with the bytes of the present opcode, and of the one that made it."""
         placed = PlacedText(text)
         placed.begin, placed.end = self.op_at, self.at
@@ -81,7 +81,7 @@ def _placed_text(handler: Handler) -> Handler:
     def push(walk: PickleWalk) -> None:
         handler(walk)
         if isinstance(walk, PlacesWalk) and isinstance(walk.stack[-1], str):
-            walk.stack[-1] = walk.place(walk.stack[-1])
+            walk.stack[-1] = walk.with_place(walk.stack[-1])
 
     return push
 
@@ -90,7 +90,7 @@ def _placed_again(handler: Handler) -> Handler:
     def push(walk: PickleWalk) -> None:
         handler(walk)
         if isinstance(walk, PlacesWalk) and isinstance(walk.stack[-1], PlacedText):
-            walk.stack[-1] = walk.place(walk.stack[-1], walk.stack[-1])
+            walk.stack[-1] = walk.with_place(walk.stack[-1], walk.stack[-1])
 
     return push
 

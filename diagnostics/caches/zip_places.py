@@ -13,7 +13,17 @@ from typing import Any
 
 from diagnostics.caches.file_bytes import WIDE_TAIL_BYTES, FileBytes
 from diagnostics.caches.patch import UnrepairableError
-from diagnostics.caches.zip_directory import CENTRAL, END, END64, FULL16, FULL32, LOCAL, LOCATOR64, read_directory
+from diagnostics.caches.zip_directory import (
+    CENTRAL,
+    END,
+    END64,
+    FULL16,
+    FULL32,
+    LOCAL,
+    LOCATOR64,
+    STORED,
+    read_directory,
+)
 
 _END = struct.Struct("<4s4H2LH")
 _LOCATOR64 = struct.Struct("<4sLQL")
@@ -215,3 +225,9 @@ def moved(entry: Entry, *, crc: int, size: int, offset: int) -> Entry:
     """Returns the entry of a member written anew: stored, its CRC and sizes in its local header."""
     flags = entry.flags & ~HAS_DESCRIPTOR
     return replace(entry, flags=flags, method=0, crc=crc, stored=size, size=size, offset=offset)
+
+
+def read_small(file: FileBytes, entry: Entry) -> bytes:
+    """Returns the content of a stored member of at most 64 bytes, nothing for another one."""
+    small = entry.method == STORED and entry.size <= 64
+    return file.read(data_at(file, entry), entry.size) if small else b""
