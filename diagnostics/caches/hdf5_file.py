@@ -59,7 +59,8 @@ class Superblock:
 
 def recognise(head: bytes, tail: bytes) -> bool:
     """Has HDF5's signature at one of the places where its readers look first."""
-    return head.startswith(MAGIC) or any(head.startswith(MAGIC, at) for at in PLACES)
+    # Written out: this is asked of every file.
+    return MAGIC in (head[:8], head[512:520], head[1024:1032], head[2048:2056])
 
 
 def scan(file: FileBytes) -> FileScan:

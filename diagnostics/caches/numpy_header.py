@@ -10,6 +10,7 @@ import ast
 import math
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 MAGIC = b"\x93NUMPY"
 VERSIONS = (b"\1\0", b"\2\0", b"\3\0")
@@ -74,8 +75,14 @@ def read_header(head: bytes, size: int) -> ArrayHeader:
     if length > MAX_HEADER_BYTES:
         raise HeaderError(f"a header of {length:,} bytes; numpy reads no more than {MAX_HEADER_BYTES:,}")
     encoding = "utf-8" if version == VERSIONS[2] else "latin1"
-    element, shape = _fields(_literal(head[begin : begin + length], encoding))
+    element, shape = _parsed(head[begin : begin + length], encoding)
     return ArrayHeader(element, shape, begin + length)
+
+
+# The arrays of one folder mostly have the same header.
+@lru_cache(maxsize=64)
+def _parsed(data: bytes, encoding: str) -> tuple[ElementType, tuple[int, ...]]:
+    return _fields(_literal(data, encoding))
 
 
 def _literal(data: bytes, encoding: str) -> object:
