@@ -19,7 +19,7 @@ _END64 = struct.Struct("<4sQ2H2L4Q")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")
 _LOCAL_BYTES = 30
 FULL16, FULL32 = 0xFFFF, 0xFFFFFFFF
-MAX_DIRECTORY_BYTES = 64 << 20  # about 700,000 members
+MAX_DIRECTORY_BYTES = 32 << 20  # about 350,000 members, 150 MiB in memory
 STORED, DEFLATED = 0, 8
 
 
