@@ -106,6 +106,17 @@ def test_a_file_whose_writer_was_killed_after_a_flush_lacks_what_came_later(tmp_
     assert problem.observed.endswith("; it opens as it was at its last flush, 10048 bytes")
 
 
+def test_a_whole_file_that_an_old_library_left_marked_is_clean(tmp_path: Path) -> None:
+    path = tmp_path / "matlab.h5"
+    with h5py.File(path, "w", libver="earliest") as file:
+        file["u"] = np.zeros(100)
+    marked = bytearray(path.read_bytes())
+    marked[20] |= 1
+    path.write_bytes(marked)
+    assert opens(path)
+    assert problems(path) == []
+
+
 def test_the_newer_format_refuses_a_file_that_was_not_closed_though_it_was_flushed(tmp_path: Path) -> None:
     path = killed_writer(tmp_path / "killed.h5", "latest", flush=True)
     assert not opens(path)
