@@ -67,10 +67,9 @@ class FolderCheckpoint:
 
 def _has_metadata(folder: str) -> bool:
     # The folder itself is asked: the files that are scanned may be a part of it.
-    if os.path.lexists(os.path.join(folder, ".metadata")):  # noqa: PTH118 - strings
-        return True
     try:
         with os.scandir(folder) as entries:
-            return any(entry.name.endswith(".metadata") for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False))
+            found = (entry for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False))
+            return any(entry.name.endswith(".metadata") and entry.stat().st_size > 0 for entry in found)
     except OSError:
-        return True
+        return True  # nothing is known
