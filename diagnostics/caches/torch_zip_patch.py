@@ -11,8 +11,10 @@ from dataclasses import replace
 from functools import lru_cache
 
 from diagnostics.caches.file_bytes import FileBytes
-from diagnostics.caches.patch import Patch, Range
-from diagnostics.caches.pickle_places import changes, device_edits, edited, foreign_devices, walk_places
+from diagnostics.caches.patch import Patch, Range, UnrepairableError
+from diagnostics.caches.pickle_places import PlacesWalk, changes, device_edits, edited, foreign_devices, walk_places
+from diagnostics.caches.storage_cuts import Cut, cuts
+from diagnostics.caches.torch_zip_compact import compacted
 from diagnostics.caches.zip_directory import END, STORED, Member, read_member
 from diagnostics.caches.zip_places import (
     DESCRIPTOR,
@@ -34,13 +36,15 @@ CRC_AT = 14  # in a local header
 def repair(file: FileBytes, *, compact: bool) -> Patch | None:
     """Returns the patch that makes every foreign device `cpu`, None where there is nothing to do.
 
-    Raises DamagedFileError and UnrepairableError.
+    `compact` also leaves out what no tensor uses. Raises DamagedFileError and UnrepairableError.
     """
     archive = read_archive(file)
     entry = next((entry for entry in archive.entries if entry.name.endswith(b"/data.pkl")), None)
     if entry is None:
         return None
     old = read_member(file, _member(entry), MAX_PICKLE_BYTES)
+    if compact and (patch := _compact(file, archive, entry, old)):
+        return patch
     foreign, new = _on_cpu(old)
     if not foreign:
         return None
@@ -50,6 +54,40 @@ def repair(file: FileBytes, *, compact: bool) -> Patch | None:
         changes=changes(foreign),
         tail=tail if _reads_as_old_until_whole(file, archive, tail) else b"",
     )
+
+
+def same_length(file: FileBytes) -> Patch | None:
+    """Returns the patch that changes no length, None where there is nothing to do.
+
+    For archives whose place and length stand elsewhere. Raises DamagedFileError and UnrepairableError.
+    """
+    patch = repair(file, compact=False)
+    if patch is not None and patch.size != file.size:
+        raise UnrepairableError("its patched pickle does not fit into the place of the old one")
+    return patch
+
+
+def _compact(file: FileBytes, archive: Archive, entry: Entry, old: bytes) -> Patch | None:
+    walk = walk_places(old)
+    found = _whole_members(archive, entry, cuts(walk), walk)
+    if not found:
+        return None
+    edits = [*device_edits(walk), *(edit for cut in found.values() for edit in cut.edits)]
+    pieces = compacted(file, archive, entry, edited(walk, edits), found)
+    saved = sum(_sizes(walk)[key] - cut.size for key, cut in found.items())
+    what = f"{saved:,} bytes that no tensor uses left out of {len(found)} storage{'s' * (len(found) > 1)}"
+    return Patch(pieces=pieces, changes=(*changes(foreign_devices(walk)), what))
+
+
+def _sizes(walk: PlacesWalk) -> dict[str, int]:
+    return {str(tag.key): tag.bytes for tag in walk.storages.values()}
+
+
+def _whole_members(archive: Archive, entry: Entry, found: dict[str, Cut], walk: PlacesWalk) -> dict[str, Cut]:
+    """Returns the cuts whose storages are there, stored, as long as the pickle says."""
+    root, sizes = entry.name.removesuffix(b"data.pkl"), _sizes(walk)
+    stored = {member.name: member.size for member in archive.entries if member.method == STORED}
+    return {key: cut for key, cut in found.items() if stored.get(root + b"data/" + key.encode()) == sizes[key]}
 
 
 # The files of one cache folder often have the same pickle byte for byte: only their tensors differ.
