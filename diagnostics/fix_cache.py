@@ -46,8 +46,13 @@ class Options:
 
     @property
     def processes(self) -> int:
-        """How many files are worked on at once."""
+        """How many processes look at files."""
         return self.jobs or len(os.sched_getaffinity(0))
+
+    @property
+    def workers(self) -> int:
+        """How many files are changed at once: most of the time each waits for its disk."""
+        return self.jobs or max(4, self.processes)
 
     @property
     def wish(self) -> Wish:
@@ -133,7 +138,7 @@ def prepare(paths: Sequence[Path], options: Options, observer: Observer | None =
     places = Places(roots=roots, quarantine=options.quarantine, backup=options.backup, to=options.to)
     places.check()
     plan = make_plan(roots, options.wish, jobs=options.processes, target=places.with_target, watch=watch.looked)
-    jobs, needs = jobs_that_fit(plan.todo, jobs=options.processes, backup=options.backup)
+    jobs, needs = jobs_that_fit(plan.todo, jobs=options.workers, backup=options.backup)
     return Prepared(
         plan=plan,
         places=places,

@@ -155,7 +155,8 @@ def _costs(prepared: Prepared) -> Iterator[str]:
     if prepared.leftovers:
         yield f"removes {files(len(prepared.leftovers))} that a killed repair left half written"
     if prepared.plan.unseen:
-        yield f"not asked whether they write to one of the files: {prepared.plan.unseen} processes of other users"
+        unseen = prepared.plan.unseen
+        yield f"{unseen} process{'es' * (unseen > 1)} of other users cannot be seen, and may write to one of the files"
 
 
 def _need(need: Need) -> str:

@@ -87,7 +87,7 @@ def _opened(pid: int, wanted: frozenset[FileId]) -> Iterator[tuple[FileId, str]]
 
 
 def _flags(path: str) -> int:
-    for line in Path(path).read_text(encoding="ascii", errors="replace").splitlines():
+    for line in Path(path).read_text(encoding="utf-8", errors="replace").splitlines():
         if line.startswith("flags:"):
             return int(line.split()[1], 8)
     return 0
@@ -116,7 +116,7 @@ def _ids(device: str, inode: int, path: str) -> set[FileId]:
 def _locked(wanted: frozenset[FileId]) -> Iterator[tuple[FileId, int]]:
     """Yields files with an exclusive lock, or a lease: its holder wants to be told before anyone changes the file."""
     try:
-        lines = (PROC / "locks").read_text(encoding="ascii", errors="replace").splitlines()
+        lines = (PROC / "locks").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return
     for line in lines:

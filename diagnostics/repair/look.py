@@ -14,7 +14,7 @@ from diagnostics.caches.patch import Patch, UnrepairableError
 from diagnostics.findings import Severity
 from diagnostics.machine.file_writers import is_written
 from diagnostics.repair.actions import Action, FilePlan, Identity
-from diagnostics.repair.ways import way
+from diagnostics.repair.ways import folder_refusal, way
 
 # Such a file is of no use to any loader: it is moved away, never repaired by guessing.
 USELESS = frozenset({"truncated-file", "corrupt-file", "unsafe-pickle"})
@@ -123,6 +123,8 @@ def _useless(plan: FilePlan, wish: Wish) -> FilePlan:
         return replace(plan, why=f"left where it is (--no-quarantine): {plan.why}")
     if plan.real != os.path.abspath(plan.path):  # noqa: PTH100 - links must stay links here
         return replace(plan, why=f"a link to {plan.real}, which is not moved unless it is named itself: {plan.why}")
+    if refusal := folder_refusal(plan.path):
+        return replace(plan, why=f"{refusal[0]}: {plan.why}", commands=(refusal[1],))
     return replace(plan, action=Action.QUARANTINE)
 
 

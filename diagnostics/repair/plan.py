@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from diagnostics.caches.file_scan import HARMLESS_DEVICES
@@ -35,7 +35,7 @@ class Plan:
     roots: Roots
     census: Census
     files: tuple[FilePlan, ...]
-    unseen: int = 0  # processes that could not be asked whether they write to one of the files
+    unseen: int = 0  # processes that may write to one of the files unseen; 0 where the kernel answers for all
 
     def by(self, *actions: Action) -> list[FilePlan]:
         """Returns the files with one of these actions."""
@@ -91,6 +91,7 @@ def make_plan(
     counting = Counting()
     found: dict[str, FilePlan] = {}
     written: set[str] = set()
+    undecided = False
     for path, one in over_files(partial(look, wish=wish), files_below(roots), jobs=jobs):
         counting.add(one)
         watch(counting.files, counting.bad)
@@ -98,13 +99,14 @@ def make_plan(
         if one.plan and (one.plan.real not in found or one.plan.real == path):
             found[one.plan.real] = target(one.plan)
             written.update([one.plan.real] * (one.written is True))
+            undecided |= one.written is None and one.plan.action in CHANGING
     writers = Writers.of([file for file in found.values() if file.action in CHANGING])
     files = tuple(_settled(found, written, writers))
-    return Plan(roots=roots, census=counting.census(), files=files, unseen=writers.unseen)
+    return Plan(roots=roots, census=counting.census(), files=files, unseen=writers.unseen if undecided else 0)
 
 
 def _settled(found: dict[str, FilePlan], written: set[str], writers: Writers) -> Iterator[FilePlan]:
     for real, file in found.items():
         use = writers.use_of(file)
         changes = file.action in CHANGING
-        yield left_to_its_writer(file, use) if changes and (use or real in written) else replace(file)
+        yield left_to_its_writer(file, use) if changes and (use or real in written) else file

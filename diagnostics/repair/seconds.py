@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,14 +16,17 @@ DISK = (0.006, 0.5e9)
 
 def estimated_s(files: Iterable[FilePlan], *, jobs: int, backup: Path | None) -> float:
     """Returns seconds: a time for each file, and the bytes written over the speed of where they go."""
-    kinds: dict[int, tuple[float, float]] = {}
+    kinds: dict[str, tuple[float, float]] = {}
     single = copied = 0.0
     for file in files:
-        each_s, bytes_s = kinds.setdefault(file.identity.device, _speed(Path(file.target or file.real)))
+        folder = os.path.dirname(file.target or file.real)  # noqa: PTH120 - strings throughout
+        if folder not in kinds:
+            kinds[folder] = _speed(Path(folder))
+        each_s, bytes_s = kinds[folder]
         single += each_s
         copied += (file.written + (file.identity.size if backup and file.action in REWRITING else 0)) / bytes_s
     return single / jobs + copied
 
 
-def _speed(path: Path) -> tuple[float, float]:
-    return MEMORY if MountedDisks().file_system(path.parent) in ("tmpfs", "ramfs") else DISK
+def _speed(folder: Path) -> tuple[float, float]:
+    return MEMORY if MountedDisks().file_system(folder) in ("tmpfs", "ramfs") else DISK

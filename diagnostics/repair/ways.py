@@ -48,15 +48,22 @@ def _refused(plan: FilePlan, status: os.stat_result, append: bool) -> tuple[str,
     """Returns why this user cannot repair the file, and the command that shows it; None where nothing forbids it."""
     if append:
         return None
-    folder = os.path.dirname(plan.real)  # noqa: PTH120 - strings throughout
-    if os.statvfs(folder).f_flag & os.ST_RDONLY:
-        return "its file system is mounted read-only; --to DIR makes a right copy elsewhere", shlex.join(["df", folder])
-    if not _may_write(folder):
-        return f"the folder {folder} cannot be written by this user", shlex.join(["ls", "-ld", folder])
+    if refusal := folder_refusal(plan.real):
+        return refusal
     if os.geteuid() not in (0, status.st_uid):
         owner = _name(status.st_uid)
         command = shlex.join(["sudo", "-u", owner, "ups-doctor", "fix-cache", plan.path])
         return f"it belongs to {owner}; a copy would belong to {_name(os.geteuid())}", command
+    return None
+
+
+def folder_refusal(path: str) -> tuple[str, str] | None:
+    """Returns why this user can neither replace nor move the file, and the command that shows it; else None."""
+    folder = os.path.dirname(path)  # noqa: PTH120 - strings throughout
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        return "its file system is mounted read-only; --to DIR makes a right copy elsewhere", shlex.join(["df", folder])
+    if not _may_write(folder):
+        return f"the folder {folder} cannot be written by this user", shlex.join(["ls", "-ld", folder])
     return None
 
 
