@@ -109,8 +109,8 @@ def _check(superblock: bytes) -> None:
 def _problems(file: FileBytes, block: Superblock) -> Iterator[Problem]:
     if _is_one_of_a_set(file, block):
         return
-    whole = file.size == block.end and _has_root(file, block)
-    # Old libraries left the mark in files that they had closed; up to version 2 no reader heeds it.
+    whole = 0 <= file.size - block.end <= PAGE_BYTES and _has_root(file, block)
+    # Up to version 2 no reader heeds the mark, and old libraries left it, and some bytes, in files that they closed.
     if block.flags & OPEN_FOR_WRITING and not (whole and block.version < 3):
         yield _not_closed(file, block)
         return
