@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from diagnostics.caches.dcp_patch import repair as repair  # part of this plugin's contract
 from diagnostics.caches.dcp_pickle import items_of, walk_metadata
 from diagnostics.caches.dcp_pieces import (
     Piece,

@@ -38,11 +38,10 @@ def repair(file: FileBytes, *, compact: bool) -> Patch | None:
 
     `compact` also leaves out what no tensor uses. Raises DamagedFileError and UnrepairableError.
     """
-    archive = read_archive(file)
-    entry = next((entry for entry in archive.entries if entry.name.endswith(b"/data.pkl")), None)
-    if entry is None:
+    found = _pickle(file)
+    if found is None:
         return None
-    old = read_member(file, _member(entry), MAX_PICKLE_BYTES)
+    archive, entry, old = found
     if compact and (patch := _compact(file, archive, entry, old)):
         return patch
     foreign, new = _on_cpu(old)
@@ -56,15 +55,26 @@ def repair(file: FileBytes, *, compact: bool) -> Patch | None:
     )
 
 
-def same_length(file: FileBytes) -> Patch | None:
-    """Returns the patch that changes no length, None where there is nothing to do.
+def same_length(file: FileBytes) -> tuple[dict[str, int], tuple[Range | bytes, ...]] | None:
+    """Returns the storages of each foreign device and the file with `cpu` for all, every byte at its place.
 
-    For archives whose place and length stand elsewhere. Raises DamagedFileError and UnrepairableError.
+    For archives whose place and length stand elsewhere; None where there is nothing to do. Raises
+    DamagedFileError and UnrepairableError.
     """
-    patch = repair(file, compact=False)
-    if patch is not None and patch.size != file.size:
+    found = _pickle(file)
+    foreign, new = _on_cpu(found[2]) if found else ({}, b"")
+    if found is None or not foreign:
+        return None
+    pieces = _in_place(file, found[0], found[1], new)
+    if pieces is None:
         raise UnrepairableError("its patched pickle does not fit into the place of the old one")
-    return patch
+    return foreign, pieces
+
+
+def _pickle(file: FileBytes) -> tuple[Archive, Entry, bytes] | None:
+    archive = read_archive(file)
+    entry = next((entry for entry in archive.entries if entry.name.endswith(b"/data.pkl")), None)
+    return (archive, entry, read_member(file, _member(entry), MAX_PICKLE_BYTES)) if entry else None
 
 
 def _compact(file: FileBytes, archive: Archive, entry: Entry, old: bytes) -> Patch | None:
