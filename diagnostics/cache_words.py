@@ -22,6 +22,7 @@ MEANINGS = {
     "checksum-mismatch": "hold other bytes than were written into them: a disk, a copy or a memory module changed them",
     "not-weights-only": "name classes that torch.load(weights_only=True), the default since torch 2.6, refuses",
     "oversized-view": "hold far more bytes than their tensors use: small views were saved with their whole storage",
+    "path-traversal": "have members that an unpacking program would write outside its folder",
     "requires-grad": "hold plain tensors with autograd's flag or hooks: workers and stacking stumble on them",
     "scan-crashed": "stopped the scanner itself: nothing is known about them",
     "trailing-data": "are longer than what they describe: the rest of an older file, or of a writer that was killed",
@@ -35,6 +36,7 @@ REMEDIES = {
     "not-weights-only": "save plain tensors, lists, dicts, numbers and strings; where the files are your own: "
     "torch.serialization.add_safe_globals",
     "oversized-view": "clone before saving: tensor.clone(); of files that are there: ups-doctor fix-cache --compact",
+    "path-traversal": "do not unpack them; torch itself never does",
     "requires-grad": "detach before saving: tensor.detach()",
     "scan-crashed": "report this, with the message and, where you may, one of the files",
     "trailing-data": "make these files again if they should hold more; otherwise their readers ignore the rest",

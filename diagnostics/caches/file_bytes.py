@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from types import TracebackType
 
-HEAD_BYTES = 4 << 10  # holds data.pkl of a file with few tensors
+HEAD_BYTES = 8 << 10  # holds data.pkl of a file with few tensors
 # Torch finds a zip archive's end record in the last 64 KiB (miniz); most directories fit in 8 KiB.
 TAIL_BYTES = 8 << 10
 WIDE_TAIL_BYTES = (64 << 10) + 22

@@ -22,6 +22,8 @@ that names a callable you do not know.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from functools import lru_cache
 
 from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
@@ -32,18 +34,24 @@ from diagnostics.caches.pickle_walk import MalformedPickleError
 from diagnostics.caches.storages import StorageTag
 from diagnostics.caches.torch_zip_patch import repair as repair  # part of this plugin's contract
 from diagnostics.caches.zip_checksums import deep as deep  # as is this
-from diagnostics.caches.zip_directory import LOCAL, Member, read_directory, read_member
+from diagnostics.caches.zip_directory import LOCAL, first_name, read_member
+from diagnostics.caches.zip_layout import Layout, other_local_name, read_layout
 
 CODE = "C101"
 NAME = "torch-zip"
 FORMAT = "torch zip"
 ENDINGS = (".pt", ".pth", ".ckpt")
 MAX_PICKLE_BYTES = 32 << 20  # some 300,000 tensors
+OTHER_MEMBER = re.compile(rb"[^/]+/(data/\d+|byteorder|\.format_version|\.storage_alignment|\.data/serialization_id)")
+MAX_SHARED_STORAGES = 1024
 
 
 def recognise(head: bytes, tail: bytes) -> bool:
-    """A zip archive whose first member or directory names a `data.pkl`."""
-    return head.startswith(LOCAL) and (b"/data.pkl" in head or b"/data.pkl" in tail)
+    """A zip archive whose first members or directory name a `data.pkl`, or whose first member is another of torch's."""
+    if not head.startswith(LOCAL):
+        return False
+    # A compacted file may have its pickle behind all tensors, and a directory longer than the tail.
+    return b"/data.pkl" in head or b"/data.pkl" in tail or OTHER_MEMBER.fullmatch(first_name(head)) is not None
 
 
 def scan(file: FileBytes) -> FileScan:
@@ -59,16 +67,20 @@ def scan(file: FileBytes) -> FileScan:
 
 
 def _scan(file: FileBytes) -> FileScan:
-    members = read_directory(file)
-    pickle = next((member for member in members if member.name.endswith("/data.pkl")), None)
-    if pickle is None:
+    directory = read_layout(file)
+    layout, folder = directory.layout, directory.folder
+    if layout.pickle is None:
         raise DamagedFileError("no member data.pkl in the archive's directory")
-    root = pickle.name.removesuffix("data.pkl")
-    if any(member.name == f"{root}constants.pkl" for member in members):
+    if "constants.pkl" in layout.sizes:
         return FileScan(
             path=file.path, size=file.size, code=CODE, format="torchscript", skipped="a TorchScript program"
         )
-    facts = _facts(read_member(file, pickle, MAX_PICKLE_BYTES))
+    facts = _facts(read_member(file, layout.pickle, MAX_PICKLE_BYTES))
+    problems = [*layout.problems, *other_local_name(file, layout.pickle, f"{folder}data.pkl")]
+    if facts.problems:
+        problems[:0] = facts.problems_of(f"{folder}data.pkl")
+    if not _complete(facts, layout):
+        problems += _missing_storages(facts.storages, layout.sizes, folder)
     return FileScan(
         path=file.path,
         size=file.size,
@@ -78,8 +90,19 @@ def _scan(file: FileBytes) -> FileScan:
         dtypes=facts.dtypes,
         tensors=facts.tensors,
         facts=facts.facts,
-        problems=(*facts.problems_of(pickle.name), *_missing_storages(facts.storages, members, root)),
+        content=directory.content,
+        problems=tuple(problems),
     )
+
+
+def _complete(facts: PickleFacts, layout: Layout) -> bool:
+    """Whether all storages are there in full; asked once for all files of the same pickle and the same layout."""
+    known = layout.complete.get(facts)
+    if known is None:
+        known = not _missing_storages(facts.storages, layout.sizes, "")
+        if len(facts.storages) <= MAX_SHARED_STORAGES:
+            layout.remember(facts, known)
+    return known
 
 
 # The files of one cache folder often have the same pickle byte for byte: only their tensors differ.
@@ -92,12 +115,11 @@ def _facts(data: bytes) -> PickleFacts:
     return _facts_small(data) if len(data) <= 1 << 16 else _facts_small.__wrapped__(data)
 
 
-def _missing_storages(storages: tuple[StorageTag, ...], members: list[Member], root: str) -> list[Problem]:
-    sizes = {member.name: member.size for member in members}
+def _missing_storages(storages: tuple[StorageTag, ...], sizes: Mapping[str, int], folder: str) -> list[Problem]:
     short = [
-        (tag, sizes.get(f"{root}data/{tag.key}"))
+        (tag, sizes.get(f"data/{tag.key}"))
         for tag in storages
-        if tag.location != "meta" and sizes.get(f"{root}data/{tag.key}", -1) < tag.bytes
+        if tag.location != "meta" and sizes.get(f"data/{tag.key}", -1) < tag.bytes
     ]
     if not short:
         return []
@@ -106,8 +128,8 @@ def _missing_storages(storages: tuple[StorageTag, ...], members: list[Member], r
     return [
         Problem(
             name="corrupt-file",
-            observed=f"{len(short)} of {len(storages)} storages incomplete: {root}data/{tag.key} {held}",
+            observed=f"{len(short)} of {len(storages)} storages incomplete: {folder}data/{tag.key} {held}",
             expected=f"{tag.bytes} bytes ({tag.numel} x {tag.dtype})",
-            place=f"{root}data/{tag.key}",
+            place=f"{folder}data/{tag.key}",
         )
     ]

@@ -41,6 +41,12 @@ def read_directory(file: FileBytes) -> list[Member]:
 
     Raises DamagedFileError: truncated where no end record is found, else saying which offset lies.
     """
+    count, size, offset = directory_place(file)
+    return read_members(file.read(offset, size), count, offset)
+
+
+def directory_place(file: FileBytes) -> tuple[int, int, int]:
+    """Returns how many entries the directory has, its bytes, and where it begins. Raises DamagedFileError."""
     count, size, offset = _find_end(file)
     if size > MAX_DIRECTORY_BYTES:
         raise DamagedFileError(f"the central directory claims {size:,} bytes", place="end record")
@@ -49,7 +55,12 @@ def read_directory(file: FileBytes) -> list[Member]:
             f"the central directory claims bytes {offset} to {offset + size}, the file has {file.size}",
             place="end record",
         )
-    members = _members(file.read(offset, size))
+    return count, size, offset
+
+
+def read_members(directory: bytes, count: int, offset: int) -> list[Member]:
+    """Returns the members of a directory that begins at `offset`. Raises DamagedFileError."""
+    members = _members(directory)
     if len(members) != count:
         raise DamagedFileError(f"the end record counts {count} members, the directory holds {len(members)}")
     _check_offsets(members, offset)
@@ -164,3 +175,8 @@ def _inflate(data: bytes, member: Member) -> bytes:
     if len(content) != member.size:
         raise DamagedFileError(f"inflates to other than the {member.size} bytes it claims", place=member.name)
     return content
+
+
+def first_name(head: bytes) -> bytes:
+    """Returns the name of the member with which an archive begins, by its local header."""
+    return head[_LOCAL_BYTES : _LOCAL_BYTES + int.from_bytes(head[26:28], "little")]

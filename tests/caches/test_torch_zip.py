@@ -17,7 +17,9 @@ def names(scan: FileScan) -> list[str]:
 
 def test_a_clean_file_is_described_and_has_no_problem(torch_files: Path) -> None:
     path = torch_files / "clean.pt"
-    assert scan_file(str(path)) == FileScan(
+    scan = scan_file(str(path))
+    assert len(scan.content) == 24
+    assert scan == FileScan(
         path=str(path),
         size=path.stat().st_size,
         code="C101",
@@ -26,6 +28,7 @@ def test_a_clean_file_is_described_and_has_no_problem(torch_files: Path) -> None
         dtypes={"float32": Tally(storages=1, bytes=48)},
         tensors=1,
         facts=(TensorFact(key="latent", dtype="float32", shape=(3, 4), device="cpu", bytes=48, storage_bytes=48),),
+        content=scan.content,
     )
 
 
