@@ -54,7 +54,7 @@ MEANINGS = {
 }
 REMEDIES = {**PATH_REMEDIES, "not-examined": "load the checkpoint once; loading reads the whole of it"}
 MODULE = b"torch.distributed.checkpoint.metadata"
-MAX_BYTES = 32 << 20
+MAX_BYTES = 8 << 20  # with MAX_OPS opcodes this stays below 256 MiB of memory
 MAX_FILES = 100_000
 ITEM_BYTES = dict(STORAGE_TYPES.values())
 
@@ -67,13 +67,13 @@ def recognise(head: bytes, tail: bytes) -> bool:
 def scan(file: FileBytes) -> FileScan:
     """Returns what the metadata says and whether the files beside it fit; never raises for what the file contains."""
     if file.size > MAX_BYTES:
-        return _not_examined(file, f"{file.size:,} bytes", f"up to {MAX_BYTES:,}")
+        return _not_examined(file, f"{file.size:,} bytes", f"up to {MAX_BYTES:,} bytes")
     data = file.read(0, file.size)
     try:
         walk = walk_metadata(data)
     except MalformedPickleError as error:
         if str(error).startswith("more than"):
-            return _not_examined(file, str(error), f"up to {MAX_OPS:,}")
+            return _not_examined(file, str(error), f"up to {MAX_OPS:,} opcodes")
         name = "truncated-file" if error.truncated else "corrupt-file"
         return _result(file, [Problem(name=name, observed=str(error), expected="a whole pickle")])
     except DamagedFileError as error:

@@ -1,4 +1,4 @@
-"""Writes the distributed checkpoints that the cache tests read, with a real torch, into the folder given as argument."""
+"""Writes the distributed checkpoints that the cache tests read, with a real torch; the argument is the folder."""
 
 import sys
 import warnings
