@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +17,8 @@ from diagnostics.repair.space import Need
 
 SHOWN_FILES = 5  # of one kind; the report names all
 MARGIN = " " * 6
-COLUMN = 14  # where the text of an action begins
+NARROW = 20  # columns; with fewer for its text a line is left to the terminal
+LABEL = re.compile(r"  \w+ +[\d,]+  |(FAIL|left|note)  |backup: | +")
 DONE_WORDS = {
     Action.APPEND: "repaired",
     Action.COPY: "repaired",
@@ -39,14 +41,17 @@ def shown(path: str) -> str:
 
 
 def fitted(lines: Iterable[str], width: int) -> Iterator[str]:
-    """Yields lines that fit a terminal, those that go on indented below their text; width 0 changes nothing."""
+    """Yields lines that fit a terminal, what goes on indented below its text; width 0 changes nothing."""
     for line in lines:
-        indent = len(line) - len(line.lstrip())
-        room = width if width > indent + 20 else 0
-        yield from textwrap.wrap(
-            line, room, subsequent_indent=" " * (indent + 2), break_long_words=False, break_on_hyphens=False,
-            drop_whitespace=True, replace_whitespace=False,
-        ) or [""] if room and len(line) > room else [line]  # fmt: skip
+        head = LABEL.match(line)
+        hang = " " * (head.end() if head else 0)
+        if len(line) <= width or not 0 < len(hang) + NARROW < width:
+            yield line
+            continue
+        # A path or a command is never cut in two: it can be copied from the screen.
+        wrapped = textwrap.wrap(line[len(hang) :], width - len(hang), break_long_words=False, break_on_hyphens=False)
+        yield line[: len(hang)] + wrapped[0]
+        yield from (hang + more for more in wrapped[1:])
 
 
 def plan_lines(prepared: Prepared) -> Iterator[str]:
@@ -192,7 +197,7 @@ def result_lines(result: Result) -> Iterator[str]:
     yield done_line(result)
     if result.interrupted:
         undone = len(result.prepared.plan.todo) - sum(outcome.plan.action in DONE_WORDS for outcome in result.outcomes)
-        yield f"stopped by Ctrl-C: {files(undone)} not begun; each file is whole, old or new; run again to go on"
+        yield f"stopped: {files(undone)} not begun; each file is whole, old or new; run again to go on"
     elif result.after:
         yield now_line(result.prepared.plan.census, result.after.census)
 
