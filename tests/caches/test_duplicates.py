@@ -30,7 +30,14 @@ def test_a_sample_saved_twice_is_named(tmp_path: Path) -> None:
     one = a_file(tmp_path / "sample_00001.pt", b"x" * 5000)
     two = a_file(tmp_path / "sample_00002.pt", b"x" * 5000)
     other = a_file(tmp_path / "sample_00003.pt", b"y" * 5000, content="other")
-    assert told([one, two, other]) == [(two.path, f"1 file holds the data of another: {two.path} as {one.path}", 1)]
+    assert told([one, two, other]) == [(two.path, f"the same data as {one.path}", 1)]
+
+
+def test_one_variable_saved_under_all_names_is_counted(tmp_path: Path) -> None:
+    found = told([a_file(tmp_path / f"sample_{i:05d}.pt", b"x" * 5000) for i in range(300)])
+    assert len(found) == duplicates.MAX_PAIRS
+    assert sum(files for _, _, files in found) == 299
+    assert found[-1][1:] == (f"the same data as {tmp_path}/sample_00000.pt, and 199 more files like it", 200)
 
 
 def test_a_sample_of_both_splits_is_named(tmp_path: Path) -> None:

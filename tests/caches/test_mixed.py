@@ -31,31 +31,45 @@ def found(files: Iterable[FileScan]) -> list[tuple[str, str, str, int]]:
 ODD = {
     "type": (
         {"latent": ("float64", (4, 16)), "nu": ("float32", ())},
-        "sample_00017.pt: latent is float64 (4, 16)",
+        "latent is float64 (4, 16)",
         "latent is float32 (4, 16), as in 1,999 files",
     ),
     "shape": (
         {"latent": ("float32", (4, 15)), "nu": ("float32", ())},
-        "sample_00017.pt: latent is float32 (4, 15)",
+        "latent is float32 (4, 15)",
         "latent is float32 (4, 16), as in 1,999 files",
     ),
     "rank": (
         {"latent": ("float32", (1, 4, 16)), "nu": ("float32", ())},
-        "sample_00017.pt: latent is float32 (1, 4, 16)",
+        "latent is float32 (1, 4, 16)",
         "latent is float32 (4, 16), as in 1,999 files",
     ),
     "both keys": (
         {"latent": ("float64", (4, 16)), "nu": ("float64", ())},
-        "sample_00017.pt: latent is float64 (4, 16); nu is float64 ()",
+        "latent is float64 (4, 16); nu is float64 ()",
         "latent is float32 (4, 16); nu is float32 (), as in 1,999 files",
     ),
-    "a key less": ({"latent": ("float32", (4, 16))}, "sample_00017.pt: no 'nu'", "the keys that 1,999 files have"),
+    "a key less": ({"latent": ("float32", (4, 16))}, "no 'nu'", "the keys that 1,999 files have"),
 }
 
 
 @pytest.mark.parametrize(("types", "observed", "expected"), ODD.values(), ids=ODD)
 def test_one_odd_file_of_2000_is_named(types: Types, observed: str, expected: str) -> None:
     assert found(series(2000, {17: types})) == [("cache/sample_00017.pt", observed, expected, 1)]
+
+
+def test_files_that_differ_in_different_ways_are_told_one_by_one() -> None:
+    odd: dict[int, Types] = {
+        17: {"latent": ("float64", (4, 16)), "nu": ("float32", ())},
+        33: LATENT | {"nu": ("int64", ())},
+    }
+    odd[34] = odd[17]
+    odd[70] = LATENT | {"latent": ("float32", (4, 15))}
+    assert [each[:2] for each in found(series(2000, odd))] == [
+        ("cache/sample_00017.pt", "sample_00017.pt, sample_00034.pt: latent is float64 (4, 16)"),
+        ("cache/sample_00070.pt", "latent is float32 (4, 15)"),
+        ("cache/sample_00033.pt", "nu is int64 ()"),
+    ]
 
 
 def test_a_clean_series_is_silent() -> None:

@@ -39,7 +39,7 @@ NAME = "duplicate-files"
 MEANINGS = {NAME: "hold the same data as another sample"}
 REMEDIES = {NAME: "look at the first pair; make one of them again, unless the data are repeated by design"}
 MIN_BYTES = 4096  # of tensors; less is often equal by chance
-SHOWN = 3
+MAX_PAIRS = 100  # told one by one
 BLOCK_BYTES = 4096
 
 
@@ -60,31 +60,35 @@ class Duplicates:
         """Takes the next file; one without a checksum of its own, or that is damaged, is left out."""
         if scan.skipped or not scan.content or (scan.problems and not scan.devices) or _data_bytes(scan) < MIN_BYTES:
             return
-        first = self.seen.first(f"{scan.format} {scan.size} {scan.content}", scan.path)
+        first = self.seen.first((scan.format, scan.size, scan.content), scan.path)
         if first and _two_samples(first, scan.path) and _same_blocks(first, scan.path, scan.size):
             self.files += 1
-            if len(self.pairs) < SHOWN:
+            if len(self.pairs) < MAX_PAIRS:
                 self.pairs.append((first, scan.path))
 
     def finish(self) -> Iterator[AcrossProblem]:
-        """Yields one problem for all pairs."""
-        if not self.files:
-            return
-        shown = ", ".join(f"{other} as {first}" for first, other in self.pairs)
-        more = f" and {self.files - len(self.pairs)} more" if self.files > len(self.pairs) else ""
+        """Yields one problem for each of the first pairs, and one for all others."""
         stopped = f"; files after the first {MAX_FINGERPRINTS:,} were not compared" if self.seen.full else ""
-        problem = Problem(
-            name=NAME,
-            observed=f"{self.files} file{'s hold' if self.files > 1 else ' holds'} the data of another: "
-            f"{shown}{more}{stopped}",
-            expected="different samples hold different data",
-            severity=Severity.WARNING,
-        )
-        yield AcrossProblem(path=self.pairs[0][1], problem=problem, files=self.files)
+        for first, other in self.pairs[: MAX_PAIRS - 1]:
+            yield _problem(other, f"the same data as {first}{stopped}", 1)
+        if len(self.pairs) == MAX_PAIRS:
+            first, other = self.pairs[-1]
+            rest = self.files - MAX_PAIRS + 1
+            more = f", and {rest - 1} more files like it" if rest > 1 else ""
+            yield _problem(other, f"the same data as {first}{more}{stopped}", rest)
+
+
+def _problem(path: str, observed: str, files: int) -> AcrossProblem:
+    expected = "different samples hold different data"
+    problem = Problem(name=NAME, observed=observed, expected=expected, severity=Severity.WARNING)
+    return AcrossProblem(path=path, problem=problem, files=files)
 
 
 def _data_bytes(scan: FileScan) -> int:
-    return sum(tally.bytes for tally in scan.devices.values()) or scan.size
+    size = 0
+    for tally in scan.devices.values():
+        size += tally.bytes
+    return size or scan.size
 
 
 def _two_samples(one: str, other: str) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from hashlib import blake2b
 
 MAX_FINGERPRINTS = 1_000_000
 MAX_PATH_BYTES = 64 << 20
 EMPTY = 0
+FULL64 = (1 << 64) - 1
 
 
 @dataclass(slots=True)
@@ -21,9 +22,9 @@ class Fingerprints:
     count: int = 0
     full: bool = False
 
-    def first(self, content: str, path: str) -> str:
+    def first(self, content: Hashable, path: str) -> str:
         """Returns the path that was first seen with this content, empty where it is this one."""
-        key = int.from_bytes(blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little") or 1
+        key = hash(content) & FULL64 or 1
         at = self._slot(key)
         if self.slots[at] == key:
             begin = self.places[at]

@@ -68,15 +68,29 @@ class FolderGaps:
     open: dict[str, dict[str, NumberSeries]] = field(default_factory=dict)  # by prefix, then by suffix
     closed: list[NumberSeries] = field(default_factory=list)
     holed: list[NumberSeries] = field(default_factory=list)
+    only: NumberSeries | None = None  # the one series of the file before, where its name has one number
 
     def add(self, scan: FileScan, name: str) -> None:
         """Takes the next file; one that is damaged is no gap."""
+        only = self.only
+        if only is not None and name.startswith(only.prefix) and name.endswith(only.suffix):
+            digits = name[len(only.prefix) : len(name) - len(only.suffix)]
+            if digits.isdecimal() and digits.isascii() and len(digits) <= MAX_DIGITS:
+                only.add(digits, name)
+                return
+        self._find(name)
+
+    def _find(self, name: str) -> None:
         for prefix in [prefix for prefix in self.open if not name.startswith(prefix)]:
             self._shut(prefix)
         stem_end = name.rfind(".") if "." in name else len(name)
-        for match in [*_NUMBER.finditer(name, 0, stem_end)][-MAX_POSITIONS:]:
+        numbers = [*_NUMBER.finditer(name, 0, stem_end)]
+        for match in numbers[-MAX_POSITIONS:]:
             if match.end() - match.start() <= MAX_DIGITS:
                 self._note(name, match.start(), match.end())
+        self.only = None
+        if len(numbers) == len(self.open) == 1:
+            self.only = self.open.get(name[: numbers[0].start()], {}).get(name[numbers[0].end() :])
 
     def _note(self, name: str, begin: int, end: int) -> None:
         prefix, suffix = name[:begin], name[end:]

@@ -64,20 +64,19 @@ class KeyTypes:
             if len(self.types) > MAX_TYPES:
                 self._free_axes()
 
-    def odd(self, last: str) -> Oddity | None:
-        """Returns what a few files hold, None where there is no clear majority; `last` is the series' last file."""
+    def odd(self, last: str) -> list[Oddity]:
+        """Returns what a few files hold, none where there is no clear majority; `last` is the series' last file."""
         self._free_axes()
         if self.diverse or not self.types:
-            return None
+            return []
         usual, usual_seen = max(self.types.items(), key=lambda item: item[1].files)
-        odd = {found: seen for found, seen in self.types.items() if found != usual}
-        rest = {found: seen for found, seen in odd.items() if not _shorter_last(found, seen, usual, last)}
-        if not rest or not few(self.files - usual_seen.files, self.files):
-            return None
-        total = Seen()
-        for seen in rest.values():
-            total.add(seen)
-        return Oddity(next(iter(rest)), total, usual, usual_seen.files)
+        if not few(self.files - usual_seen.files, self.files):
+            return []
+        return [
+            Oddity(found, seen, usual, usual_seen.files)
+            for found, seen in self.types.items()
+            if found != usual and not _shorter_last(found, seen, usual, last)
+        ]
 
     def _fixed(self, shape: Shape) -> Shape:
         if not self.free:

@@ -27,7 +27,7 @@ from diagnostics.caches.across.by_folder import ByFolder, Seen
 from diagnostics.caches.across.file_names import pattern
 from diagnostics.caches.across.key_types import KeyTypes, Layout, Oddity, few, layout_of, shown
 from diagnostics.caches.across_files import Across, AcrossProblem
-from diagnostics.caches.file_scan import MAX_FACTS, FileScan, Problem
+from diagnostics.caches.file_scan import MAX_FACTS, FileScan, Problem, TensorFact
 from diagnostics.findings import Severity
 
 CODE = "C151"
@@ -53,17 +53,26 @@ class Series:
     last: str = ""  # by its number
     partial: bool = False  # some file has more tensors than are described
     layouts: dict[Layout, Seen] = field(default_factory=dict)
+    facts: tuple[TensorFact, ...] | None = None  # of the file before, and how many files have its layout:
+    alike: Seen = field(default_factory=Seen)
     keys: dict[str, KeyTypes] = field(default_factory=dict)
     key_sets: dict[frozenset[str], Seen] = field(default_factory=dict)
 
     def add(self, scan: FileScan, name: str) -> None:
         """Takes the next file."""
         self.files += 1
-        self.last = max(self.last, name, key=lambda each: (len(each), each))
-        self.partial |= len(scan.facts) >= MAX_FACTS
-        self.layouts.setdefault(layout_of(scan.facts), Seen()).note(name)
+        if len(name) > len(self.last) or (len(name) == len(self.last) and name > self.last):
+            self.last = name
+        if scan.facts is not self.facts:  # files of equal pickles share their facts
+            self._change(scan.facts)
+        self.alike.note(name)
+
+    def _change(self, facts: tuple[TensorFact, ...]) -> None:
+        self.facts = facts
+        self.partial |= len(facts) >= MAX_FACTS
         if len(self.layouts) > MAX_LAYOUTS:
             self.take_apart()
+        self.alike = self.layouts.setdefault(layout_of(facts), Seen())
 
     def take_apart(self) -> None:
         """Counts the layouts seen so far by key, and forgets them."""
@@ -115,17 +124,14 @@ class FolderTypes:
     def _different(self, series: Series) -> Iterator[AcrossProblem]:
         together: dict[tuple[str, ...], list[tuple[str, Oddity]]] = {}
         for key, types in series.keys.items():
-            odd = types.odd(series.last)
-            if odd is not None:
+            for odd in types.odd(series.last):
                 together.setdefault(tuple(odd.seen.names), []).append((key, odd))
         for names, odds in together.items():
             observed = "; ".join(f"{_key(key)}{shown(odd.found)}" for key, odd in odds[:SHOWN_KEYS])
             expected = "; ".join(f"{_key(key)}{shown(odd.usual)}" for key, odd in odds[:SHOWN_KEYS])
             more = f" and {len(odds) - SHOWN_KEYS} more keys" if len(odds) > SHOWN_KEYS else ""
             seen, usual = odds[0][1].seen, odds[0][1].usual_files
-            yield self._problem(
-                names[0], seen.files, f"{seen.shown()}: {observed}{more}", f"{expected}, as in {usual:,} files"
-            )
+            yield self._problem(names[0], seen, f"{observed}{more}", f"{expected}, as in {usual:,} files")
 
     def _lacking(self, series: Series) -> Iterator[AcrossProblem]:
         together: dict[tuple[str, ...], tuple[Seen, list[str]]] = {}
@@ -137,13 +143,12 @@ class FolderTypes:
             missing = ", ".join(repr(key) for key in keys[:SHOWN_KEYS])
             more = f" and {len(keys) - SHOWN_KEYS} more" if len(keys) > SHOWN_KEYS else ""
             held = series.files - seen.files
-            yield self._problem(
-                names[0], seen.files, f"{seen.shown()}: no {missing}{more}", f"the keys that {held:,} files have"
-            )
+            yield self._problem(names[0], seen, f"no {missing}{more}", f"the keys that {held:,} files have")
 
-    def _problem(self, name: str, files: int, observed: str, expected: str) -> AcrossProblem:
-        problem = Problem(name=NAME, observed=observed, expected=expected, severity=Severity.WARNING)
-        return AcrossProblem(path=f"{self.folder}/{name}" if self.folder else name, problem=problem, files=files)
+    def _problem(self, name: str, seen: Seen, observed: str, expected: str) -> AcrossProblem:
+        files = f"{seen.shown()}: " if seen.files > 1 else ""
+        problem = Problem(name=NAME, observed=f"{files}{observed}", expected=expected, severity=Severity.WARNING)
+        return AcrossProblem(path=f"{self.folder}/{name}" if self.folder else name, problem=problem, files=seen.files)
 
 
 def _key(key: str) -> str:

@@ -25,6 +25,10 @@ class Numbers:
 
     def add(self, number: int) -> None:
         """Takes a number in; one that is in it already changes nothing."""
+        if self.ends and number == self.ends[-1] + 1:
+            self.ends[-1] = number
+            self.count += 1
+            return
         at = bisect_right(self.begins, number)  # intervals before `at` begin at or before the number
         if self.scattered or (at and number <= self.ends[at - 1]):
             return
@@ -65,7 +69,7 @@ class NumberSeries:
     prefix: str
     suffix: str
     numbers: Numbers = field(default_factory=Numbers)
-    padded: dict[int, list[str]] = field(default_factory=dict)  # the first names by width, of numbers with a zero ahead
+    padded: dict[int, str] = field(default_factory=dict)  # the first name by width, of numbers with a zero ahead
     shortest: str = ""  # the name with the shortest number without one
     shortest_width: int = 1 << 30
     files: int = 0
@@ -75,9 +79,8 @@ class NumberSeries:
         self.files += 1
         self.numbers.add(int(digits))
         if digits[0] == "0" and len(digits) > 1:
-            names = self.padded.setdefault(len(digits), [])
-            if len(names) < 2:
-                names.append(name)
+            if len(digits) not in self.padded:
+                self.padded[len(digits)] = name
         elif len(digits) < self.shortest_width:
             self.shortest, self.shortest_width = name, len(digits)
 
@@ -88,7 +91,7 @@ class NumberSeries:
 
     def widths_apart(self) -> tuple[str, str] | None:
         """Returns two names whose numbers are not padded alike, None where all are."""
-        names = [name for _, (name, *_) in sorted(self.padded.items())]
+        names = [name for _, name in sorted(self.padded.items())]
         if len(names) > 1:
             return names[0], names[-1]
         if names and self.shortest_width < min(self.padded):
