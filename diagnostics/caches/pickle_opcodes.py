@@ -76,18 +76,24 @@ for _code, _size in {"X": 4, "\x8c": 1, "\x8d": 8, "U": 1, "T": 4}.items():
     HANDLERS[ord(_code)] = _text(_size)
 for _code, _size in {"B": 4, "C": 1, "\x8e": 8, "\x96": 8}.items():
     HANDLERS[ord(_code)] = _bytes(_size)
-HANDLERS[ord("M")] = _integer(2)
 HANDLERS[ord("J")] = _integer(4, signed=True)
 for _code, _size in {"\x85": 1, "\x86": 2, "\x87": 3}.items():
     HANDLERS[ord(_code)] = _tuple(_size)
 
 
-# The next four make up two thirds of torch's pickles, so they read their byte without a call; past the
+# The next five make up two thirds of torch's pickles, so they read their byte without a call; past the
 # end that is an IndexError, which `run` understands.
 @_on("K")
 def _binint1(walk: PickleWalk) -> None:
     walk.stack.append(walk.data[walk.at])
     walk.at += 1
+
+
+@_on("M")
+def _binint2(walk: PickleWalk) -> None:
+    at = walk.at
+    walk.stack.append(walk.data[at] | walk.data[at + 1] << 8)
+    walk.at = at + 2
 
 
 @_on("q")

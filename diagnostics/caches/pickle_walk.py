@@ -220,15 +220,21 @@ class PickleWalk:
 
     def persistent(self, reference: Any) -> None:
         """Notes the storage that a persistent id names: ('storage', class, key, location, numel, ...)."""
-        match reference:
-            case ("storage", Global(name), str(key), str(location), int(numel), *_) if 0 <= numel < 1 << 62:
-                tag = self.storages.get((key, location))
-                if tag is None:
-                    tag = StorageTag(key, *storage_type(name.rpartition(".")[2]), location, numel, self.op_at)
-                    self.storages[key, location] = tag
-                self.stack.append(tag)
-            case ("module", kind, *_):  # legacy files keep the source of saved modules here
-                self.flag("a module's source kept in the pickle")
-                self.stack.append(kind)
-            case _:
-                raise MalformedPickleError(f"the persistent id at byte {self.op_at} names no storage")
+        if not isinstance(reference, tuple) or len(reference) < 2:
+            raise MalformedPickleError(f"the persistent id at byte {self.op_at} names no storage")
+        if reference[0] == "module":  # legacy files keep the source of saved modules here
+            self.flag("a module's source kept in the pickle")
+            self.stack.append(reference[1])
+        else:
+            self.stack.append(self._storage(reference))
+
+    def _storage(self, reference: tuple[Any, ...]) -> StorageTag:
+        word, kind, key, location, numel = reference[:5] if len(reference) >= 5 else (None,) * 5
+        known = isinstance(kind, Global) and isinstance(key, str) and isinstance(location, str)
+        if word != "storage" or not known or not isinstance(numel, int) or not 0 <= numel < 1 << 62:
+            raise MalformedPickleError(f"the persistent id at byte {self.op_at} names no storage")
+        tag = self.storages.get((key, location))
+        if tag is None:
+            tag = StorageTag(key, *storage_type(kind.name.rpartition(".")[2]), location, numel, self.op_at)
+            self.storages[key, location] = tag
+        return tag

@@ -24,12 +24,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 
 from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
 from diagnostics.caches.file_scan import FileScan, Problem
-from diagnostics.caches.pickle_facts import PickleFacts, facts_of
-from diagnostics.caches.pickle_opcodes import walk_pickle
+from diagnostics.caches.known_pickles import KNOWN
+from diagnostics.caches.pickle_facts import PickleFacts
 from diagnostics.caches.pickle_walk import MalformedPickleError
 from diagnostics.caches.storages import StorageTag
 from diagnostics.caches.torch_zip_patch import repair as repair  # part of this plugin's contract
@@ -75,7 +74,7 @@ def _scan(file: FileBytes) -> FileScan:
         return FileScan(
             path=file.path, size=file.size, code=CODE, format="torchscript", skipped="a TorchScript program"
         )
-    facts = _facts(read_member(file, layout.pickle, MAX_PICKLE_BYTES))
+    facts = KNOWN.facts(read_member(file, layout.pickle, MAX_PICKLE_BYTES))
     problems = [*layout.problems, *other_local_name(file, layout.pickle, f"{folder}data.pkl")]
     if facts.problems:
         problems[:0] = facts.problems_of(f"{folder}data.pkl")
@@ -103,16 +102,6 @@ def _complete(facts: PickleFacts, layout: Layout) -> bool:
         if len(facts.storages) <= MAX_SHARED_STORAGES:
             layout.remember(facts, known)
     return known
-
-
-# The files of one cache folder often have the same pickle byte for byte: only their tensors differ.
-@lru_cache(maxsize=64)
-def _facts_small(data: bytes) -> PickleFacts:
-    return facts_of(walk_pickle(data))
-
-
-def _facts(data: bytes) -> PickleFacts:
-    return _facts_small(data) if len(data) <= 1 << 16 else _facts_small.__wrapped__(data)
 
 
 def _missing_storages(storages: tuple[StorageTag, ...], sizes: Mapping[str, int], folder: str) -> list[Problem]:
