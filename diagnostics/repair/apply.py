@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from diagnostics.caches.file_bytes import DamagedFileError
 from diagnostics.caches.file_scan import FileScan
+from diagnostics.caches.one_file import CacheFormat
 from diagnostics.caches.patch import Patch
 from diagnostics.errors import DoctorError, from_os_error
 from diagnostics.repair.actions import Identity
@@ -60,6 +62,8 @@ def apply(path: Path, patch: Patch, *, expected: Identity | None = None) -> Appl
         return _copy(real, patch, expected)
     except OSError as error:
         raise from_os_error(error, action="cannot repair", path=real) from error
+    except DamagedFileError as error:
+        raise DoctorError(f"cannot repair {real}: {error}", hint="scan it again: ups-doctor scan-cache") from error
 
 
 def _append(path: Path, patch: Patch, expected: Identity | None) -> Applied:
@@ -134,11 +138,12 @@ def _take_back(fd: int, status: os.stat_result) -> None:
     os.utime(fd, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _verify(old: FileScan, path: Path) -> None:
-    wrong = difference(old, content(str(path)))
+def _verify(old: tuple[FileScan, CacheFormat], new: Path) -> None:
+    scan, plugin = old
+    wrong = difference(scan, content(str(new), like=(scan.path, plugin))[0])
     if wrong:
         raise DoctorError(
-            f"{old.path}: the repair was taken back, the file is as it was: {wrong}",
+            f"{scan.path}: the repair was taken back, the file is as it was: {wrong}",
             hint="load it with map_location='cpu' and save it again",
         )
 

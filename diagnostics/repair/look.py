@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
 from diagnostics.caches.file_scan import HARMLESS_DEVICES, FileScan
-from diagnostics.caches.one_file import CacheFormat, formats, scan_file
+from diagnostics.caches.one_file import format_of, scan_file
 from diagnostics.caches.patch import Patch, UnrepairableError
 from diagnostics.findings import Severity
 from diagnostics.machine.file_writers import is_written
@@ -138,12 +138,6 @@ def _export(plan: FilePlan, patch: Patch | None) -> FilePlan:
     size = patch.size if patch else plan.identity.size
     why = "; ".join(patch.changes) if patch else "copied as it is"
     return replace(plan, action=Action.EXPORT, why=why, written=size, grows=size)
-
-
-def format_of(file: FileBytes) -> CacheFormat | None:
-    """Returns the format that recognises the open file."""
-    head, tail = file.head(), file.tail()
-    return next((plugin for plugin in formats() if plugin.recognise(head, tail)), None)
 
 
 def patch_of(file: FileBytes, *, compact: bool) -> Patch | None:

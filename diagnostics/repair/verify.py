@@ -6,19 +6,26 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from diagnostics.caches.file_bytes import FileBytes
+from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
 from diagnostics.caches.file_scan import HARMLESS_DEVICES, FileScan, Tally, TensorFact
-from diagnostics.caches.one_file import formats
+from diagnostics.caches.one_file import CacheFormat, format_of
 
 GONE = frozenset({"cuda-in-cache", "oversized-view"})  # what a repair takes away
 
 
-def content(path: str) -> FileScan:
-    """Returns what the file holds, whatever its name says of it. OSError passes."""
+def content(path: str, *, like: tuple[str, CacheFormat] | None = None) -> tuple[FileScan, CacheFormat]:
+    """Returns what the file holds, and its format.
+
+    `like` is the path and the format of the file that it is to replace: under a temporary name, both could be
+    taken for others. OSError passes; raises DamagedFileError for a file of no known format.
+    """
     with FileBytes(path) as file:
-        head, tail = file.head(), file.tail()
-        plugin = next((plugin for plugin in formats() if plugin.recognise(head, tail)), None)
-        return plugin.scan(file) if plugin else FileScan(path=path, size=file.size, skipped="of no known format")
+        plugin = format_of(file)
+        if like is not None:
+            file.path, plugin = like
+        if plugin is None:
+            raise DamagedFileError("it is of no known format")
+        return plugin.scan(file), plugin
 
 
 def difference(old: FileScan, new: FileScan) -> str:
