@@ -119,6 +119,13 @@ def test_numbers_padded_otherwise_are_told() -> None:
     assert told(samples(range(95, 105), "cache/{:02d}.pt")) == [], "wider once two digits are full"
 
 
+def test_files_that_are_no_cache_make_no_series() -> None:
+    run = gaps.begin()
+    for path in samples(without(50, 7), "src/test_{}.py"):
+        run.add(FileScan(path=path, size=1, skipped="not a cache format known here"))
+    assert [*run.finish()] == []
+
+
 def test_numbers_are_kept_as_intervals_in_any_order() -> None:
     for seed in range(20):
         wanted = random.Random(seed).sample(range(300), 200)

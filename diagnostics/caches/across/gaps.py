@@ -71,7 +71,9 @@ class FolderGaps:
     only: NumberSeries | None = None  # the one series of the file before, where its name has one number
 
     def add(self, scan: FileScan, name: str) -> None:
-        """Takes the next file; one that is damaged is no gap."""
+        """Takes the next file; one that is damaged is no gap, and files that are no cache make no series."""
+        if scan.skipped:
+            return
         only = self.only
         if only is not None and name.startswith(only.prefix) and name.endswith(only.suffix):
             digits = name[len(only.prefix) : len(name) - len(only.suffix)]
