@@ -156,6 +156,8 @@ def _entries(directory: bytes) -> tuple[Entry, ...]:
     entries: list[Entry] = []
     at = 0
     while at < len(directory):
+        if len(directory) - at < _CENTRAL.size:
+            raise UnrepairableError("its directory reads differently from two sides")
         fields = _CENTRAL.unpack_from(directory, at)
         name_at = at + _CENTRAL.size
         extra_at, comment_at = name_at + fields[9], name_at + fields[9] + fields[10]
