@@ -100,7 +100,11 @@ class CacheConfig:
     dir: Path | None = None  # default: <output.dir>/cache
     dtype: Literal["float32", "float16"] = "float32"
     layout: Literal["npy", "safetensors", "shards", "pt"] = "npy"  # of a cache that is built; every layout is read
-    ram_disk: str = "off"  # auto: a copy in /dev/shm where it has the room; a folder: there, or the run is refused
+    ram_disk: str | None = None  # auto: a copy in /dev/shm if it has the room; a folder: there, or the run is refused
+
+    def __post_init__(self) -> None:
+        if self.ram_disk not in (None, "auto") and not Path(str(self.ram_disk)).is_absolute():
+            raise ValueError(f"ram_disk is {self.ram_disk!r}: null, auto, or the absolute path of a folder is needed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import resource
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -12,7 +13,9 @@ import torch
 from ups import checkpoint
 from ups.cache_build import ensure_cache, expected_manifest, refuse_bad_cache
 from ups.config import UpsConfig
+from ups.data import ram_disk
 from ups.data.normalisation import Normalisation
+from ups.data.ram_disk import RamCopy
 from ups.distributed import World, from_first
 from ups.errors import ConfigError
 from ups.models.fit import try_own_operator
@@ -49,28 +52,49 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
         folder, trackers, display, checkpoint.header("", config, material.spec, material.normalisation)
     )
     timings: dict[str, dict[str, float]] = {}
+    copy = None
     try:
         for name in left:
             if name == "autoencoder":
                 stage: Any = autoencoder.Stage(config, world.device, material)
             else:
-                stage = _operator_stage(config, world, material, folder, display)
+                copy = _cache(config, world, material, folder, display)
+                stage = _operator_stage(config, world, material, folder, copy)
             resume = last if last is not None and last["stage"] == name else None
             timings[name] = asdict(train(stage, config, world, around, resume))
     finally:
         for tracker in trackers:
             tracker.close()
+        if copy is not None:
+            copy.close()
     return {"stages": timings, "peak_memory_bytes": _peak_memory(world), "device": str(world.device)}
 
 
+def _cache(config: UpsConfig, world: World, material: Material, folder: RunFolder, display: Display) -> RamCopy | None:
+    """Returns where the latents are read from; built where they are not there, copied where a RAM disk is asked for."""
+    if not config.cache.enabled:
+        return None
+    done = ensure_cache(config, material, trained_autoencoder(folder), world)
+    display.say(f"latent cache {done} in {config.cache_dir}")
+    spare = ram_disk.SPARE_BYTES + loader_bytes(config, material)
+    return ram_disk.attach(config.cache_dir, config.cache.ram_disk, display.say, spare_bytes=spare)
+
+
+def loader_bytes(config: UpsConfig, material: Material) -> int:
+    """Returns at most what the loaders of all ranks keep in /dev/shm: batches that are ready, made and being used."""
+    spec, stage, training = material.spec, config.stages.operator, config.training
+    cells = math.prod(spec.grid)
+    numbers = 2 * math.prod(-(-axis // config.latent.patch) for axis in spec.grid) * config.latent.dim + cells
+    return 2 * stage.batch_size * numbers * 4 * training.workers * (training.prefetch + 1)  # training and validation
+
+
 def _operator_stage(
-    config: UpsConfig, world: World, material: Material, folder: RunFolder, display: Display
+    config: UpsConfig, world: World, material: Material, folder: RunFolder, copy: RamCopy | None
 ) -> operator.Stage:
+    if copy is not None:
+        config = replace(config, cache=replace(config.cache, dir=copy.folder))
     state = trained_autoencoder(folder)
-    if config.cache.enabled:
-        done = ensure_cache(config, material, state, world)
-        display.say(f"latent cache {done} in {config.cache_dir}")
-    return operator.Stage(config, world.device, material, autoencoder=state, cached=config.cache.enabled)
+    return operator.Stage(config, world.device, material, autoencoder=state, cached=copy is not None)
 
 
 def trained_autoencoder(folder: RunFolder) -> dict[str, torch.Tensor]:

@@ -168,7 +168,7 @@ def test_without_room_a_named_disk_refuses_with_both_numbers_and_copies_nothing(
     assert refused.value.message.startswith(
         f"a copy of the latent cache takes 0.4 MB in {made.place} and leaves 1125899906.8 MB to the loaders, "
     )
-    assert "cache.ram_disk=off or auto" in refused.value.hint
+    assert "cache.ram_disk=null or auto" in refused.value.hint
     assert list(made.place.iterdir()) == []
 
 
@@ -181,8 +181,8 @@ def test_without_room_auto_reads_the_cache_itself_and_says_so(made: Made) -> Non
     assert (made.cache / "train_u.npy").exists()
 
 
-def test_off_copies_nothing(made: Made) -> None:
-    assert ram_disk.attach(made.cache, "off", made.said.append) == ram_disk.RamCopy(made.cache)
+def test_without_a_ram_disk_nothing_is_copied(made: Made) -> None:
+    assert ram_disk.attach(made.cache, None, made.said.append) == ram_disk.RamCopy(made.cache)
     assert made.said == []
 
 

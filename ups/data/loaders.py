@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from ups.data.sampler import Entry, GlobalBatchSampler
 from ups.errors import DataError
 
 Batch = dict[str, torch.Tensor]
+SHM = Path("/dev/shm")  # noqa: S108 - torch's workers hand their batches over there
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +72,18 @@ def collate(items: list[Any] | Batch | Refused) -> Any:
     return next((item for item in items if isinstance(item, Refused)), None) or default_collate(items)
 
 
+def collate_arrays(items: list[Any] | Batch | Refused) -> Any:
+    """Returns what `collate` does, its tensors as arrays: they go to the trainer through a pipe."""
+    batch = collate(items)
+    return batch if isinstance(batch, Refused) else {name: value.numpy() for name, value in batch.items()}
+
+
 def batches(source: DataLoader[Any]) -> Iterator[Batch]:
     """Yields the batches of one epoch. Raises DataError for one that a worker could not read."""
     for batch in source:
         if isinstance(batch, Refused):
             raise DataError(batch.message, hint=batch.hint)
-        yield batch
+        yield {name: torch.as_tensor(value) for name, value in batch.items()}
 
 
 def loader(
@@ -83,6 +92,8 @@ def loader(
     """Returns the DataLoader of this rank; items become dicts of tensors with "weight" (B,).
 
     Its own generator seeds the workers, so that making an iterator leaves the rank's random state alone.
+    Workers hand batches over in /dev/shm, or, where it has not the room, through pipes: a little slower, but
+    torch's loader waits for ever for a batch that found no room.
     """
     workers: dict[str, Any] = {}
     if config.workers:
@@ -98,12 +109,24 @@ def loader(
     return DataLoader(
         Weighted(dataset),
         batch_sampler=sampler,
-        collate_fn=collate,
+        collate_fn=collate if fits_shm(dataset, sampler, config) else collate_arrays,
         num_workers=config.workers,
         pin_memory=pin,
         generator=generator,
         **workers,
     )
+
+
+def fits_shm(dataset: Dataset[dict[str, Any]], sampler: GlobalBatchSampler, config: TrainingConfig) -> bool:
+    """True where /dev/shm has the room for all batches that the workers of this machine's ranks have under way."""
+    if not config.workers or not SHM.is_dir():
+        return True
+    item = sum(torch.as_tensor(value).nbytes for value in dataset[0].values())
+    batch = item * -(-sampler.global_batch // sampler.world_size)
+    # A worker makes one more than it has ready, and the trainer still has the last one.
+    needed = batch * (config.workers * (config.prefetch + 1) + 1) * int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    disk = os.statvfs(SHM)
+    return needed < disk.f_bavail * disk.f_frsize
 
 
 def _forkserver() -> Any:

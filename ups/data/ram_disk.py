@@ -28,7 +28,7 @@ from diagnostics.machine.memory import SystemMemory
 from ups.data.cache_folder import is_ours, remove
 from ups.errors import UpsError, from_os_error
 
-AUTO, OFF = "auto", "off"
+AUTO = "auto"
 DEFAULT = Path("/dev/shm")  # noqa: S108 - a folder of this user's, with mode 0700, is made in it
 SPARE_BYTES = 64 << 20
 TOLD_EVERY_S = 10.0
@@ -51,15 +51,15 @@ class RamCopy:
         clean(self.folder.parent.parent)
 
 
-def attach(cache: Path, ram_disk: str, say: Say, *, spare_bytes: int = SPARE_BYTES) -> RamCopy:
+def attach(cache: Path, ram_disk: str | None, say: Say, *, spare_bytes: int = SPARE_BYTES) -> RamCopy:
     """Returns a copy of `cache` to read from, made now unless another process has made it.
 
     `ram_disk` is a folder, which must have the room (UpsError says both numbers where it has not), "auto" for
-    /dev/shm where it has the room and the cache itself where not, or "off".
+    /dev/shm where it has the room and the cache itself where not, or None for the cache itself.
     """
-    if ram_disk == OFF:
+    place = place_of(ram_disk)
+    if place is None:
         return RamCopy(cache)
-    place = DEFAULT if ram_disk == AUTO else Path(ram_disk)
     try:
         return _attach(cache, place, say, spare_bytes)
     except UpsError as error:
@@ -67,6 +67,11 @@ def attach(cache: Path, ram_disk: str, say: Say, *, spare_bytes: int = SPARE_BYT
             raise
         say(f"{error.message}: the latent cache is read from {cache}")
         return RamCopy(cache)
+
+
+def place_of(ram_disk: str | None) -> Path | None:
+    """Returns the folder that a configuration's `cache.ram_disk` means."""
+    return DEFAULT if ram_disk == AUTO else Path(ram_disk) if ram_disk is not None else None
 
 
 def clean(ram_disk: Path) -> list[Path]:
@@ -95,7 +100,7 @@ def _attach(cache: Path, place: Path, say: Say, spare_bytes: int) -> RamCopy:
             return RamCopy(copy, _shared(copy))
     except OSError as error:
         told = from_os_error(error, action="cannot copy the latent cache to", path=place)
-        raise UpsError(told.message, hint=told.hint or "set cache.ram_disk=off") from error
+        raise UpsError(told.message, hint=told.hint or "set cache.ram_disk=null") from error
 
 
 def _root(place: Path) -> Path:
@@ -141,7 +146,7 @@ def _check_ours(root: Path, descriptor: int) -> None:
     if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o022:
         raise UpsError(
             f"{root} belongs to user {found.st_uid} or others may write to it: no latents are put there",
-            hint="set cache.ram_disk to another folder, or to off",
+            hint="set cache.ram_disk to another folder, or to null",
         )
 
 
@@ -218,5 +223,5 @@ def _check_room(place: Path, needed: int, spare_bytes: int) -> None:
         raise UpsError(
             f"a copy of the latent cache takes {needed / 1e6:.1f} MB in {place.parent} and leaves "
             f"{spare_bytes / 1e6:.1f} MB to the loaders, {free / 1e6:.1f} MB are {what}",
-            hint="set cache.ram_disk=off or auto, cache.dtype=float16, or enlarge it: docker run --shm-size=...",
+            hint="set cache.ram_disk=null or auto, cache.dtype=float16, or enlarge it: docker run --shm-size=...",
         )

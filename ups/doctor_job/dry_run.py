@@ -45,7 +45,7 @@ def _overrides(request: Request, nproc: int, folder: Path) -> list[str]:
     return [
         f"output.dir={folder}",
         f"cache.dir={folder}/cache",
-        "cache.ram_disk=off",
+        "cache.ram_disk=null",
         f"data.max_samples={samples_for(request.config, spec, request.steps, nproc)}",
         *(f"stages.{name}.max_steps={request.steps}" for name in ORDER),
     ]

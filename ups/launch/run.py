@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ups.config import UpsConfig
+from ups.data import ram_disk
 from ups.data.fields import open_data
 from ups.data.sampler import check_enough
 from ups.data.splits import split_samples
@@ -54,12 +55,28 @@ def train(request: Request, say: Callable[[str], None], before_start: Callable[[
     config = request.config
     nproc = examine(request, before_start)
     prepare(request, nproc)
-    launched = launch(rank_argv(request), nproc, port=config.training.port, threads=config.training.threads_per_rank)
+    try:
+        launched = launch(
+            rank_argv(request), nproc, port=config.training.port, threads=config.training.threads_per_rank
+        )
+    finally:
+        _clean_ram_disk(config)
     if not launched.completed:
         if not request.resume and any(report.refused for report in launched.reports):
             RunFolder(config.output.dir).release()
         raise failure(launched, request)
     say(summary(launched, request))
+
+
+def _clean_ram_disk(config: UpsConfig) -> None:
+    """Removes what killed ranks left in memory; a copy that another run reads stays."""
+    place = ram_disk.place_of(config.cache.ram_disk)
+    if place is None:
+        return
+    try:
+        ram_disk.clean(place)
+    except (OSError, UpsError) as error:
+        print(f"the latent cache's copy in {place} could not be removed: {error}", file=sys.stderr)  # noqa: T201
 
 
 def examine(request: Request, before_start: Callable[[int], None]) -> int:

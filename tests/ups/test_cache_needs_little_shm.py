@@ -1,0 +1,53 @@
+"""Eight workers read a cache that is twice as large as /dev/shm, and none of them keeps a copy of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from small_run import clean_environment
+
+READER = Path(__file__).with_name("shm_reader.py")
+ROOT = READER.parents[2]
+SMALL_SHM = 'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"'
+
+
+def in_small_shm(*argv: str) -> list[str]:
+    """Returns the command that runs in a mount namespace whose /dev/shm holds 64 MiB, as in a plain container."""
+    return ["unshare", *([] if os.getuid() == 0 else ["-r"]), "-m", "sh", "-c", SMALL_SHM, "sh", *argv]
+
+
+@pytest.fixture(scope="module")
+def _small_shm() -> None:
+    try:
+        tried = subprocess.run(in_small_shm("true"), capture_output=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("needs unshare(1) of util-linux")
+    if tried.returncode:
+        pytest.skip(f"a /dev/shm of 64 MiB cannot be mounted here: {tried.stderr.decode().strip()}")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_small_shm")
+@pytest.mark.parametrize(("layout", "batch", "by_pipe"), [("npy", 4, False), ("npy", 32, True), ("pt", 4, False)])
+def test_a_dev_shm_of_64_mib_is_enough_for_eight_workers(
+    layout: str, batch: int, by_pipe: bool, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        in_small_shm(sys.executable, str(READER), str(tmp_path), layout, str(batch)),
+        env=clean_environment() | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["items"], told["shm_mb"], told["by_pipe"]) == (1000, 64, by_pipe)
+    assert told["cache_mb"] > 2 * told["shm_mb"]
+    assert told["shm_peak_mb"] < 64
+    assert told["grown_mb"] < 16
