@@ -19,6 +19,7 @@ from diagnostics.cache_files import counted
 from diagnostics.cache_lines import bad_line, lines
 from diagnostics.cache_scan import KEPT_FILES, CacheScan
 from diagnostics.caches.file_scan import FileScan
+from diagnostics.errors import USAGE_EXIT
 from diagnostics.findings import to_json
 
 REDRAW_S = 0.2
@@ -67,6 +68,7 @@ class Progress:
 @click.option("--list", "only_paths", is_flag=True, help="Print only the paths of bad files, one a line.")
 @click.option("-0", "--null", is_flag=True, help="With --list: end each path with a NUL, for xargs -0.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+@click.option("--none-ok", is_flag=True, help="Exit with 0, not 2, where no cache file is in PATH: for hooks.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON.")
 @click.option("--limit", type=click.IntRange(0), default=KEPT_FILES, help="Bad files listed in the JSON.")
 @click.pass_context
@@ -79,6 +81,7 @@ def command(
     only_paths: bool,
     null: bool,
     strict: bool,
+    none_ok: bool,
     as_json: bool,
     limit: int,
 ) -> None:
@@ -100,6 +103,8 @@ def command(
     result = scan(paths, jobs=jobs or min(len(os.sched_getaffinity(0)), MOST_JOBS), deep=deep, observer=progress)
     progress.clear()
     code = result.exit_code or int(strict and bool(result.findings))
+    if none_ok and code == USAGE_EXIT:  # a path that does not exist has ended the command before
+        code = 0
     if as_json:
         shown = replace(result, bad_files=result.bad_files[:limit])
         click.echo(json.dumps({"schema": 1, "exit_code": code, **to_json(shown)}, indent=1))

@@ -283,7 +283,7 @@ def test_it_needs_nothing_that_only_linux_has(audit: Audit, folder: Path) -> Non
 
 
 def test_the_pre_commit_hook_starts_what_it_says(folder: Path) -> None:
-    (hook,) = yaml.safe_load((PROJECT / ".pre-commit-hooks.yaml").read_text())
+    hook, *_ = yaml.safe_load((PROJECT / ".pre-commit-hooks.yaml").read_text())
     assert {key: hook[key] for key in ("id", "language", "pass_filenames")} == {
         "id": "ups-doctor-audit",
         "language": "python",
