@@ -13,8 +13,8 @@ PROJECT = Path(__file__).parent.parent
 RESTING = ("findings", "errors", "checks", "matches")  # everyone may import them
 PLUGINS = ("probes", "caches", "inspections", "sections", "signatures", "run_sections", "rules")
 ENGINES = {
-    "cache", "interpreter", "job", "last_good", "preflight", "preflight_setup", "probe_plan", "report", "report_place",
-    "supervise", "diagnose", "capture", "capture_cores", "capture_sources", "surroundings", "stall", "verdict",
+    "cache", "fix_cache", "repair", "interpreter", "job", "last_good", "preflight", "preflight_setup", "probe_plan",
+    "report", "report_place", "supervise", "diagnose", "capture", "capture_cores", "capture_sources", "surroundings", "stall", "verdict",
     "report_filling", "report_ranks", "report_timeline", "run_page", "run_summary", "inspection", "audit",
 }  # fmt: skip
 OUTSIDE = {"torch", "h5py", "ups", "torchvision", "lightning"}

@@ -15,7 +15,8 @@ Good:
 
     torch.save(latent.cpu(), "cache/sample_00017.pt")
 
-Fix: save the named files again with `map_location="cpu"`, or delete the cache and let it be rebuilt.
+Fix: `ups-doctor fix-cache FOLDER` rewrites the tags in place, without a GPU and without loading a tensor, and
+moves files that no loader can use to a quarantine folder. Made again are only those.
 """
 
 from __future__ import annotations

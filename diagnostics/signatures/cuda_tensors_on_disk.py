@@ -6,7 +6,7 @@ subprocess", with the file and the line that loads it.
 Why it matters: torch.save keeps the device of each tensor. A cache written on a GPU fails on a machine without one,
 puts every rank's tensors on GPU 0, or starts CUDA in forked data workers, which die without a message.
 
-Fix: torch.load(path, map_location="cpu"), and .cpu() before torch.save.
+Fix: `ups-doctor fix-cache FOLDER` for files that are there; .cpu() before torch.save for those to come.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def match(case: Case) -> Match | None:
         title=f"{sentence(named(stories))} loaded {shown}, whose tensors were saved on a CUDA device; here is {gpus}",
         evidence=(*one.evidence(case), Evidence(source="this machine", observed=gpus)),
         fix=Fix(
-            text='load with map_location="cpu", and save tensors with .cpu(); files that are there can be scanned',
-            commands=(f"ups-doctor scan-cache {file or 'FOLDER'}",),
+            text='save tensors with .cpu(), or load with map_location="cpu"; files that are there can be repaired',
+            commands=(f"ups-doctor fix-cache {file or 'FOLDER'}",),
         ),
         locations=distinct([*merged_locations(case, tellers), *saving_lines(case, one, file)[:2]]),
     )
