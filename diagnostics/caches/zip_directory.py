@@ -80,13 +80,13 @@ def _find_end(file: FileBytes) -> tuple[int, int, int]:
 
 def _end_record(file: FileBytes, record: bytes, at: int) -> tuple[int, int, int]:
     _, _, _, _, count, size, offset, _ = _END.unpack(record)
-    if count != FULL16 and size != FULL32 and offset != FULL32:
-        return count, size, offset
-    if at < _LOCATOR64.size:
-        raise DamagedFileError("the zip64 end record is missing", place=f"byte {at}")
-    magic, _, at64, _ = _LOCATOR64.unpack(file.read(at - _LOCATOR64.size, _LOCATOR64.size))
-    if magic != LOCATOR64:
+    locator = file.read(at - _LOCATOR64.size, _LOCATOR64.size) if at >= _LOCATOR64.size else b""
+    # Torch's reader and Python's take the zip64 record wherever a locator stands, needed or not.
+    if not locator.startswith(LOCATOR64):
+        if count != FULL16 and size != FULL32 and offset != FULL32:
+            return count, size, offset
         raise DamagedFileError("the zip64 locator is missing", place=f"byte {at}")
+    _, _, at64, _ = _LOCATOR64.unpack(locator)
     if at64 + _END64.size > at:
         raise DamagedFileError(f"the zip64 end record is said to lie at byte {at64}", place=f"byte {at}")
     fields = _END64.unpack(file.read(at64, _END64.size))

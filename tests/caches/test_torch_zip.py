@@ -160,8 +160,8 @@ def test_a_storage_shorter_than_its_tensor_is_named(torch_files: Path, tmp_path:
 
 def test_a_directory_that_lies_about_its_place_is_corrupt(torch_files: Path, tmp_path: Path) -> None:
     data = bytearray((torch_files / "clean.pt").read_bytes())
-    end = data.rfind(b"PK\5\6")
-    struct.pack_into("<L", data, end + 16, 0x7FFFFFFF)
+    # Torch writes a zip64 record always, and reads the directory's place there.
+    struct.pack_into("<Q", data, data.rfind(b"PK\6\6") + 48, 0x7FFFFFFF)
     path = tmp_path / "lie.pt"
     path.write_bytes(data)
     problem = scan_file(str(path)).problems[0]
