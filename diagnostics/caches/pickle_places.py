@@ -15,7 +15,8 @@ from typing import Any
 from diagnostics.caches.file_scan import HARMLESS_DEVICES
 from diagnostics.caches.patch import Range, UnrepairableError
 from diagnostics.caches.pickle_opcodes import HANDLERS
-from diagnostics.caches.pickle_walk import Global, Handler, PickleWalk
+from diagnostics.caches.pickle_values import Blob, Global
+from diagnostics.caches.pickle_walk import Handler, PickleWalk
 
 DEVICE_ARGUMENT = {  # the rebuilding calls that name a device of their own, and which argument it is
     "torch._utils._rebuild_device_tensor_from_cpu_tensor": 2,
@@ -60,6 +61,9 @@ class PlacesWalk(PickleWalk):
     references: list[tuple[Any, ...]] = field(default_factory=list)  # persistent ids of storages
     calls: list[tuple[str, Any]] = field(default_factory=list)  # names that begin with torch., and their arguments
     frames: list[int] = field(default_factory=list)  # bytes at which FRAME opcodes stand
+    blobs: dict[int, int] = field(
+        default_factory=dict
+    )  # where long bytes begin: where the opcode that pushes them does
 
     def with_place(self, text: str, made: PlacedText | None = None) -> PlacedText:
         """Returns the text with the bytes of the present opcode, and of the one that made it."""
@@ -105,6 +109,15 @@ def _placed_number(handler: Handler) -> Handler:
     return push
 
 
+def _placed_bytes(handler: Handler) -> Handler:
+    def push(walk: PickleWalk) -> None:
+        handler(walk)
+        if isinstance(walk, PlacesWalk) and type(walk.stack[-1]) is Blob:
+            walk.blobs[walk.stack[-1].offset] = walk.op_at
+
+    return push
+
+
 def _call(walk: PickleWalk) -> None:
     callee, arguments = walk.stack[-2], walk.stack[-1]
     if isinstance(walk, PlacesWalk) and isinstance(callee, Global) and callee.name.startswith("torch."):
@@ -144,6 +157,7 @@ PLACES: dict[int, Handler] = {
     **{ord(code): _placed_text(HANDLERS[ord(code)]) for code in "X\x8c\x8dUTSV"},
     **{ord(code): _placed_again(HANDLERS[ord(code)]) for code in "hjg"},
     **{ord(code): _placed_number(HANDLERS[ord(code)]) for code in "KMJI\x8a"},
+    **{ord(code): _placed_bytes(HANDLERS[ord(code)]) for code in "B\x8e"},
     ord("R"): _call,
     ord("Q"): _storage,
     ord("\x95"): _frame,

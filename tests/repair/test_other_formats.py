@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import warnings
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 import torch
 import torch.distributed.checkpoint
 
-from diagnostics.caches import torch_legacy
+from diagnostics.caches import plain_pickle_patch, torch_legacy
 from diagnostics.caches.file_bytes import FileBytes
 from diagnostics.caches.patch import Patch, Range
 from diagnostics.repair.apply import apply
@@ -90,3 +91,31 @@ def test_a_distributed_checkpoint_is_repaired_with_every_byte_at_its_place(tmp_p
     loaded = {"w": torch.zeros(100), "extra": {"z": torch.zeros(7), "name": ""}, "step": 0}
     torch.distributed.checkpoint.load(loaded, checkpoint_id=folder, no_dist=True)
     assert same(loaded, state)
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+@pytest.mark.parametrize("protocol", [3, 4, 5])
+@pytest.mark.parametrize("device", ["cuda:0", "mps", "privateuseone:3"])
+def test_torch_files_inside_a_plain_pickle_are_repaired(
+    device: str, protocol: int, tmp_path: Path, same: Same, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "sample.pkl"
+    base = torch.arange(40_000.0)  # its bytes lie outside the pickle's frames, the others' inside
+    value = {"z": base, "view": base[3:7], "half": torch.zeros(3, dtype=torch.bfloat16), "device": device}
+    monkeypatch.setattr(torch.serialization, "location_tag", lambda storage: device)
+    path.write_bytes(pickle.dumps(value, protocol) + pickle.dumps([value["half"]], protocol))
+    monkeypatch.undo()
+    with FileBytes(str(path)) as file:
+        patch = plain_pickle_patch.repair(file, compact=False)
+    assert patch is not None
+    assert patch.changes == (
+        f"4 storages {device} -> cpu",
+    )  # a plain pickle writes a shared storage once for each view
+    before = path.read_bytes()
+    path.write_bytes(b"".join(before[p.offset :][: p.size] if isinstance(p, Range) else p for p in patch.pieces))
+    with path.open("rb") as stream:
+        loaded, second = pickle.load(stream), pickle.load(stream)  # noqa: S301 - written above
+    assert same(loaded, {**value, "view": value["view"].clone()})
+    assert same(second, [value["half"]])
+    with FileBytes(str(path)) as file:
+        assert plain_pickle_patch.repair(file, compact=False) is None
