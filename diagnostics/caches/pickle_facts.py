@@ -114,7 +114,7 @@ def _refused(walk: PickleWalk) -> list[Problem]:
     return [
         Problem(
             name="not-weights-only",
-            observed=f"it names {_listed([f'{call.name} (byte {call.offset})' for call in calls])}",
+            observed=f"it names {listed([f'{call.name} (byte {call.offset})' for call in calls])}",
             expected="tensors, lists, dicts, numbers and strings only",
             place=f"byte {calls[0].offset}",
             severity=Severity.WARNING,
@@ -150,7 +150,7 @@ def _oversized(walk: PickleWalk, keys: Mapping[StorageTag, str], bare: set[Stora
     ]
     if not oversized:
         return []
-    names = _listed([f"{_called(tag, keys)} uses {used:,} of {tag.bytes:,} bytes" for tag, used in oversized])
+    names = listed([f"{_called(tag, keys)} uses {used:,} of {tag.bytes:,} bytes" for tag, used in oversized])
     return [
         Problem(
             name="oversized-view",
@@ -174,7 +174,7 @@ def _requiring_grad(walk: PickleWalk, facts: Named) -> list[Problem]:
         ([tensor for tensor in walk.kept_tensors if tensor.hooks], "saved with backward hooks", "no hooks"),
     ):
         if tensors:
-            known = _listed([names.get(id(tensor), "") or f"byte {tensor.at}" for tensor in tensors])
+            known = listed([names.get(id(tensor), "") or f"byte {tensor.at}" for tensor in tensors])
             problems.append(
                 Problem(
                     name="requires-grad",
@@ -191,5 +191,6 @@ def _called(tag: StorageTag, keys: Mapping[StorageTag, str]) -> str:
     return keys.get(tag) or f"storage {tag.key}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Returns the first names, and how many more there are."""
     return ", ".join(names[:EXAMPLES]) + (f" and {len(names) - EXAMPLES} more" if len(names) > EXAMPLES else "")

@@ -11,6 +11,8 @@ from typing import Any
 from diagnostics.caches.pickle_values import OPAQUE, Blob, Global, Node
 from diagnostics.caches.pickle_walk import MAX_TEXT, Handler, MalformedPickleError, PickleWalk
 
+MIN_BLOB = 128  # no torch file is shorter
+
 
 def walk_pickle(data: bytes) -> PickleWalk:
     """Returns the walk over the first pickle in `data`. Raises MalformedPickleError."""
@@ -49,7 +51,7 @@ def _text(size_bytes: int) -> Handler:
 def _bytes(size_bytes: int) -> Handler:
     def push(walk: PickleWalk) -> None:
         size = walk.number(size_bytes)
-        walk.stack.append(Blob(walk.at, size) if size > MAX_TEXT // 4 else OPAQUE)
+        walk.stack.append(Blob(walk.at, size) if size > MIN_BLOB else OPAQUE)
         walk.skip(size)
 
     return push

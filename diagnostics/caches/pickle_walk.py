@@ -53,7 +53,6 @@ class PickleWalk:
     used: dict[StorageTag, list[int]] = field(default_factory=dict)  # [bytes of all views, first byte, last byte]
     dtypes: dict[StorageTag, str] = field(default_factory=dict)  # of storages of bytes, by their tensors
     kept_tensors: list[Tensor] = field(default_factory=list)
-    blobs: list[Blob] = field(default_factory=list)  # whole torch files inside the pickle
     tensors: int = 0
     nodes: int = 0
     kept: int = 0
@@ -173,8 +172,8 @@ class PickleWalk:
 
     def _object(self, name: str, arguments: Any) -> Any:
         if name == "torch.storage._load_from_bytes" and type(arguments) is tuple and arguments:
-            return self._blob(arguments[0])
-        if name == "_codecs.encode" and type(arguments) is tuple and arguments and type(arguments[0]) is Blob:
+            return self.blob(arguments[0])
+        if name == "_codecs.encode" and type(arguments) is tuple and arguments and isinstance(arguments[0], Blob | str):
             return arguments[0]
         node = self.node()
         if type(node) is Node and type(arguments) is tuple:
@@ -183,7 +182,8 @@ class PickleWalk:
             node.count = 0
         return node
 
-    def _blob(self, value: Any) -> Any:
+    def blob(self, value: Any) -> Any:
+        """Returns what stands for a torch file inside the pickle, which is not looked into here."""
         return OPAQUE
 
     def node(self) -> Any:

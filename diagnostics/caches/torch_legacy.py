@@ -67,20 +67,24 @@ def scan(file: FileBytes) -> FileScan:
 
 def _walk(file: FileBytes) -> PickleWalk:
     for limit in (FIRST_READ, MAX_PICKLE_BYTES):
-        walk = PickleWalk(file.head(limit))
         try:
-            built = []
-            for _ in PICKLES:
-                walk.stack, walk.marks, walk.memo = [], [], {}
-                walk.run(HANDLERS)
-                built.append(walk.stack)
+            return walk_legacy(file.head(limit))
         except MalformedPickleError:
             if limit == MAX_PICKLE_BYTES or file.size <= limit:
                 raise
-        else:
-            walk.stack = built[PICKLES.index("object")]
-            return walk
     raise AssertionError("unreachable: the last limit raises")
+
+
+def walk_legacy(data: bytes) -> PickleWalk:
+    """Returns the walk over a legacy file's five pickles; on its stack is the object. Raises MalformedPickleError."""
+    walk = PickleWalk(data)
+    built = []
+    for _ in PICKLES:
+        walk.stack, walk.marks, walk.memo = [], [], {}
+        walk.run(HANDLERS)
+        built.append(walk.stack)
+    walk.stack = built[PICKLES.index("object")]
+    return walk
 
 
 def _cut_off(file: FileBytes, walk: PickleWalk) -> list[Problem]:
