@@ -16,6 +16,8 @@ from diagnostics.caches.file_scan import FileScan
 from diagnostics.caches.unreadable import unlisted
 from diagnostics.errors import UsageError
 
+QUARANTINE_NOTE = "QUARANTINE.md"  # a folder with this file holds what fix-cache moved out of the way
+QUARANTINED = "a quarantine of fix-cache (name it to scan it)"
 LINKED_FOLDER = "a link to a folder (name it to scan it)"
 
 
@@ -63,6 +65,9 @@ def _below(root: str) -> Iterator[str | FileScan]:
             continue  # removed since its parent was listed: as if it had never been there
         except OSError as error:
             yield unlisted(folder, error)
+            continue
+        if QUARANTINE_NOTE in files and folder != root:
+            yield FileScan(path=folder, size=0, skipped=QUARANTINED)
             continue
         prefix = folder if folder.endswith("/") else f"{folder}/"
         yield from (f"{prefix}{name}" for name in files)

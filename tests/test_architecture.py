@@ -14,8 +14,9 @@ RESTING = ("findings", "errors", "checks", "matches")  # everyone may import the
 PLUGINS = ("probes", "caches", "inspections", "sections", "signatures", "run_sections", "rules")
 ENGINES = {
     "cache", "fix_cache", "repair", "interpreter", "job", "last_good", "preflight", "preflight_setup", "probe_plan",
-    "report", "report_place", "supervise", "diagnose", "capture", "capture_cores", "capture_sources", "surroundings", "stall", "verdict",
-    "report_filling", "report_ranks", "report_timeline", "run_page", "run_summary", "inspection", "audit",
+    "report", "report_place", "supervise", "diagnose", "capture", "capture_cores", "capture_sources", "surroundings",
+    "stall", "verdict", "report_filling", "report_ranks", "report_timeline", "run_page", "run_summary", "inspection",
+    "audit",
 }  # fmt: skip
 OUTSIDE = {"torch", "h5py", "ups", "torchvision", "lightning"}
 IN_THE_JOB = ("agent", "children")  # these run in the job's processes and may import torch there

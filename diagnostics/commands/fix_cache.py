@@ -24,7 +24,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command("fix-cache")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Show the plan and change nothing; exit code 1 if something is to do.")
 @click.option("--backup", type=FOLDER, metavar="DIR", help="Copy each file there before it is repaired.")
@@ -36,7 +36,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--report-dir", type=FOLDER, default=Path("reports"), show_default=True, help="Where the report goes.")
 @click.option("--json", "as_json", is_flag=True, help="Print plan and result as one JSON object.")
 @click.pass_context
-def command(context: click.Context, /, paths: tuple[Path, ...], **options: Any) -> None:
+def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> None:
     """Repairs cache files that carry tags of CUDA (mps, xpu) devices, without torch, CUDA or loading them.
 
     Shows the plan and asks. Only the description of the tensors is written anew: behind a file's old end, or
@@ -47,6 +47,8 @@ def command(context: click.Context, /, paths: tuple[Path, ...], **options: Any) 
     Exit codes: 0 all is clean now, 1 something is left wrong (named), 2 wrong use, or no cache file,
     130 stopped by Ctrl-C (the file at work is finished first).
     """
+    if "" in paths:
+        raise UsageError("one of the paths is empty: a variable that is not set?", hint="ups-doctor fix-cache FOLDER")
     _refuse_contradictions(options)
     asked = Options(
         jobs=options["jobs"] or 0,
@@ -58,7 +60,7 @@ def command(context: click.Context, /, paths: tuple[Path, ...], **options: Any) 
     )
     progress = ProgressLine()
     try:
-        prepared = prepare(paths, asked, progress)
+        prepared = prepare([Path(path) for path in paths], asked, progress)
         progress.clear()
         result = _carried_out(prepared, asked, progress, options)
     finally:

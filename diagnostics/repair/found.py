@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.errors import DoctorError, UsageError
-
-# A folder with this file holds what was moved away: nothing in it is looked at, unless it is named itself.
-NOTE = "QUARANTINE.md"
+from diagnostics.cache_files import existing, walk
+from diagnostics.caches.file_scan import FileScan
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +33,10 @@ class Roots:
 
 def find_roots(paths: Sequence[Path]) -> Roots:
     """Returns what `paths` name, patterns resolved. Raises UsageError for one that does not exist."""
-    if any(not str(path).strip() for path in paths):
-        raise UsageError("one of the paths is empty: a variable that is not set?", hint="ups-doctor fix-cache cache")
-    named = {os.path.abspath(match): None for path in paths for match in _existing(path)}  # noqa: PTH100 - links stay links
+    named = {os.path.abspath(match): None for match in existing(paths)}  # noqa: PTH100 - links stay links
     kept = tuple(_outermost(named))
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in kept]  # noqa: PTH112, PTH120 - strings throughout
     return Roots(paths=kept, base=os.path.commonpath(folders))
-
-
-def _existing(path: Path) -> list[str]:
-    if os.path.lexists(path):
-        return [str(path)]
-    matches = sorted(glob.glob(str(path), recursive=True)) if glob.has_magic(str(path)) else []  # noqa: PTH207 - absolute patterns
-    if not matches:
-        raise UsageError(f"{path}: no such file or folder", hint=f"check the spelling: ls -l {path.parent}")
-    return matches
 
 
 def _outermost(paths: Iterable[str]) -> Iterator[str]:
@@ -62,21 +48,10 @@ def _outermost(paths: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def files_below(roots: Roots) -> Iterator[str]:
-    """Yields every file, folder by folder in the order of names; links to folders are not followed."""
-    for root in roots.paths:
-        if not os.path.isdir(root):  # noqa: PTH112 - a Path for each file costs a third of the scan
-            yield root
-            continue
-        for folder, folders, names in os.walk(root, onerror=_refused):
-            if NOTE in names and folder != root:
-                folders.clear()
-                continue
-            folders.sort()
-            yield from (f"{folder}/{name}" for name in sorted(names))
-
-
-def _refused(error: OSError) -> None:
-    raise DoctorError(
-        f"cannot list {error.filename}: {error.strerror}", hint=f"check who owns it: ls -ld {error.filename}"
-    )
+def files_below(roots: Roots, aside: list[FileScan]) -> Iterator[str]:
+    """Yields every file, folder by folder; what was not entered (links, quarantines, closed folders) goes `aside`."""
+    for item in walk(roots.paths):
+        if isinstance(item, FileScan):
+            aside.append(item)
+        else:
+            yield item

@@ -8,7 +8,7 @@ import stat
 from dataclasses import dataclass, replace
 
 from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
-from diagnostics.caches.file_scan import HARMLESS_DEVICES, FileScan
+from diagnostics.caches.file_scan import HARMLESS_DEVICES, FileScan, Problem
 from diagnostics.caches.one_file import format_of, scan_file
 from diagnostics.caches.patch import Patch, UnrepairableError
 from diagnostics.findings import Severity
@@ -55,7 +55,7 @@ def look(path: str, wish: Wish) -> Look:
         plan = _planned(path, scan, wish)
         written = is_written(path) if plan and plan.action is not Action.LEAVE else None
     except OSError as error:
-        plan, written = _unreadable(path, error.strerror or str(error)), None
+        plan, written = unreadable(path, Problem(name="unreadable-file", observed=error.strerror or str(error))), None
     return Look(
         size=scan.size,
         format=scan.format,
@@ -72,21 +72,23 @@ def _names(scan: FileScan, severity: Severity) -> tuple[str, ...]:
     return tuple(dict.fromkeys(problem.name for problem in scan.problems if problem.severity is severity))
 
 
-def _unreadable(path: str, reason: str) -> FilePlan:
+def unreadable(path: str, problem: Problem) -> FilePlan:
+    """Returns the plan for what this user cannot look into."""
     return FilePlan(
         path=path,
         real=path,
         action=Action.LEAVE,
         identity=Identity(0, 0, 0, 0),
-        problems=("unreadable-file",),
-        why=f"cannot be read: {reason}",
+        problems=(problem.name,),
+        why=f"cannot be {'listed' if problem.name == 'unreadable-folder' else 'read'}: {problem.observed}",
+        commands=(shlex.join(["namei", "-l", path]),),
     )
 
 
 def _planned(path: str, scan: FileScan, wish: Wish) -> FilePlan | None:
     errors = _names(scan, Severity.ERROR)
     if "unreadable-file" in errors:
-        return _unreadable(path, scan.problems[0].observed)
+        return unreadable(path, scan.problems[0])
     if not errors and not wish.export and not (wish.compact and scan.code and not scan.skipped):
         return None
     status = os.stat(path)  # noqa: PTH116 - a Path for each file costs a third of the scan

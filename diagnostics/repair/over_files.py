@@ -9,12 +9,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import TypeVar
 
 from diagnostics.errors import DoctorError
 
 T = TypeVar("T")
 CHUNK_FILES = 64  # one parcel of work for a process
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PARALLEL_FROM = 1024  # files; below, starting processes costs more than it saves
 
 
@@ -34,11 +36,12 @@ def over_files(work: Callable[[str], T], files: Iterable[str], *, jobs: int) -> 
 def _in_processes(work: Callable[[str], T], files: Iterator[str], jobs: int) -> Iterator[tuple[str, T]]:
     # Spawn, not fork: the caller may have threads. A few parcels ahead keep all busy and memory flat.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_ignore_interrupt)
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_ignore_stops)
     waiting: deque[Future[list[tuple[str, T]]]] = deque()
     try:
         while parcel := list(itertools.islice(files, CHUNK_FILES)):
-            waiting.append(pool.submit(_parcel, work, parcel))
+            with _signals_held():  # a worker that is just starting would show a traceback of Ctrl-C
+                waiting.append(pool.submit(_parcel, work, parcel))
             if len(waiting) > 4 * jobs:
                 yield from waiting.popleft().result()
         while waiting:
@@ -52,9 +55,20 @@ def _in_processes(work: Callable[[str], T], files: Iterator[str], jobs: int) -> 
         pool.shutdown(cancel_futures=True)
 
 
-def _ignore_interrupt() -> None:
-    # Ctrl-C reaches the whole process group; the parent alone decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _ignore_stops() -> None:
+    # They reach the whole process group; the parent alone decides what they mean.
+    for number in STOPS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
 
 
 def _parcel(work: Callable[[str], T], files: list[str]) -> list[tuple[str, T]]:

@@ -6,10 +6,11 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from diagnostics.cache_files import QUARANTINE_NOTE
 from diagnostics.errors import UsageError
 from diagnostics.machine.disks import nearest_existing
 from diagnostics.repair.actions import Action, FilePlan, Identity
-from diagnostics.repair.found import NOTE, Roots
+from diagnostics.repair.found import Roots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,14 +24,13 @@ class Places:
 
     def check(self) -> None:
         """Raises UsageError for a folder that would mix with what is scanned, or with somebody's files."""
-        for name, folder in (("--backup", self.backup), ("--to", self.to), ("--quarantine", self.quarantine)):
-            if folder is not None:
-                self._check_apart(name, str(folder.absolute()))
-        quarantine = self.quarantine
-        if quarantine and quarantine.is_dir() and any(quarantine.iterdir()) and not (quarantine / NOTE).exists():
+        for name, asked in (("--backup", self.backup), ("--to", self.to), ("--quarantine", self.quarantine)):
+            if asked is not None:
+                self._check_apart(name, str(asked.absolute()))
+        folder = self.quarantine
+        if folder and folder.is_dir() and any(folder.iterdir()) and not (folder / QUARANTINE_NOTE).exists():
             raise UsageError(
-                f"--quarantine {quarantine} holds other files already",
-                hint="name a new folder, or leave it out",
+                f"--quarantine {folder} holds other files already", hint="name a new folder, or leave it out"
             )
 
     def _check_apart(self, name: str, folder: str) -> None:

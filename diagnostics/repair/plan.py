@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from diagnostics.caches.file_scan import HARMLESS_DEVICES
+from diagnostics.caches.file_scan import HARMLESS_DEVICES, FileScan
 from diagnostics.repair.actions import CHANGING, Action, FilePlan
 from diagnostics.repair.found import Roots, files_below
 from diagnostics.repair.in_use import Writers, left_to_its_writer
-from diagnostics.repair.look import Look, Wish, look
+from diagnostics.repair.look import Look, Wish, look, unreadable
 from diagnostics.repair.over_files import over_files
 
 
@@ -86,13 +86,14 @@ def make_plan(
 ) -> Plan:
     """Returns the plan. `target` says where a file is moved or copied to; `watch` is told of files looked at and bad.
 
-    Raises DoctorError for a folder that cannot be listed.
+    Raises DoctorError where a process that looks at files died.
     """
     counting = Counting()
     found: dict[str, FilePlan] = {}
     written: set[str] = set()
     undecided = False
-    for path, one in over_files(partial(look, wish=wish), files_below(roots), jobs=jobs):
+    aside: list[FileScan] = []
+    for path, one in over_files(partial(look, wish=wish), files_below(roots, aside), jobs=jobs):
         counting.add(one)
         watch(counting.files, counting.bad)
         # A link beside the file it leads to: the file is repaired once, under its own name.
@@ -100,6 +101,7 @@ def make_plan(
             found[one.plan.real] = target(one.plan)
             written.update([one.plan.real] * (one.written is True))
             undecided |= one.written is None and one.plan.action in CHANGING
+    found |= {scan.path: unreadable(scan.path, scan.problems[0]) for scan in aside if scan.problems}
     writers = Writers.of([file for file in found.values() if file.action in CHANGING])
     files = tuple(_settled(found, written, writers))
     return Plan(roots=roots, census=counting.census(), files=files, unseen=writers.unseen if undecided else 0)

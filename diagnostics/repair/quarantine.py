@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 from diagnostics import redact
+from diagnostics.cache_files import QUARANTINE_NOTE
 from diagnostics.repair.actions import FilePlan
 from diagnostics.repair.copies import copy_whole, rename_to_free_name, same_bytes, sync_folder
-from diagnostics.repair.found import NOTE
 
 HEAD = """# Cache files that `ups-doctor fix-cache` moved here
 
@@ -71,7 +71,7 @@ def _code(text: str) -> str:
 
 def _note(home: Path, entry: str) -> None:
     with _lock:
-        descriptor = os.open(home / NOTE, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(home / QUARANTINE_NOTE, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             head = HEAD if not os.fstat(descriptor).st_size else ""
             os.write(descriptor, f"{head}\n{entry}".encode("utf-8", "backslashreplace"))

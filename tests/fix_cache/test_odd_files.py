@@ -157,3 +157,34 @@ def test_a_temporary_file_of_a_killed_repair_is_removed(one: Path, fix: Fix) -> 
     done = fix("--yes", one)
     assert (done.returncode, leftover.exists()) == (0, False)
     assert "removes 1 file that a killed repair left half written" in done.stdout
+
+
+def test_a_folder_that_cannot_be_listed_is_named_and_the_others_are_repaired(one: Path) -> None:
+    if os.geteuid():
+        pytest.skip("needs root, to become another user")
+    (one / "closed").mkdir(mode=0o700)
+    for path in (one, one / "cuda.pt"):
+        os.chown(path, 65534, 65534)
+    for path in one.parents[:2]:
+        path.chmod(0o755)
+    program = (
+        "import encodings.unicode_escape, os, sys; from pathlib import Path\n"
+        "from diagnostics.caches.one_file import formats; formats()\n"
+        "from diagnostics.fix_cache import Options, carry_out, prepare; os.setgid(65534); os.setuid(65534)\n"
+        "result = carry_out(prepare([Path(sys.argv[1])], Options()), Options())\n"
+        "print(result.exit_code, len(result.done), *[one.text for one in result.left], sep='\\n')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(one)], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.stdout.splitlines() == ["1", "1", "cannot be listed: Permission denied"], done.stderr
+    assert not bad(one / "cuda.pt")
+
+
+def test_an_empty_path_is_no_order_to_repair_the_current_folder(one: Path, fix: Fix) -> None:
+    done = fix("--yes", "")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        2,
+        "error: one of the paths is empty: a variable that is not set?",
+    )
+    assert bad(one / "cuda.pt")
