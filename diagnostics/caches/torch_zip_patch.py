@@ -163,9 +163,12 @@ def _in_place(file: FileBytes, archive: Archive, entry: Entry, pickle: bytes) ->
 
 
 def _descriptor(file: FileBytes, entry: Entry, at: int, crc: int) -> bytes:
-    """Returns the CRC behind a member's data with the new value, as long as the file has one there."""
+    """Returns the start of what follows a member's data, with the new CRC where the old one stands."""
     if not entry.flags & HAS_DESCRIPTOR:
         return b""
-    old = file.read(at, 8)
-    new = crc.to_bytes(4, "little")
-    return old[:4] + new if old[:4] == DESCRIPTOR else new + old[4:]
+    signed = DESCRIPTOR + entry.crc.to_bytes(4, "little")
+    found = file.read(at, 8)
+    if found == signed:
+        return DESCRIPTOR + crc.to_bytes(4, "little")
+    # The signature is optional; what is neither is no descriptor, and nobody's business here.
+    return crc.to_bytes(4, "little") + found[4:] if found[:4] == signed[4:] else found

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from diagnostics.caches.file_bytes import WIDE_TAIL_BYTES, FileBytes
+from diagnostics.caches.file_bytes import WIDE_TAIL_BYTES, DamagedFileError, FileBytes
 from diagnostics.caches.patch import UnrepairableError
 from diagnostics.caches.zip_directory import (
     CENTRAL,
@@ -217,10 +217,12 @@ def local_header(entry: Entry, padding: bytes = b"") -> bytes:
 
 
 def data_at(file: FileBytes, entry: Entry) -> int:
-    """Returns where a member's data begin, by its local header."""
-    header = file.read(entry.offset, LOCAL_HEADER.size)
-    *_, name_bytes, extra_bytes = LOCAL_HEADER.unpack(header)
-    return entry.offset + LOCAL_HEADER.size + int(name_bytes) + int(extra_bytes)
+    """Returns where a member's data begin, by its local header. Raises DamagedFileError where that is none."""
+    magic, *_, name_bytes, extra_bytes = LOCAL_HEADER.unpack(file.read(entry.offset, LOCAL_HEADER.size))
+    begin = entry.offset + LOCAL_HEADER.size + int(name_bytes) + int(extra_bytes)
+    if magic != LOCAL or name_bytes != len(entry.name) or begin + entry.stored > file.size:
+        raise DamagedFileError(f"the local header at byte {entry.offset} does not fit its member")
+    return begin
 
 
 def moved(entry: Entry, *, crc: int, size: int, offset: int) -> Entry:
