@@ -94,8 +94,8 @@ def _binint1(walk: PickleWalk) -> None:
 @_on("M")
 def _binint2(walk: PickleWalk) -> None:
     at = walk.at
+    walk.at = at + 2  # first: where one of the two is missing, `run` sees that the pickle ends here
     walk.stack.append(walk.data[at] | walk.data[at + 1] << 8)
-    walk.at = at + 2
 
 
 @_on("q")
