@@ -40,6 +40,7 @@ from diagnostics.caches.patch import UnrepairableError  # noqa: E402
 MEMORY_BYTES = 256 << 20
 CPU_S = 2.0  # of one input
 STUCK_S = 60.0  # without any progress: not even the CPU limit was heard
+POLL_S = 0.05
 BATCH = 500  # inputs between two reports
 
 
@@ -187,6 +188,12 @@ class Share:
         assert self.process.stdout
         os.set_blocking(self.process.stdout.fileno(), False)
 
+    def end(self) -> None:
+        """Ends the process."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
     def poll(self, total: Tally) -> bool:
         """Takes what was said; false once all is done."""
         assert self.process
@@ -232,31 +239,36 @@ def main() -> int:
     if options.work:
         work(options)
         return 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     began, total = time.monotonic(), Tally()
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="cache-fuzz-") as folder:
         options.seeds = options.seeds or _write_seeds(Path(folder) / "seeds")
         shares = _shares(options, Path(folder))
-        for share in shares:
-            share.start()
-        shown = began
-        while shares:
-            time.sleep(0.05)
-            shares = [share for share in shares if share.poll(total)]
-            if options.seconds and time.monotonic() - began > options.seconds:
-                for share in shares:
-                    assert share.process
-                    share.process.kill()
-                    share.process.wait()
-                break
-            if sys.stderr.isatty() and time.monotonic() - shown > 1:
-                shown = time.monotonic()
-                sys.stderr.write(f"\r{total.inputs:,} inputs, {len(total.failures)} failures")
+        try:
+            _run(shares, total, options.seconds or float("inf"))
+        except KeyboardInterrupt:
+            sys.stderr.write("stopped: what was seen so far\n")
+        finally:
+            for share in shares:
+                share.end()
     seconds = time.monotonic() - began
     answer = _answer(total, options, seconds)
     print(json.dumps(answer, indent=2))
     if options.output:
         options.output.write_text(json.dumps(answer, indent=2) + "\n")
     return int(bool(total.failures))
+
+
+def _run(shares: list[Share], total: Tally, seconds: float) -> None:
+    began = shown = time.monotonic()
+    for share in shares:
+        share.start()
+    while (waiting := [share for share in shares if share.poll(total)]) and time.monotonic() - began < seconds:
+        shares = waiting
+        time.sleep(POLL_S)
+        if sys.stderr.isatty() and time.monotonic() - shown > 1:
+            shown = time.monotonic()
+            sys.stderr.write(f"\r{total.inputs:,} inputs, {len(total.failures)} failures")
 
 
 def _answer(total: Tally, options: argparse.Namespace, seconds: float) -> dict[str, Any]:
