@@ -40,7 +40,7 @@ CODE = "C111"
 NAME = "plain-pickle"
 FORMAT = "pickle"
 ENDINGS = ()  # .pkl files may be compressed, or of protocol 0: their name promises nothing
-NAMED = (".pkl", ".pickle")
+NAMED = (".pkl", ".pickle", ".pt", ".pth", ".ckpt")  # what they hold is a pickle, or they are damaged
 MAX_PICKLE_BYTES = 64 << 20
 MAX_PICKLES = 1000  # one after the other in a file
 LOADER = Global("torch.storage._load_from_bytes")
@@ -48,7 +48,7 @@ LOADER = Global("torch.storage._load_from_bytes")
 
 def recognise(head: bytes, tail: bytes) -> bool:
     """A pickle of protocol 2 to 5 whose first bytes are opcodes, and no torch file."""
-    if head[:1] != b"\x80" or not 2 <= int.from_bytes(head[1:2], "little") <= 5 or head.startswith(MAGIC):
+    if head[:1] != b"\x80" or not 2 <= int.from_bytes(head[1:2], "little") <= 5 or MAGIC.startswith(head):
         return False
     try:
         PlainWalk(head).run(PLAIN)

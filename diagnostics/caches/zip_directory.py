@@ -113,6 +113,8 @@ def _members(directory: bytes) -> list[Member]:
             size, stored, offset = _zip64_sizes(extra, size, stored, offset)
         members.append(Member(name, fields[4], fields[3], stored, size, offset, fields[7]))
         at = extra_at + fields[11] + fields[12]
+    if at > len(directory):
+        raise DamagedFileError("the last entry of the central directory exceeds it", place=f"directory byte {at}")
     return members
 
 

@@ -127,7 +127,7 @@ def _layout(members: list[Member], root: str) -> Layout:
         pickle=pickle,
         folder=inside.removeprefix(root),
         sizes={name: member.size for name, member in zip(names, members, strict=True)},
-        problems=tuple(_problems(members)),
+        problems=tuple(_problems(members, root)),
         checksums=tuple(index for _, index in data if members[index].size),
         names=repr([(name, members[index].size) for name, index in data]).encode(),
     )
@@ -140,8 +140,24 @@ def _content(layout: Layout, checksums: tuple[int, ...]) -> str:
     return hashlib.blake2b(layout.names + struct.pack(f"<{len(told)}I", *told), digest_size=12).hexdigest()
 
 
-def _problems(members: list[Member]) -> list[Problem]:
-    return [*_same_names(members), *_overlaps(members), *_paths(members)]
+def _problems(members: list[Member], root: str) -> list[Problem]:
+    return [*_same_names(members), *_overlaps(members), *_refused(members, root), *_paths(members)]
+
+
+def _refused(members: list[Member], root: str) -> list[Problem]:
+    """What makes torch's reader refuse an archive before it looks at the pickle."""
+    outside = next((member.name for member in members if not member.name.startswith(root)), None) if root else None
+    if outside is not None:
+        observed = f"member {outside!r} is not in the archive's folder {root!r}"
+    elif not any(member.name in (f"{root}version", f"{root}.data/version") for member in members):
+        observed = f"no member {root}version"
+    else:
+        return []
+    return [
+        Problem(
+            name="corrupt-file", observed=observed, expected="an archive that torch reads", place="central directory"
+        )
+    ]
 
 
 def _same_names(members: list[Member]) -> list[Problem]:
