@@ -16,8 +16,8 @@ from ups.config import UpsConfig
 from ups.data import ram_disk
 from ups.data.normalisation import Normalisation
 from ups.data.ram_disk import RamCopy
-from ups.distributed import World, from_first
-from ups.errors import ConfigError
+from ups.distributed import World, from_first, on_all_ranks
+from ups.errors import AgreedError, ConfigError, UpsError
 from ups.models.fit import try_own_operator
 from ups.progress import Display
 from ups.run_folder import RunFolder
@@ -76,8 +76,24 @@ def _cache(config: UpsConfig, world: World, material: Material, folder: RunFolde
         return None
     done = ensure_cache(config, material, trained_autoencoder(folder), world)
     display.say(f"latent cache {done} in {config.cache_dir}")
-    spare = ram_disk.SPARE_BYTES + loader_bytes(config, material)
-    return ram_disk.attach(config.cache_dir, config.cache.ram_disk, display.say, spare_bytes=spare)
+    return _ram_copy(config, world, spare_bytes=ram_disk.SPARE_BYTES + loader_bytes(config, material))
+
+
+def _ram_copy(config: UpsConfig, world: World, spare_bytes: int) -> RamCopy:
+    """Returns the copy that the ranks of this machine share; where one machine refuses, all ranks raise it."""
+    aloud = Display(shown=True)  # of the ranks on one machine, any may be the one that copies
+    copy, refused = RamCopy(config.cache_dir), None
+    try:
+        copy = ram_disk.attach(config.cache_dir, config.cache.ram_disk, aloud.say, spare_bytes=spare_bytes)
+    except UpsError as error:
+        refused = (error.message, error.hint)
+    for one in on_all_ranks(refused, world):
+        if one is not None:
+            copy.close()
+            raise AgreedError(one[0], hint=one[1])
+    if copy.note and world.local_rank == 0:
+        aloud.say(copy.note)
+    return copy
 
 
 def loader_bytes(config: UpsConfig, material: Material) -> int:

@@ -174,9 +174,8 @@ def test_without_room_a_named_disk_refuses_with_both_numbers_and_copies_nothing(
 
 def test_without_room_auto_reads_the_cache_itself_and_says_so(made: Made) -> None:
     copy = ram_disk.attach(made.cache, "auto", made.said.append, spare_bytes=1 << 50)
-    assert copy == ram_disk.RamCopy(made.cache)
-    (told,) = made.said
-    assert told.endswith(f": the latent cache is read from {made.cache}")
+    assert (copy.folder, copy.lock, made.said) == (made.cache, -1, [])
+    assert copy.note.endswith(f": the latent cache is read from {made.cache}")
     copy.close()
     assert (made.cache / "train_u.npy").exists()
 

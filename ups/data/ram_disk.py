@@ -38,10 +38,11 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class RamCopy:
-    """A folder to read from; `lock` is held until `close`, -1 where nothing was copied."""
+    """A folder to read from; `lock` is held until `close`, -1 where nothing was copied, and `note` may say why."""
 
     folder: Path
     lock: int = -1
+    note: str = ""
 
     def close(self) -> None:
         """Lets go of the copy, and removes it where no other process reads it."""
@@ -55,7 +56,8 @@ def attach(cache: Path, ram_disk: str | None, say: Say, *, spare_bytes: int = SP
     """Returns a copy of `cache` to read from, made now unless another process has made it.
 
     `ram_disk` is a folder, which must have the room (UpsError says both numbers where it has not), "auto" for
-    /dev/shm where it has the room and the cache itself where not, or None for the cache itself.
+    /dev/shm where it has the room and the cache itself where not, or None for the cache itself. Only the
+    process that copies says anything; the others wait for its lock.
     """
     place = place_of(ram_disk)
     if place is None:
@@ -65,8 +67,7 @@ def attach(cache: Path, ram_disk: str | None, say: Say, *, spare_bytes: int = SP
     except UpsError as error:
         if ram_disk != AUTO:
             raise
-        say(f"{error.message}: the latent cache is read from {cache}")
-        return RamCopy(cache)
+        return RamCopy(cache, note=f"{error.message}: the latent cache is read from {cache}")
 
 
 def place_of(ram_disk: str | None) -> Path | None:
@@ -90,7 +91,7 @@ def _attach(cache: Path, place: Path, say: Say, spare_bytes: int) -> RamCopy:
             return RamCopy(cache)  # it lies there already
         sizes = {path.name: path.stat() for path in sorted(cache.iterdir()) if is_ours(path.name)}
         root = _root(place)
-        with _alone(root, say):
+        with _alone(root):
             copy = root / _key(cache, sizes)
             for stale in _sweep(root, keep=copy.name):
                 say(f"removed {stale}, left by a run that died")
@@ -114,16 +115,14 @@ def _key(cache: Path, sizes: dict[str, os.stat_result]) -> str:
 
 
 @contextmanager
-def _alone(root: Path, say: Say = lambda _: None) -> Iterator[None]:
+def _alone(root: Path) -> Iterator[None]:
     """Holds the root's lock. The root is made where it is not there, and removed where nothing is left in it."""
     while True:
         root.mkdir(mode=0o700, exist_ok=True)
         descriptor = _open_folder(root)
         try:
             _check_ours(root, descriptor)
-            if not _locked(descriptor, fcntl.LOCK_EX):
-                say(f"waiting for another process to finish with {root}")
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
             if not _is_open(root, descriptor):
                 continue  # removed by the process that we waited for
             try:
@@ -154,9 +153,9 @@ def _open_folder(folder: Path) -> int:
     return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
-def _locked(descriptor: int, kind: int) -> bool:
+def _nobody_reads(descriptor: int) -> bool:
     try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
@@ -176,7 +175,7 @@ def _sweep(root: Path, keep: str = "") -> list[Path]:
             continue
         descriptor = _open_folder(copy)
         try:
-            if _locked(descriptor, fcntl.LOCK_EX):
+            if _nobody_reads(descriptor):
                 remove(copy)
                 removed.append(copy)
         finally:
