@@ -153,7 +153,8 @@ def _costs(prepared: Prepared) -> Iterator[str]:
         yield _need(need)
     rewritten = [file for file in todo if file.action in REWRITING]
     if rewritten and prepared.places.backup is None:
-        yield "no backup: no byte of a tensor changes (--backup DIR keeps the originals)"
+        what = "no byte that a tensor uses" if prepared.plan.by(Action.COMPACT) else "no byte of a tensor"
+        yield f"no backup: {what} changes (--backup DIR keeps the originals)"
     elif rewritten:
         size = in_bytes(sum(file.identity.size for file in rewritten))
         yield f"backup: {size} of originals go to {prepared.places.backup} first"

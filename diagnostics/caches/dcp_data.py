@@ -49,6 +49,7 @@ CODE = "C107"
 NAME = "distributed-checkpoint"
 FORMAT = "torch distributed"
 ENDINGS = (".distcp",)
+PART_OF_SEVERAL = True
 SPECIAL_CASE_OF = "C101"  # its first piece is a torch zip file
 MAY_BE_EMPTY = True  # a rank, or a thread of it, that had nothing to save
 MEANINGS = {"not-examined": "have too many pieces to be examined here"}

@@ -47,12 +47,17 @@ CODE = "C108"
 NAME = "distributed-metadata"
 FORMAT = "torch distributed metadata"
 ENDINGS = (".metadata",)
+PART_OF_SEVERAL = True
 MEANINGS = {
     **PATH_MEANINGS,
-    "truncated-file": "are cut off, or name files that are shorter than they say",
+    "truncated-part": "name files that are shorter than they say",
     "not-examined": "are too large to be examined here",
 }
-REMEDIES = {**PATH_REMEDIES, "not-examined": "load the checkpoint once; loading reads the whole of it"}
+REMEDIES = {
+    **PATH_REMEDIES,
+    "truncated-part": "copy these files again, or go back to the checkpoint before",
+    "not-examined": "load the checkpoint once; loading reads the whole of it",
+}
 MODULE = b"torch.distributed.checkpoint.metadata"
 MAX_BYTES = 8 << 20  # with MAX_OPS opcodes this stays below 256 MiB of memory
 MAX_FILES = 100_000
@@ -117,8 +122,8 @@ def _file_problems(file: FileBytes, walk: MetadataWalk) -> Iterator[Problem]:
         )
         more = f" and {len(short) - EXAMPLES} more" if len(short) > EXAMPLES else ""
         yield Problem(
-            name="truncated-file",
-            observed=f"{len(short)} of {len(parts)} files are cut off: {shown}{more}",
+            name="truncated-part",  # the metadata itself is whole, and no file to move away
+            observed=f"{len(short)} of {len(parts)} parts cut off: {shown}{more}",
             expected=f"whole items (of the first: {', '.join(parts[short[0][0]].keys)})",
             place="storage_data",
         )

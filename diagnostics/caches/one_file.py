@@ -34,6 +34,8 @@ class CacheFormat(Protocol):
         """What is in the file; never raises for what the file contains."""
 
     # More, where the format has them:
+    #   PART_OF_SEVERAL: bool
+    #       Such a file is useless without others, and they without it: fix-cache moves none of them away.
     #   MAY_BE_EMPTY: bool
     #       An empty file with an ending of its own is nothing to report.
     #   MEANINGS, REMEDIES: dict[str, str]

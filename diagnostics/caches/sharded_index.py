@@ -37,6 +37,7 @@ CODE = "C109"
 NAME = "sharded-index"
 FORMAT = "sharded index"
 ENDINGS = ()
+PART_OF_SEVERAL = True
 MEANINGS = {
     **PATH_MEANINGS,
     "stale-index": "do not fit the shards beside them",

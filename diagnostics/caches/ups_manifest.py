@@ -37,6 +37,7 @@ CODE = "C110"
 NAME = "cache-manifest"
 FORMAT = "cache manifest"
 ENDINGS = ()
+PART_OF_SEVERAL = True
 MEANINGS = {
     "manifest-mismatch": "are manifests whose files are missing or have another size",
     "stale-cache": "are manifests whose arrays belong to another build of the cache",

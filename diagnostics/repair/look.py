@@ -6,10 +6,11 @@ import os
 import shlex
 import stat
 from dataclasses import dataclass, replace
+from functools import cache
 
 from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
 from diagnostics.caches.file_scan import HARMLESS_DEVICES, FileScan, Problem
-from diagnostics.caches.one_file import format_of, scan_file
+from diagnostics.caches.one_file import format_of, formats, scan_file
 from diagnostics.caches.patch import Patch, UnrepairableError
 from diagnostics.findings import Severity
 from diagnostics.machine.file_writers import is_written
@@ -19,6 +20,7 @@ from diagnostics.repair.ways import folder_refusal, way
 # Such a file is of no use to any loader: it is moved away, never repaired by guessing.
 USELESS = frozenset({"truncated-file", "corrupt-file", "unsafe-pickle"})
 DEVICE_PROBLEM = "cuda-in-cache"
+NO_REPAIR = "there is no repair of this kind of file"
 RESAVE = (
     'import os, sys, torch; p = sys.argv[1]; torch.save(torch.load(p, map_location="cpu", weights_only=True), '
     'p + ".new"); os.replace(p + ".new", p)'
@@ -56,6 +58,9 @@ def look(path: str, wish: Wish) -> Look:
         written = is_written(path) if plan and plan.action is not Action.LEAVE else None
     except OSError as error:
         plan, written = unreadable(path, Problem(name="unreadable-file", observed=error.strerror or str(error))), None
+    except Exception as error:  # a fault of one format's repair on one file: the others are repaired
+        fault = f"a fault of ups-doctor: {type(error).__name__}: {error}"
+        plan, written = unreadable(path, Problem(name="unreadable-file", observed=fault)), None
     return Look(
         size=scan.size,
         format=scan.format,
@@ -104,7 +109,7 @@ def _planned(path: str, scan: FileScan, wish: Wish) -> FilePlan | None:
         why="; ".join(problem.observed for problem in scan.problems if problem.severity is Severity.ERROR),
     )
     if USELESS.intersection(errors):
-        return _useless(plan, wish)
+        return _useless(plan, wish, part=scan.code in _parts())
     patch: Patch | None = None
     if DEVICE_PROBLEM in errors or (wish.compact and scan.code and not scan.skipped):
         try:
@@ -112,15 +117,22 @@ def _planned(path: str, scan: FileScan, wish: Wish) -> FilePlan | None:
         except (UnrepairableError, DamagedFileError) as error:
             return _unrepairable(plan, str(error)) if errors or wish.export else None
     if wish.export:
-        return _export(plan, patch) if patch or not errors else _unrepairable(plan, "its format has no repair here")
+        return _export(plan, patch) if patch or not errors else _unrepairable(plan, "")
     if patch is None:
-        return _unrepairable(plan, "its format has no repair here") if errors else None
-    return way(plan, status, patch, compact=wish.compact and not errors)
+        return _unrepairable(plan, "") if errors else None
+    return way(plan, status, patch, compact=wish.compact)
 
 
-def _useless(plan: FilePlan, wish: Wish) -> FilePlan:
+@cache
+def _parts() -> frozenset[str]:
+    return frozenset(plugin.CODE for plugin in formats() if getattr(plugin, "PART_OF_SEVERAL", False))
+
+
+def _useless(plan: FilePlan, wish: Wish, *, part: bool) -> FilePlan:
     if wish.export:
         return replace(plan, why=f"not copied: {plan.why}")
+    if part:
+        return replace(plan, why=f"part of several files that only make sense together: {plan.why}")
     if not wish.quarantine:
         return replace(plan, why=f"left where it is (--no-quarantine): {plan.why}")
     if plan.real != os.path.abspath(plan.path):  # noqa: PTH100 - links must stay links here
@@ -133,7 +145,7 @@ def _useless(plan: FilePlan, wish: Wish) -> FilePlan:
 def _unrepairable(plan: FilePlan, reason: str) -> FilePlan:
     by_torch = DEVICE_PROBLEM in plan.problems
     command = (shlex.join(["python", "-c", RESAVE, plan.path]),) if by_torch else ()
-    return replace(plan, why=f"{plan.why}; {reason}" if plan.why else reason, commands=command)
+    return replace(plan, why="; ".join(part for part in (plan.why, reason) if part), commands=command)
 
 
 def _export(plan: FilePlan, patch: Patch | None) -> FilePlan:
@@ -150,7 +162,7 @@ def patch_of(file: FileBytes, *, compact: bool) -> Patch | None:
     plugin = format_of(file)
     repair = getattr(plugin, "repair", None)
     if plugin is None or repair is None:
-        raise UnrepairableError(f"{plugin.FORMAT if plugin else 'this'} files are not repaired here")
+        raise UnrepairableError(NO_REPAIR)
     patch: Patch | None = repair(file, compact=compact)
     return patch
 

@@ -25,7 +25,7 @@ def way(plan: FilePlan, status: os.stat_result, patch: Patch, *, compact: bool) 
     stays = patch.size if others else max(patch.size - status.st_size, 0)
     return replace(
         plan,
-        action=Action.COMPACT if compact else Action.COPY,
+        action=Action.COMPACT if compact and patch.size < status.st_size else Action.COPY,
         why=changes,
         note=_other_names(others) if others else "",
         written=patch.size,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
+import torch.distributed.checkpoint
 
 from diagnostics.caches.one_file import scan_file
 from diagnostics.fix_cache import Options, carry_out, prepare
@@ -188,3 +192,52 @@ def test_an_empty_path_is_no_order_to_repair_the_current_folder(one: Path, fix: 
         "error: one of the paths is empty: a variable that is not set?",
     )
     assert bad(one / "cuda.pt")
+
+
+@pytest.mark.filterwarnings("ignore:torch.distributed is disabled")
+def test_a_damaged_part_of_a_checkpoint_of_several_files_is_not_moved(tmp_path: Path, fix: Fix) -> None:
+    state = {"weight": torch.arange(600.0)}
+    torch.distributed.checkpoint.save(state, checkpoint_id=tmp_path / "step_10", no_dist=True)
+    (part,) = (tmp_path / "step_10").glob("*.distcp")
+    part.write_bytes(part.read_bytes()[:500])
+    before = sorted(path.name for path in (tmp_path / "step_10").iterdir())
+    done = fix("--yes", "step_10")
+    assert (done.returncode, sorted(path.name for path in (tmp_path / "step_10").iterdir())) == (1, before)
+    assert "part of several files that only make sense together: " in done.stdout
+
+
+def test_compaction_takes_out_what_no_tensor_uses_and_keeps_the_tensors(
+    torch_files: Path, tmp_path: Path, fix: Fix
+) -> None:
+    sample = tmp_path / "views.pt"
+    torch.save({"head": torch.arange(100_000.0)[:10], "tail": torch.arange(10.0)}, sample)
+    old = torch.load(sample, weights_only=True)
+    assert fix("--yes", "views.pt").returncode == 0
+    assert sample.stat().st_size > 400_000
+    done = fix("--yes", "--compact", "views.pt")
+    assert (done.returncode, sample.stat().st_size < 10_000) == (0, True)
+    assert "1 compacted" in done.stdout
+    assert str(torch.load(sample, weights_only=True)) == str(old)
+
+
+def fill(folder: Path) -> None:
+    """Writes until the file system is full."""
+    with contextlib.suppress(OSError), (folder / "full").open("wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 4096)
+
+
+def test_a_disk_that_fills_after_the_plan_costs_no_byte(small_disk: Path, torch_files: Path) -> None:
+    for name in ("cuda.pt", "legacy_cuda.pt"):
+        shutil.copy(torch_files / name, small_disk)
+    old = {path.name: path.read_bytes() for path in small_disk.iterdir()}
+    prepared = prepare([small_disk], Options())
+    fill(small_disk)
+    result = carry_out(replace(prepared, needs=()), Options())
+    assert result.exit_code == 1
+    assert [outcome.text for outcome in result.left] == [
+        f"cannot repair {small_disk}/legacy_cuda.pt: the disk is full "
+        f"(free some space (df -h {small_disk}/legacy_cuda.pt) and run the command again)"
+    ]
+    assert bad(small_disk / "legacy_cuda.pt")
+    assert (small_disk / "legacy_cuda.pt").read_bytes() == old["legacy_cuda.pt"]
