@@ -100,14 +100,14 @@ def test_a_part_cut_off_anywhere_is_found_by_itself_or_by_the_metadata(clean: Pa
     for size in [*range(0, len(whole), 97), len(whole) - 1]:
         part.write_bytes(whole[:size])
         found = scans(clean)
-        assert names(found[".metadata"]) == ["truncated-file"], size
+        assert names(found[".metadata"]) == ["truncated-part"], size
         assert names(found["__0_0.distcp"]) in ([], ["truncated-file"]), size
         assert names(found["__0_0.distcp"]) or size == 0 or whole[size - 22 : size - 18] == b"PK\5\6", size
     part.write_bytes(whole[:5000])
     assert scan_file(str(clean / ".metadata")).problems == (
         Problem(
-            name="truncated-file",
-            observed=f"1 of 1 files are cut off: __0_0.distcp has 5000 of {len(whole)} bytes",
+            name="truncated-part",
+            observed=f"1 of 1 parts cut off: __0_0.distcp has 5000 of {len(whole)} bytes",
             expected="whole items (of the first: loader.order, step, model.w, model.b, moments.0)",
             place="storage_data",
         ),
