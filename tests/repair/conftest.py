@@ -62,8 +62,9 @@ def _same_bits(one: Any, other: Any) -> bool:
 
     if one.device.type == "meta":
         return bool(other.device.type == "meta")
-    bits = [part.contiguous().flatten().view(torch.uint8) if part.numel() else part for part in (one, other)]
-    return torch.equal(*bits)
+    # Copied: a view of another element size wants strides that a tensor of one element need not have.
+    plain = [torch.empty(part.numel(), dtype=part.dtype).copy_(part.flatten()) for part in (one, other)]
+    return torch.equal(*(part.view(torch.uint8) for part in plain))
 
 
 def _sharing(value: Any) -> list[int]:
