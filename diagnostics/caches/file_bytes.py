@@ -62,11 +62,14 @@ class FileBytes:
 
     def head(self, length: int = HEAD_BYTES) -> bytes:
         """Returns the first bytes, fewer where the file is shorter."""
-        self.kept_head = self.read(0, min(length, self.size))
+        length = min(length, self.size)
+        if len(self.kept_head) != length:
+            self.kept_head = self.read(0, length)
         return self.kept_head
 
     def tail(self, length: int = TAIL_BYTES) -> bytes:
         """Returns the last bytes, fewer where the file is shorter."""
         length = min(length, self.size)
-        self.kept_tail = self.read(self.size - length, length)
+        if len(self.kept_tail) != length:
+            self.kept_tail = self.read(self.size - length, length)
         return self.kept_tail
