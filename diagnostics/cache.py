@@ -31,7 +31,7 @@ from diagnostics.cache_scan import CacheScan, Count
 from diagnostics.cache_worker import Item, WorkerDiedError, scan_item
 from diagnostics.caches.file_scan import FileScan
 
-ALONE_S = 0.1  # so long one process scans alone: starting another costs about as much
+ALONE_S = 0.2  # so long one process scans alone: starting another costs half of it
 
 
 class ScanObserver(Protocol):

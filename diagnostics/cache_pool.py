@@ -85,7 +85,7 @@ class Worker:
 
 
 def start_worker() -> Worker:
-    """Returns a process that is starting; it can be given files at once."""
+    """Returns a process that is starting; it answers for an empty parcel once it is ready."""
     root = str(Path(__file__).resolve().parents[1])
     places = json.dumps([root, *(place for place in sys.path if place)])
     return Worker(
@@ -95,7 +95,8 @@ def start_worker() -> Worker:
             stdout=subprocess.PIPE,
             bufsize=0,
             process_group=0,
-        )
+        ),
+        parcel=Parcel(()),
     )
 
 
@@ -128,19 +129,28 @@ class Pool:
         for _ in range(self.jobs):
             self.workers.append(worker := start_worker())
             self.selector.register(worker.source, selectors.EVENT_READ, worker)
-        while self._feed():
+        while True:
+            self._feed()
+            if not self.answered:
+                self._scan_one()
+            if not self.order:
+                return
             self._collect()
             while self.order and self.order[0].scans is not None:
                 done = self.order.popleft()
                 self.ahead -= len(done.items)
                 yield from done.scans or ()
 
-    def _feed(self) -> bool:
-        """Gives every idle process a parcel; false where nothing is left to wait for."""
+    def _feed(self) -> None:
+        """Gives every idle process a parcel."""
         for worker in self.workers:
             if worker.parcel is None and (parcel := self._next_parcel(self.parcel_files)):
                 worker.give(parcel, deep=self.deep)
-        return bool(self.order)
+
+    def _scan_one(self) -> None:
+        """Scans a file here, while the processes are starting: a short scan is over before they are."""
+        if parcel := self._next_parcel(1):
+            parcel.scans = [scan_item(item, deep=self.deep) for item in parcel.items]
 
     def _next_parcel(self, size: int) -> Parcel | None:
         if self.ahead >= AHEAD_FILES:
@@ -153,18 +163,14 @@ class Pool:
         return parcel
 
     def _collect(self) -> None:
-        """Waits for an answer; until the first has come, the processes are starting and this one scans, too."""
-        ready = self.selector.select(None if self.answered else 0)
-        if not ready and (parcel := self._next_parcel(1)):
-            parcel.scans = [scan_item(item, deep=self.deep) for item in parcel.items]
-        elif not ready:
-            ready = self.selector.select()
-        for key, _ in ready:
+        """Takes the answers that are there; waits for one where this process has nothing else to do."""
+        for key, _ in self.selector.select(None if self.answered else 0):
             self._take(key.data)
 
     def _take(self, worker: Worker) -> None:
-        parcel = cast("Parcel", worker.parcel)
+        files = len(cast("Parcel", worker.parcel).items)
         seconds = worker.take()
         self.answered = True
-        fitting = int(len(parcel.items) * PARCEL_S / max(seconds, 1e-6))
-        self.parcel_files = max(1, min(fitting, 2 * self.parcel_files, PARCEL_FILES))
+        if files:
+            fitting = int(files * PARCEL_S / max(seconds, 1e-6))
+            self.parcel_files = max(1, min(fitting, 2 * self.parcel_files, PARCEL_FILES))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagnostics.caches.file_scan import FileScan, Problem
-from diagnostics.caches.one_file import scan_file
+from diagnostics.caches.one_file import formats, scan_file
 
 Item = str | FileScan  # a file to scan, or what is known of it already
 LENGTH = struct.Struct("<Q")
@@ -37,6 +37,8 @@ def serve() -> None:
     source, drain = os.dup(0), os.dup(1)
     os.dup2(2, 1)  # whatever a library prints is no answer
     try:
+        formats()  # imports them, so that the first files are not waited for
+        write_message(drain, _scanned((), deep=False))
         while True:
             deep, items = read_message(source)
             write_message(drain, _scanned(items, deep=deep))

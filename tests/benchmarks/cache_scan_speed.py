@@ -57,6 +57,8 @@ SCAN = """
 import sys, time
 from pathlib import Path
 from diagnostics.cache import scan
+from diagnostics.caches.one_file import formats
+formats()
 began = time.perf_counter()
 result = scan([Path(sys.argv[1])], jobs=int(sys.argv[2]))
 assert result.recognised and not result.failed, result.findings
