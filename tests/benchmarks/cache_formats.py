@@ -66,7 +66,7 @@ class Order:
     """The batch sampler: what the next epoch reads."""
 
     def __init__(self) -> None:
-        self.seed, self.rank = 0, 0
+        self.seed, self.rank, self.world_size, self.global_batch = 0, 0, 1, BATCH
         self.batches: list[list[tuple[int, float]]] = []
 
     def __iter__(self) -> Iterator[list[tuple[int, float]]]:

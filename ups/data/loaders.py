@@ -121,7 +121,9 @@ def fits_shm(dataset: Dataset[dict[str, Any]], sampler: GlobalBatchSampler, conf
     """True where /dev/shm has the room for all batches that the workers of this machine's ranks have under way."""
     if not config.workers or not SHM.is_dir():
         return True
-    item = sum(torch.as_tensor(value).nbytes for value in dataset[0].values())
+    whole = getattr(dataset, "batch", None)
+    first: dict[str, Any] = whole([0]) if whole is not None else dataset[0]
+    item = sum(torch.as_tensor(value).nbytes for value in first.values())
     batch = item * -(-sampler.global_batch // sampler.world_size)
     # A worker makes one more than it has ready, and the trainer still has the last one.
     needed = batch * (config.workers * (config.prefetch + 1) + 1) * int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
