@@ -20,6 +20,7 @@ from diagnostics.repair.ways import folder_refusal, way
 # Such a file is of no use to any loader: it is moved away, never repaired by guessing.
 USELESS = frozenset({"truncated-file", "corrupt-file", "unsafe-pickle"})
 DEVICE_PROBLEM = "cuda-in-cache"
+HALF_WRITTEN = "half-written"
 NO_REPAIR = "there is no repair of this kind of file"
 RESAVE = (
     'import os, sys, torch; p = sys.argv[1]; torch.save(torch.load(p, map_location="cpu", weights_only=True), '
@@ -79,15 +80,14 @@ def _names(scan: FileScan, severity: Severity) -> tuple[str, ...]:
 
 def unreadable(path: str, problem: Problem) -> FilePlan:
     """Returns the plan for what this user cannot look into."""
-    return FilePlan(
-        path=path,
-        real=path,
-        action=Action.LEAVE,
-        identity=Identity(0, 0, 0, 0),
-        problems=(problem.name,),
-        why=f"cannot be {'listed' if problem.name == 'unreadable-folder' else 'read'}: {problem.observed}",
-        commands=(shlex.join(["namei", "-l", path]),),
-    )
+    verb = "listed" if problem.name == "unreadable-folder" else "read"
+    plan = not_entered(path, f"cannot be {verb}: {problem.observed}")
+    return replace(plan, problems=(problem.name,), commands=(shlex.join(["namei", "-l", path]),))
+
+
+def not_entered(path: str, why: str) -> FilePlan:
+    """Returns the plan that leaves alone what was not looked into."""
+    return FilePlan(path=path, real=path, action=Action.LEAVE, identity=Identity(0, 0, 0, 0), why=why)
 
 
 def _planned(path: str, scan: FileScan, wish: Wish) -> FilePlan | None:
@@ -116,6 +116,8 @@ def _planned(path: str, scan: FileScan, wish: Wish) -> FilePlan | None:
             patch = repair_of(path, compact=wish.compact)
         except (UnrepairableError, DamagedFileError) as error:
             return _unrepairable(plan, str(error)) if errors or wish.export else None
+    if wish.export and HALF_WRITTEN in _names(scan, Severity.WARNING):
+        return None  # what a writer left behind fills no RAM disk
     if wish.export:
         return _export(plan, patch) if patch or not errors else _unrepairable(plan, "")
     if patch is None:

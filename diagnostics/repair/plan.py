@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from diagnostics.cache_files import LINKED_FOLDER
 from diagnostics.caches.file_scan import HARMLESS_DEVICES, FileScan
 from diagnostics.repair.actions import CHANGING, Action, FilePlan
 from diagnostics.repair.found import Roots, files_below
 from diagnostics.repair.in_use import Writers, left_to_its_writer
-from diagnostics.repair.look import Look, Wish, look, unreadable
+from diagnostics.repair.look import Look, Wish, look, not_entered, unreadable
 from diagnostics.repair.over_files import over_files
 
 
@@ -102,6 +103,8 @@ def make_plan(
             written.update([one.plan.real] * (one.written is True))
             undecided |= one.written is None and one.plan.action in CHANGING
     found |= {scan.path: unreadable(scan.path, scan.problems[0]) for scan in aside if scan.problems}
+    if wish.export:  # a copy that lacks a part says so
+        found |= {scan.path: not_entered(scan.path, scan.skipped) for scan in aside if scan.skipped == LINKED_FOLDER}
     writers = Writers.of([file for file in found.values() if file.action in CHANGING])
     files = tuple(_settled(found, written, writers))
     return Plan(roots=roots, census=counting.census(), files=files, unseen=writers.unseen if undecided else 0)

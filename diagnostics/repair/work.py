@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
@@ -31,8 +30,6 @@ class Worker:
     places: Places
     writers: Writers
     compact: bool = False
-    # How an action of another part of the program is done: returns the bytes written, raises DoctorError or OSError.
-    others: Mapping[Action, Callable[[FilePlan], int]] = field(default_factory=dict)
 
     def work(self, plan: FilePlan) -> FileOutcome:
         """Returns what became of the file; never raises for a file."""
@@ -48,7 +45,7 @@ class Worker:
         except (UnrepairableError, DamagedFileError) as error:
             text = str(error)
         except DoctorError as error:
-            text = f"{error.message} ({error.hint})" if error.hint else error.message
+            text = f"{error.message}; {error.hint}" if error.hint else error.message
         except OSError as error:
             text = from_os_error(error, action="cannot write" if plan.target else "cannot repair").message
         seconds = time.monotonic() - began
@@ -87,8 +84,6 @@ class Worker:
                 return "", quarantine.move(plan)
             case Action.EXPORT:
                 return "", self._exported(plan)
-            case action if action in self.others:
-                return "", self.others[action](plan)
         raise _LeftAloneError(plan.why)
 
     def _repaired(self, plan: FilePlan) -> tuple[str, int]:

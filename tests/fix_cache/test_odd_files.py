@@ -236,8 +236,16 @@ def test_a_disk_that_fills_after_the_plan_costs_no_byte(small_disk: Path, torch_
     result = carry_out(replace(prepared, needs=()), Options())
     assert result.exit_code == 1
     assert [outcome.text for outcome in result.left] == [
-        f"cannot repair {small_disk}/legacy_cuda.pt: the disk is full "
-        f"(free some space (df -h {small_disk}/legacy_cuda.pt) and run the command again)"
+        f"cannot repair {small_disk}/legacy_cuda.pt: the disk is full; "
+        f"free some space (df -h {small_disk}/legacy_cuda.pt) and run the command again"
     ]
     assert bad(small_disk / "legacy_cuda.pt")
     assert (small_disk / "legacy_cuda.pt").read_bytes() == old["legacy_cuda.pt"]
+
+
+def test_a_copy_that_lacks_a_linked_folder_says_so(one: Path, tmp_path: Path, other_disk: Path, fix: Fix) -> None:
+    (tmp_path / "more").mkdir()
+    (one / "linked").symlink_to(tmp_path / "more")
+    done = fix("--yes", one, "--to", other_disk / "cache")
+    assert done.returncode == 1
+    assert "left  one/linked: a link to a folder (name it to scan it)" in done.stdout
