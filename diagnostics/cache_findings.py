@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from diagnostics.caches.across_files import Across, AcrossProblem, checks
 from diagnostics.caches.file_scan import HARMLESS_DEVICES, FileScan, Problem
 from diagnostics.findings import Evidence, Finding, Fix, Severity
 
+MOST_PATHS = 4  # named in a command
 EXAMPLES = 3  # files shown as proof of one finding
 
 
@@ -85,11 +87,19 @@ def _commands(name: str, kind: Kind, paths: Sequence[str]) -> tuple[str, ...]:
     first = kind.examples[0][0]
     match name:
         case "cuda-in-cache":
-            return (f"ups-doctor fix-cache {shlex.join(paths)}",)
+            return (f"ups-doctor fix-cache {shlex.join(_few(paths))}",)
         case "unreadable-file" | "unreadable-folder":
             return (f"namei -l {shlex.quote(first)}",)
         case _:
             return ()
+
+
+def _few(paths: Sequence[str]) -> list[str]:
+    """Returns paths that a person can read: of a shell's cache/*.pt, the folder."""
+    if len(paths) <= MOST_PATHS:
+        return list(paths)
+    folders = sorted({os.path.dirname(path) or "." for path in paths})  # noqa: PTH120 - thousands of them
+    return folders if len(folders) <= MOST_PATHS else [os.path.commonpath(map(os.path.abspath, folders))]
 
 
 @dataclass(slots=True)

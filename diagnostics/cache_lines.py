@@ -48,7 +48,9 @@ def _fitted(line: str, width: int) -> Iterator[str]:
     line = printable(line)
     told = line.lstrip()
     label = told.startswith(("read: ", "fix:  "))
-    command = len(line) - len(told) > len(INDENT)  # stays in one piece, so that it can be copied
+    command = len(line) - len(told) > len(INDENT) or told.startswith(
+        "do:  "
+    )  # stays in one piece, so that it can be copied
     if not width or command or len(line) <= width:
         yield line
         return
@@ -77,7 +79,7 @@ def _summary(scan: CacheScan) -> Iterator[str]:
     if not scan.recognised:
         yield f"no cache file among {scan.files:,} files {took}{_skipped(scan)}"
         return
-    yield f"{_verdict(scan)}, {scan.tensors:,} tensors {took}"
+    yield f"{_verdict(scan)}, {scan.tensors:,} tensor{'s' * (scan.tensors != 1)} {took}"
     yield from _where(scan)
     if scan.devices:
         yield f"devices: {_by_name(scan.devices, scan.device_files)}"

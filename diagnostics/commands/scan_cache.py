@@ -35,13 +35,16 @@ class Progress:
         self.shown = sys.stderr.isatty()
         self.total = total
         self.found = found
-        self.began = self.drawn = time.monotonic()
+        self.began = self.drawn = 0.0
 
     def scanned(self, files: int, bad: int) -> None:
         """Redraws a few times a second."""
         if not self.shown or time.monotonic() - self.drawn < REDRAW_S:
             return
         self.drawn = time.monotonic()
+        if not self.began:
+            self.began = self.drawn
+            return
         width = shutil.get_terminal_size().columns - 1  # a full line would wrap and could not be erased
         click.echo(f"\r\033[K{self._line(files, bad)[:width]}", nl=False, err=True)
 
