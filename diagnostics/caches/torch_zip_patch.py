@@ -126,10 +126,10 @@ def _tail(file: FileBytes, archive: Archive, entry: Entry, pickle: bytes) -> byt
 
 
 def _reads_as_old_until_whole(file: FileBytes, archive: Archive, tail: bytes) -> bool:
-    behind_old_end = file.size - archive.behind
-    # A user's string may hold an end record's signature: cut there, the file would be neither old nor new.
-    stray = tail.count(END) > 1
-    return not stray and behind_old_end + len(archive.comment) + len(tail) <= MAX_BEHIND_END
+    # A user's string may hold an end record's signature: cut there, the file would be neither old nor new. Nor
+    # may a comment follow the end record: it must come last, in one piece.
+    plain = tail.count(END) == 1 and not archive.comment
+    return plain and file.size - archive.behind + len(tail) <= MAX_BEHIND_END
 
 
 def _in_place(file: FileBytes, archive: Archive, entry: Entry, pickle: bytes) -> tuple[Range | bytes, ...] | None:
