@@ -75,18 +75,18 @@ def _has_files(folder: Path) -> bool:
         raise from_os_error(error, action="cannot read the latent cache", path=folder) from error
 
 
-@torch.no_grad()
 def _fill(folder: Path, expected: Mapping[str, Any], material: Material, model: FieldAutoencoder, world: World) -> None:
     layout, arrays = latent_cache.layout_of(expected)
     for split, samples in (("train", material.splits.train), ("validation", material.splits.validation)):
         for field, name in enumerate(material.spec.fields):
             array = arrays[latent_cache.array_name(split, name)]
             for position in range(world.rank, len(samples), world.size):
-                latents = _encoded(material, model, world, int(samples[position]), field)
+                latents = encoded(material, model, world, int(samples[position]), field)
                 layout.write(folder, array, position, latents)
 
 
-def _encoded(material: Material, model: FieldAutoencoder, world: World, sample: int, field: int) -> np.ndarray:
+@torch.no_grad()
+def encoded(material: Material, model: FieldAutoencoder, world: World, sample: int, field: int) -> np.ndarray:
     """Returns the latents of all frames of one sample, (T, S, D), float32."""
     name, frames, parts = material.spec.fields[field], material.spec.frames, []
     for start in range(0, frames, FRAMES_AT_ONCE):

@@ -131,7 +131,7 @@ def test_a_cache_of_another_dtype_is_refused_with_what_differs(plain: Path) -> N
     assert refused.stderr.splitlines() == [
         f"error: the latent cache {plain}/run/cache belongs to another configuration: "
         'dtype is "float32", "float16" is needed',
-        "  ups cache build CONFIG --rebuild",
+        f"  ups cache build {plain}/small.yaml --set cache.dtype=float16 --rebuild",
     ]
 
 

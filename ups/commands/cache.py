@@ -1,21 +1,32 @@
-"""ups cache build|info: the latent cache by itself, outside of a run."""
+"""ups cache build|repair|info: the latent cache by itself, outside of a run."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from ups.config import load_config
+from ups.errors import naming
 
 SET = click.option(
     "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key: cache.dir=/dev/shm/x."
 )
 
 
+def numbers(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, ...]:
+    """Returns whole numbers with commas between them."""
+    try:
+        return tuple(int(word) for word in value.split(",")) if value else ()
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no list of numbers such as 3,17", context, option) from None
+
+
 @click.group(name="cache")
 def command() -> None:
-    """Build the latent cache of a trained autoencoder, or say what a cache holds."""
+    """Build or repair the latent cache of a trained autoencoder, or say what a cache holds."""
 
 
 @command.command()
@@ -28,18 +39,52 @@ def build(config: Path, overrides: tuple[str, ...], rebuild: bool) -> None:
     import torch
 
     from ups.cache_build import ensure_cache
-    from ups.data.normalisation import Normalisation
     from ups.distributed import alone
-    from ups.pipeline import trained_autoencoder
-    from ups.run_folder import RunFolder
-    from ups.stages.material import gather
+    from ups.trained import trained_material
 
     torch.set_num_threads(loaded.training.threads_per_rank)
-    folder = RunFolder(loaded.output.dir)
-    state = trained_autoencoder(folder)
-    material = gather(loaded, lambda compute: Normalisation.load(folder.normalisation))
-    done = ensure_cache(loaded, material, state, alone(), rebuild=rebuild)
+    with naming(config, overrides):
+        state, material = trained_material(loaded)
+        done = ensure_cache(loaded, material, state, alone(), rebuild=rebuild)
     click.echo(f"latent cache {done} in {loaded.cache_dir}")
+
+
+@command.command()
+@click.argument("config", type=click.Path(path_type=Path))
+@SET
+@click.option("--samples", callback=numbers, metavar="N,N...", help="Also encode these again; counted as in the data.")
+@click.option("--device", default="cpu", show_default=True, help="Where to encode: cpu, cuda, cuda:1.")
+@click.option("--dry-run", is_flag=True, help="Say what is damaged and how long it takes; exit code 1 if anything is.")
+@click.pass_context
+def repair(
+    context: click.Context,
+    config: Path,
+    overrides: tuple[str, ...],
+    samples: tuple[int, ...],
+    device: str,
+    dry_run: bool,
+) -> None:
+    """Encode again only what is missing, cut off or damaged in the cache of CONFIG."""
+    loaded = load_config(config, overrides)
+    from ups.cache_repair import Repair
+    from ups.trained import trained_material
+
+    with naming(config, overrides):
+        state, material = trained_material(loaded)
+        wanted = Repair(loaded, material, state, samples=samples, device=device)
+        click.echo("\n".join(wanted.lines(wanted.seconds())))
+        if dry_run:
+            context.exit(int(bool(wanted.damage.kept)))
+        wanted.run(_counting(wanted.damage.samples))
+    if wanted.damage.kept:
+        click.echo(f"repaired: all {len(wanted.manifest['files'])} files are as the manifest says")
+
+
+def _counting(of: int) -> Callable[[int], None]:
+    """Returns what shows a count on a terminal."""
+    if not sys.stderr.isatty():
+        return lambda done: None
+    return lambda done: click.echo(f"\r{done} of {of} encoded" + "\n" * (done == of), nl=False, err=True)
 
 
 @command.command()

@@ -207,6 +207,11 @@ def _size(path: Path) -> int | None:
 
 def check(folder: Path, expected: Mapping[str, Any]) -> None:
     """Raises DataError saying in what the cache in `folder` differs from what is expected of it, or is damaged."""
+    check_sizes(folder, check_made_alike(folder, expected))
+
+
+def check_made_alike(folder: Path, expected: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the manifest, whatever the files are. Raises DataError saying in what it differs from `expected`."""
     found = parse_manifest(folder)
     different = [
         f"{key} is {_short(found.get(key))}, {_short(value)} is needed"
@@ -217,7 +222,7 @@ def check(folder: Path, expected: Mapping[str, Any]) -> None:
         raise DataError(
             f"the latent cache {folder} belongs to another configuration: {'; '.join(different)}", hint=REBUILD
         )
-    check_sizes(folder, found)
+    return found
 
 
 def reserve(folder: Path, expected: Mapping[str, Any]) -> Path:
@@ -242,7 +247,7 @@ def reserve(folder: Path, expected: Mapping[str, Any]) -> Path:
             )
         temporary.mkdir()
         for name, size in files.items():
-            _preallocate(temporary / name, size)
+            preallocate(temporary / name, size)
         for array in arrays.values():
             layout.begin(temporary, array)
     except OSError as error:
@@ -255,7 +260,7 @@ def publish(temporary: Path, folder: Path, expected: Mapping[str, Any]) -> None:
     """Puts a complete cache in its place; the manifest is written last, and an old cache goes only now."""
     layout, arrays = layout_of(expected)
     try:
-        files = {name: _synced(temporary / name) for array in arrays.values() for name in layout.files(array)}
+        files = {name: synced(temporary / name) for array in arrays.values() for name in layout.files(array)}
         (temporary / MANIFEST).write_text(json.dumps({**expected, "files": files}, indent=1) + "\n", encoding="utf-8")
         remove(folder)
         temporary.rename(folder)
@@ -263,13 +268,14 @@ def publish(temporary: Path, folder: Path, expected: Mapping[str, Any]) -> None:
         raise from_os_error(error, action="cannot write the latent cache", path=folder) from error
 
 
-def _preallocate(path: Path, size: int) -> None:
+def preallocate(path: Path, size: int) -> None:
+    """Makes a file of that size."""
     # Reserved, not sparse: a disk that is full must say so now, and not after hours of encoding.
     with path.open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, size)
 
 
-def _synced(path: Path) -> int:
+def synced(path: Path) -> int:
     """Returns the size of a file whose bytes are on disk: a manifest must never promise more than is there."""
     with path.open("rb") as file:
         os.fsync(file.fileno())

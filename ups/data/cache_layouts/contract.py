@@ -35,6 +35,18 @@ class Array:
         return math.prod(self.sample_shape) * np.dtype(self.dtype).itemsize
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What one file holds: `head`, then the samples from `first` to before `stop`, raw.
+
+    Without a head, None, the file is one piece: nothing can be read of it once it is cut.
+    """
+
+    first: int
+    stop: int
+    head: bytes | None
+
+
 class Source(Protocol):
     """An open array."""
 
@@ -50,6 +62,10 @@ class Layout(Protocol):
 
     def files(self, array: Array) -> dict[str, int]:
         """Returns the files of an array with the exact bytes of each; they are made in full size beforehand."""
+        ...
+
+    def holds(self, array: Array) -> dict[str, Held]:
+        """Returns which samples lie in which of the files: what is lost with a file that is cut."""
         ...
 
     def begin(self, folder: Path, array: Array) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ups.data.cache_layouts.contract import Array, Mapped, damaged, put, raw
+from ups.data.cache_layouts.contract import Array, Held, Mapped, damaged, put, raw
 
 NAME = "npy"
 
@@ -16,6 +16,11 @@ NAME = "npy"
 def files(array: Array) -> dict[str, int]:
     """Returns the one file."""
     return {_file(array): len(_header(array)) + array.shape[0] * array.sample_bytes}
+
+
+def holds(array: Array) -> dict[str, Held]:
+    """Returns the one file: all samples behind its header."""
+    return {_file(array): Held(0, array.shape[0], _header(array))}
 
 
 def begin(folder: Path, array: Array) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from ups.data.cache_layouts.contract import Array, damaged, put, raw
+from ups.data.cache_layouts.contract import Array, Held, damaged, put, raw
 from ups.data.torch_reason import torch_reason
 
 NAME = "pt"
@@ -24,6 +24,11 @@ def files(array: Array) -> dict[str, int]:
     """Returns one file a sample, all of the same size: torch writes equal shapes to equal lengths."""
     size = _empty_size(array.sample_shape, array.dtype)
     return {_file(array, position): size for position in range(array.shape[0])}
+
+
+def holds(array: Array) -> dict[str, Held]:
+    """Returns one sample a file, in torch's archive."""
+    return {file: Held(number, number + 1, None) for number, file in enumerate(files(array))}
 
 
 def begin(folder: Path, array: Array) -> None:

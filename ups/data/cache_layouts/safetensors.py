@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ups.data.cache_layouts.contract import Array, Mapped, damaged, put, raw
+from ups.data.cache_layouts.contract import Array, Held, Mapped, damaged, put, raw
 
 NAME = "safetensors"
 TYPES = {"float32": "F32", "float16": "F16"}
@@ -23,6 +23,11 @@ ALIGNMENT = 64  # the format allows spaces behind the header; a row that begins 
 def files(array: Array) -> dict[str, int]:
     """Returns the one file."""
     return {_file(array): len(_header(array)) + array.shape[0] * array.sample_bytes}
+
+
+def holds(array: Array) -> dict[str, Held]:
+    """Returns the one file: all samples behind its header."""
+    return {_file(array): Held(0, array.shape[0], _header(array))}
 
 
 def begin(folder: Path, array: Array) -> None:

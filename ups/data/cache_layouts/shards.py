@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from ups.data.cache_layouts.contract import Array, damaged, put, raw
+from ups.data.cache_layouts.contract import Array, Held, damaged, put, raw
 
 NAME = "shards"
 SHARD_BYTES = 64 << 20
@@ -18,6 +18,15 @@ def files(array: Array) -> dict[str, int]:
     """Returns the index and the shards, the last of which may be smaller."""
     shards = {file: samples * array.sample_bytes for file, samples in _shards(array)}
     return {_index_file(array): len(_index(array)), **shards}
+
+
+def holds(array: Array) -> dict[str, Held]:
+    """Returns the samples of each shard; the index holds none."""
+    held, first = {_index_file(array): Held(0, 0, _index(array))}, 0
+    for file, samples in _shards(array):
+        held[file] = Held(first, first + samples, b"")
+        first += samples
+    return held
 
 
 def begin(folder: Path, array: Array) -> None:
