@@ -14,16 +14,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from diagnostics.cache_lines import in_bytes
 from diagnostics.errors import INTERRUPTED_EXIT
+from diagnostics.regeneration import Regeneration
 from diagnostics.repair.actions import Action, FileOutcome, FilePlan, Status
 from diagnostics.repair.found import find_roots
 from diagnostics.repair.in_use import Writers
 from diagnostics.repair.look import Wish
+from diagnostics.repair.manifest_sizes import follow
 from diagnostics.repair.parallel_work import work_through
 from diagnostics.repair.places import Places
 from diagnostics.repair.plan import Plan, make_plan
@@ -91,6 +93,12 @@ class Prepared:
     estimated_s: float
     seconds: float
     leftovers: tuple[Path, ...]  # temporary files of repairs that were killed
+    regeneration: Regeneration | None = None
+
+    def with_regeneration(self, regeneration: Regeneration) -> Prepared:
+        """Returns the same with damaged files of a cache made again by the program that made it."""
+        plan, seconds = regeneration.added_to(self.plan), self.estimated_s + regeneration.seconds
+        return replace(self, plan=plan, estimated_s=seconds, regeneration=regeneration)
 
     @property
     def exit_code(self) -> int:
@@ -164,7 +172,7 @@ def carry_out(prepared: Prepared, options: Options, observer: Observer | None = 
     refuse(prepared)
     for leftover in prepared.leftovers:
         leftover.unlink(missing_ok=True)
-    todo = prepared.plan.todo
+    todo = [file for file in prepared.plan.todo if file.action is not Action.REGENERATE]
     worker = Worker(places=prepared.places, writers=Writers.of(todo), compact=options.compact)
     written = [0]
     watch.worked(0, len(todo), 0)
@@ -174,6 +182,9 @@ def carry_out(prepared: Prepared, options: Options, observer: Observer | None = 
         watch.worked(len(written) - 1, len(todo), written[-1])
 
     outcomes, interrupted = work_through(todo, worker.work, jobs=prepared.jobs, watch=finished)
+    follow(outcomes)
+    if prepared.regeneration and not interrupted:
+        outcomes += [prepared.regeneration.carry_out(file) for file in prepared.plan.by(Action.REGENERATE)]
     left = [FileOutcome(plan=file, status=Status.LEFT, text=file.why) for file in prepared.plan.by(Action.LEAVE)]
     after = None if interrupted else _look_again(prepared, options, watch)
     return Result(

@@ -13,8 +13,11 @@ from typing import Any
 
 import click
 
+from diagnostics import interpreter
 from diagnostics.errors import UsageError
 from diagnostics.fix_cache import Options, Prepared, Result, carry_out, prepare, refuse
+from diagnostics.preflight_setup import open_machine
+from diagnostics.regeneration import Regeneration, ask
 from diagnostics.repair_lines import fitted, plan_lines, question, result_lines
 from diagnostics.repair_report import fix_json, write_report
 
@@ -32,6 +35,10 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--no-quarantine", is_flag=True, help="Leave truncated, corrupt and unsafe files where they are.")
 @click.option("--to", type=FOLDER, metavar="DIR", help="Write right copies of all files there instead (/dev/shm/x).")
 @click.option("--compact", is_flag=True, help="Also take out what no tensor of a file uses.")
+@click.option(
+    "--regenerate", type=click.Path(path_type=Path), metavar="CONFIG", help="Encode damaged samples of its cache again."
+)
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key of CONFIG.")
 @click.option("--jobs", type=click.IntRange(1), help="Files worked on at once; default: the CPU cores.")
 @click.option("--report-dir", type=FOLDER, default=Path("reports"), show_default=True, help="Where the report goes.")
 @click.option("--json", "as_json", is_flag=True, help="Print plan and result as one JSON object.")
@@ -42,7 +49,8 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     Shows the plan and asks. Only the description of the tensors is written anew: behind a file's old end, or
     in one copy that is renamed when it is whole. A kill or a full disk at any moment loses nothing. Truncated,
     corrupt and unsafe files are moved to a quarantine folder with a note, never deleted. Files that another
-    process writes to are left alone. Warnings are not touched.
+    process writes to are left alone. Warnings are not touched. --regenerate CONFIG makes what is missing, cut off
+    or damaged of that configuration's latent cache again, on the CPU, with the encoder that its manifest names.
 
     Exit codes: 0 all is clean now, 1 something is left wrong (named), 2 wrong use, or no cache file,
     130 stopped by Ctrl-C (the file at work is finished first).
@@ -62,6 +70,8 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     try:
         prepared = prepare([Path(path) for path in paths], asked, progress)
         progress.clear()
+        if options["regenerate"]:
+            prepared = prepared.with_regeneration(_regeneration(options["regenerate"], options["overrides"]))
         result = _carried_out(prepared, asked, progress, options)
     finally:
         progress.clear()
@@ -77,12 +87,22 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
     for other in ("backup", "quarantine"):
         if options["to"] and options[other]:
             raise UsageError(f"--to leaves the originals as they are: there is nothing for --{other} to keep")
+    if options["to"] and options["regenerate"]:
+        raise UsageError("--to leaves the originals as they are: --regenerate would change them")
+    if options["overrides"] and not options["regenerate"]:
+        raise UsageError("--set changes keys of the CONFIG that --regenerate names, and none is named")
     if options["quarantine"] and options["no_quarantine"]:
         raise UsageError("--quarantine names a folder and --no-quarantine uses none", hint="choose one of them")
     if not options["yes"] and not options["dry_run"] and not _can_ask():
         raise UsageError(
             "there is no terminal to ask on: --yes repairs without asking, --dry-run only shows what would be done"
         )
+
+
+def _regeneration(config: Path, overrides: tuple[str, ...]) -> Regeneration:
+    python = interpreter.choose(None, os.environ)
+    with open_machine(python) as machine:
+        return ask(config, overrides, python=python, child=machine.child)
 
 
 def _can_ask() -> bool:

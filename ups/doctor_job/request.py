@@ -23,6 +23,7 @@ class Request:
     rank: int
     world_size: int
     steps: int
+    apply: bool = False
 
     def write(self, answer: Mapping[str, Any]) -> None:
         """Replaces the result file in one step, so that a crash leaves the answer before it."""
