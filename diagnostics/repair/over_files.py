@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import connection
 from typing import TypeVar
 
 from diagnostics.errors import DoctorError
@@ -36,7 +39,7 @@ def over_files(work: Callable[[str], T], files: Iterable[str], *, jobs: int) -> 
 def _in_processes(work: Callable[[str], T], files: Iterator[str], jobs: int) -> Iterator[tuple[str, T]]:
     # Spawn, not fork: the caller may have threads. A few parcels ahead keep all busy and memory flat.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_ignore_stops)
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
     waiting: deque[Future[list[tuple[str, T]]]] = deque()
     try:
         while parcel := list(itertools.islice(files, CHUNK_FILES)):
@@ -64,11 +67,20 @@ def _signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _ignore_stops() -> None:
+def _begin() -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     # They reach the whole process group; the parent alone decides what they mean.
     for number in STOPS:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+
+
+def _end_with_parent() -> None:
+    # The pool's workers hold both ends of their pipes: a parent that was killed would leave them waiting for good.
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 def _parcel(work: Callable[[str], T], files: list[str]) -> list[tuple[str, T]]:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 
@@ -153,3 +154,22 @@ def _controlling_terminal() -> None:
     import termios
 
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def test_kill_9_while_many_files_are_looked_at_leaves_no_process(torch_files: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "links"
+    folder.mkdir()
+    for number in range(6000):
+        os.link(torch_files / "cuda.pt", folder / f"sample_{number:05d}.pt")
+    process = subprocess.Popen(
+        [*COMMAND, "--dry-run", "--jobs", "2", str(folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    parent, children = psutil.Process(process.pid), []
+    until = time.monotonic() + DEADLINE_S
+    while time.monotonic() < until and len(children) < 3:  # two workers, and what keeps track of their resources
+        assert process.poll() is None, "it ended before it was killed"
+        children = parent.children()
+    process.kill()
+    process.wait(DEADLINE_S)
+    _, alive = psutil.wait_procs(children, timeout=DEADLINE_S)
+    assert alive == []
