@@ -25,6 +25,11 @@ DEVICE_ARGUMENT = {  # the rebuilding calls that name a device of their own, and
 }
 
 
+OF_TYPE = "torch._tensor._rebuild_from_type_v2"  # (rebuilding call, class, its arguments, attributes)
+SUBCLASS = "torch._utils._rebuild_wrapper_subclass"
+SUBCLASS_DEVICE = 6  # which argument: a torch.device, not a text
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """Bytes `begin` to `end` of a pickle become `new`."""
@@ -126,6 +131,8 @@ def _call(walk: PickleWalk) -> None:
 
 
 def _note_call(walk: PlacesWalk, name: str, arguments: Any) -> None:
+    if name == OF_TYPE and isinstance(arguments, tuple) and len(arguments) > 2 and isinstance(arguments[0], Global):
+        name, arguments = arguments[0].name, arguments[2]
     walk.calls.append((name, arguments))
     if name in DEVICE_ARGUMENT and (device := device_argument(name, arguments)) is not None:
         walk.devices.append(device)
@@ -165,12 +172,23 @@ PLACES: dict[int, Handler] = {
 
 
 def foreign_devices(walk: PlacesWalk) -> dict[str, int]:
-    """Returns how many storages name each device that only the machine that wrote the file need have."""
+    """Returns how many storages name each device that only the machine that wrote the file need have.
+
+    Raises UnrepairableError where a device is named in a way that no edit of a text reaches.
+    """
+    for name, arguments in walk.calls:
+        if name == SUBCLASS and _names_foreign(arguments):
+            raise UnrepairableError(f"a tensor of a class of its own is on {arguments[SUBCLASS_DEVICE]}")
     # A storage that several tensors share is named once for each of them.
     named = {(reference[2], reference[3]) for reference in walk.references}
     called = [device for call in walk.calls if (device := device_argument(*call)) is not None]
     counts = Counter(str(device) for device in (*(device for _, device in named), *called))
     return {device: counts[device] for device in sorted(counts) if device not in HARMLESS_DEVICES}
+
+
+def _names_foreign(arguments: Any) -> bool:
+    device = arguments[SUBCLASS_DEVICE] if isinstance(arguments, tuple) and len(arguments) > SUBCLASS_DEVICE else None
+    return isinstance(device, str) and device not in HARMLESS_DEVICES
 
 
 def device_edits(walk: PlacesWalk) -> list[Edit]:

@@ -130,6 +130,33 @@ def test_a_text_of_the_users_that_is_the_same_object_as_the_tag_stays(
             assert same(torch.load(made, weights_only=True), content)
 
 
+class OnDevice:
+    """Pickles as a tensor of a device without storages (XLA and the like) does."""
+
+    def __init__(self, tensor: torch.Tensor, device: str) -> None:
+        self.arguments = (tensor, tensor.dtype, device, False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return torch._utils._rebuild_device_tensor_from_cpu_tensor, self.arguments
+
+
+def test_tensors_that_name_a_device_of_their_own_and_tensors_with_attributes_are_repaired(
+    tmp_path: Path, tagged: Callable[..., None], same: Same
+) -> None:
+    path = tmp_path / "sample.pt"
+    noted = torch.arange(4.0)
+    noted.note = "cuda:0"
+    content = {"x": OnDevice(torch.ones(2), "xla:0"), "noted": noted, "text": "xla:0"}
+    tagged(lambda storage: "".join(("cuda", ":0")), content, path)
+    wanted = torch.load(path, map_location="cpu", weights_only=True)
+    patch = patch_of(path)
+    assert patch.changes == ("2 storages cuda:0 -> cpu", "1 storage xla:0 -> cpu")
+    for made in repaired(path, patch).values():
+        loaded = torch.load(made, weights_only=True)
+        assert same(loaded, wanted)
+        assert (loaded["text"], loaded["noted"].note) == ("xla:0", "cuda:0")
+
+
 def test_meta_and_cpu_tags_stay_and_a_clean_file_needs_nothing(tmp_path: Path, tagged: Callable[..., None]) -> None:
     path = tmp_path / "sample.pt"
     tagged(lambda storage: "meta" if storage.nbytes() == 8 else "cpu", [torch.zeros(2), torch.zeros(3)], path)
