@@ -136,7 +136,7 @@ def _zip_rebuilt(data: bytes, rng: random.Random) -> bytes:
         case 0 | 1 | 2 if pickles:
             place = rng.choice(pickles)
             member, body = members[place]
-            members[place] = (member, rng.choice(PICKLES)(body, rng))
+            members[place] = (member, rng.choice(PICKLES)(body or b"N", rng))
         case 3:
             evil = rng.choice(("../../evil", "/etc/passwd", "a/" * 2000, "\udc80", "", name.replace("data", "DATA")))
             members[at] = (evil.encode("utf-8", "replace").decode(), content)
