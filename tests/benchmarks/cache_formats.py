@@ -11,6 +11,9 @@ kernel (the cache of a virtual disk's host) stays warm. `warm`: the same epoch a
 before the clock starts. Medians over the rounds; rounds take turns over the layouts. `best_` is the fastest
 round, which says more than the median where other programs want the cores too.
 
+`cpu_us_per_batch` is the CPU time of putting one warm batch together in the process itself, the least of 15 turns:
+other programs and the hand-over from worker to trainer do not show in it.
+
 Memory: `worker_uss_mb` is what one worker has for itself alone, `worker_pss_mb` includes its share of pages that
 are common (largest worker each); `shm_peak_mb` is what /dev/shm held more than before, after each batch.
 """
@@ -137,6 +140,23 @@ def epoch(source: Any, before: int = 0) -> tuple[float, int]:
     return time.perf_counter() - began, peak
 
 
+def cpu_us(root: Path, array: Array) -> dict[str, float]:
+    """Returns the CPU time of one warm batch for each layout, in microseconds."""
+    random, turns = np.random.default_rng(1), 8
+    sources = {layout: LAYOUTS[layout].open(root / layout, array) for layout in LAYOUTS}
+    least = dict.fromkeys(LAYOUTS, float("inf"))
+    for _ in range(15):
+        for layout in random.permutation(list(LAYOUTS)).tolist():
+            began = 0.0
+            for number in range(turns + 1):
+                if number == 1:  # the first turn brought this layout's pages and code back
+                    began = time.thread_time()
+                position_B, frame_B = random.integers(0, array.shape[0], BATCH), random.integers(0, FRAMES - 1, BATCH)
+                sources[layout].take(position_B, np.stack([frame_B, frame_B + 1]))
+            least[layout] = min(least[layout], (time.thread_time() - began) / turns * 1e6)
+    return least
+
+
 def measured(layout: str, folder: Path, array: Array, tiny: Array, workers: int, seed: int) -> dict[str, float]:
     """Returns one round of one layout: cold, then warm."""
     order, before = Order(), shm_used()
@@ -171,6 +191,7 @@ def compare(options: argparse.Namespace, dtype: str, root: Path) -> list[dict[st
         (root / layout).mkdir(parents=True)
         write(layout, root / layout, tiny)
         written[layout] = write(layout, root / layout, array)
+    cpu = cpu_us(root, array)
     pairs = array.shape[0] * (FRAMES - 1)
     megabytes = pairs * 2 * array.sample_bytes / FRAMES / 1e6
     rows = []
@@ -187,7 +208,13 @@ def compare(options: argparse.Namespace, dtype: str, root: Path) -> list[dict[st
                 f"best_{kind}_samples_per_s": pairs / min(one[f"{kind}_s"] for one in found)
                 for kind in ("cold", "warm")
             }
-            row = {"layout": layout, "dtype": dtype, "workers": workers, "write_s": written[layout]}
+            row = {
+                "layout": layout,
+                "dtype": dtype,
+                "workers": workers,
+                "write_s": written[layout],
+                "cpu_us_per_batch": cpu[layout],
+            }
             rows.append({**row, **rates, **best, **mb, **middle})
     return rows
 
@@ -199,6 +226,9 @@ def table(rows: list[dict[str, Any]]) -> str:
         cells = [row for row in rows if (row["dtype"], row["workers"]) == (dtype, workers)]
         shown = (f"{one['cold_samples_per_s']:.0f} / {one['warm_samples_per_s']:.0f}" for one in cells)
         lines.append(f"{dtype:<8} {workers:>7}  " + "".join(f"{text:>24}" for text in shown))
+        if not workers:
+            cpu = (f"{one['cpu_us_per_batch']:.0f} us" for one in cells)
+            lines.append(f"{dtype:<8} {'CPU':>7}  " + "".join(f"{text:>24}" for text in cpu))
     return "\n".join(lines)
 
 
