@@ -28,13 +28,13 @@ from typing import Any
 from diagnostics.caches.dangerous_globals import dangerous
 from diagnostics.caches.file_bytes import FileBytes
 from diagnostics.caches.file_scan import FileScan, Problem
+from diagnostics.caches.legacy_pickles import MAGIC, walk_legacy
 from diagnostics.caches.pickle_facts import facts_of, listed
 from diagnostics.caches.pickle_opcodes import HANDLERS
 from diagnostics.caches.pickle_values import OPAQUE, Blob, Global, UnsafeCall
 from diagnostics.caches.pickle_walk import MAX_UNSAFE, Handler, MalformedPickleError, PickleWalk
 from diagnostics.caches.plain_pickle_patch import repair as repair  # part of this plugin's contract
 from diagnostics.caches.storages import StorageTag
-from diagnostics.caches.torch_legacy import MAGIC, walk_legacy
 from diagnostics.findings import Severity
 
 CODE = "C111"

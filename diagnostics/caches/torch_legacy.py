@@ -22,8 +22,8 @@ from __future__ import annotations
 
 from diagnostics.caches.file_bytes import FileBytes
 from diagnostics.caches.file_scan import FileScan, Problem
+from diagnostics.caches.legacy_pickles import MAGIC, walk_legacy
 from diagnostics.caches.pickle_facts import facts_of
-from diagnostics.caches.pickle_opcodes import HANDLERS
 from diagnostics.caches.pickle_walk import MalformedPickleError, PickleWalk
 from diagnostics.caches.torch_legacy_patch import repair as repair  # part of this plugin's contract
 
@@ -31,10 +31,7 @@ CODE = "C102"
 NAME = "torch-legacy"
 FORMAT = "torch legacy"
 ENDINGS = ()
-# The first pickle: PROTO 2, LONG1 of 10 bytes 0x1950a86a20f9469cfc6c, STOP. Source: torch/serialization.py.
-MAGIC = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
 FIRST_READ, MAX_PICKLE_BYTES = 64 << 10, 32 << 20
-PICKLES = ("magic number", "protocol version", "system facts", "object", "storage keys")
 
 
 def recognise(head: bytes, tail: bytes) -> bool:
@@ -73,18 +70,6 @@ def _walk(file: FileBytes) -> PickleWalk:
             if limit == MAX_PICKLE_BYTES or file.size <= limit:
                 raise
     raise AssertionError("unreachable: the last limit raises")
-
-
-def walk_legacy(data: bytes) -> PickleWalk:
-    """Returns the walk over a legacy file's five pickles; on its stack is the object. Raises MalformedPickleError."""
-    walk = PickleWalk(data)
-    built = []
-    for _ in PICKLES:
-        walk.stack, walk.marks, walk.memo = [], [], {}
-        walk.run(HANDLERS)
-        built.append(walk.stack)
-    walk.stack = built[PICKLES.index("object")]
-    return walk
 
 
 def _cut_off(file: FileBytes, walk: PickleWalk) -> list[Problem]:
