@@ -84,7 +84,13 @@ def _loaded(path: Path) -> dict[str, Any]:
     if not isinstance(table, dict) or not all(torch.is_tensor(table.get(name)) for name in ("x", "y")):
         there = sorted(map(str, table)) if isinstance(table, dict) else type(table).__name__
         raise DataError(f"{path} must hold a dictionary with tensors 'x' and 'y', it holds {there}")
-    return {name: value.numpy() for name, value in table.items() if torch.is_tensor(value)}
+    try:
+        return {name: value.detach().numpy() for name, value in table.items() if torch.is_tensor(value)}
+    except (RuntimeError, TypeError, NotImplementedError) as error:  # sparse, without storage, or a type of torch's own
+        raise DataError(
+            f"{path} holds a tensor that cannot become an array: {torch_reason(error)}",
+            hint="save plain tensors of numbers: tensor.detach().cpu().float()",
+        ) from error
 
 
 def _fields(found: Equation, table: dict[str, Any], path: Path, options: ConvertOptions) -> dict[str, np.ndarray]:
