@@ -7,17 +7,32 @@ tensor of unknown size: the pickle is read on, and torch would refuse it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from diagnostics.caches.pickle_values import OPAQUE, Global, Node, Tensor
 from diagnostics.caches.storages import DTYPE_BYTES, StorageTag
 
-if TYPE_CHECKING:
-    from diagnostics.caches.pickle_walk import PickleWalk
-
 MAX_DIMENSIONS = 64  # torch's own limit
 MAX_ELEMENTS = 1 << 62
-Rebuild = Callable[["PickleWalk", tuple[Any, ...]], Any]
+
+
+class Notes(Protocol):
+    """What a rebuilding tells the walk that it belongs to; pickle_walk.PickleWalk is one."""
+
+    op_at: int
+    tensors: int
+
+    def use(self, storage: StorageTag, tensor: Tensor, begin: int, end: int) -> None:
+        """Notes which bytes of a storage a tensor views."""
+
+    def on_device(self, tensor: Tensor) -> StorageTag:
+        """Notes a tensor that names a device of its own."""
+
+    def result(self, callee: Any, arguments: Any) -> Any:
+        """Returns what stands for the result of a call."""
+
+
+Rebuild = Callable[[Notes, tuple[Any, ...]], Any]
 
 
 def shape_of(value: Any) -> tuple[int, ...] | None:
@@ -44,7 +59,7 @@ def dtype_of(value: Any) -> tuple[str, int]:
     return name, DTYPE_BYTES.get(name, 0)
 
 
-def _view(walk: PickleWalk, arguments: tuple[Any, ...], dtype: tuple[str, int] | None = None) -> Tensor:
+def _view(walk: Notes, arguments: tuple[Any, ...], dtype: tuple[str, int] | None = None) -> Tensor:
     storage, offset, size, stride = arguments[:4]
     if not isinstance(storage, StorageTag) or not isinstance(offset, int):
         raise ValueError("no view of a storage")
@@ -68,25 +83,25 @@ def _flags(tensor: Tensor, requires_grad: Any, hooks: Any) -> Tensor:
     return tensor
 
 
-def _v1(walk: PickleWalk, arguments: tuple[Any, ...]) -> Tensor:
+def _v1(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
     return _view(walk, arguments)
 
 
-def _v2(walk: PickleWalk, arguments: tuple[Any, ...]) -> Tensor:
+def _v2(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
     return _flags(_view(walk, arguments), *arguments[4:6])
 
 
-def _v3(walk: PickleWalk, arguments: tuple[Any, ...]) -> Tensor:
+def _v3(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
     return _flags(_view(walk, arguments, dtype_of(arguments[6])), *arguments[4:6])
 
 
-def _quantised(walk: PickleWalk, arguments: tuple[Any, ...]) -> Tensor:
+def _quantised(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
     tensor = _flags(_view(walk, arguments), *arguments[5:7])
     tensor.parts = _parts(walk, arguments[4])
     return tensor
 
 
-def _parts(walk: PickleWalk, values: Any) -> tuple[Any, ...]:
+def _parts(walk: Notes, values: Any) -> tuple[Any, ...]:
     """Returns the tensors among the values, which from now on are parts of another."""
     found = tuple(value for value in values if type(value) is Tensor) if type(values) is tuple else ()
     for tensor in found:
@@ -96,7 +111,7 @@ def _parts(walk: PickleWalk, values: Any) -> tuple[Any, ...]:
     return found
 
 
-def _of_parts(walk: PickleWalk, values: Any, content: Any, size: Any) -> Tensor:
+def _of_parts(walk: Notes, values: Any, content: Any, size: Any) -> Tensor:
     shape = shape_of(size) or ()
     if type(content) is not Tensor:
         raise ValueError("no tensor holds the values")
@@ -105,7 +120,7 @@ def _of_parts(walk: PickleWalk, values: Any, content: Any, size: Any) -> Tensor:
     return tensor
 
 
-def _sparse(walk: PickleWalk, arguments: tuple[Any, ...]) -> Tensor:
+def _sparse(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
     data = arguments[1]
     if type(data) is not tuple or len(data) < 3:
         raise ValueError("no sparse data")
@@ -115,18 +130,18 @@ def _sparse(walk: PickleWalk, arguments: tuple[Any, ...]) -> Tensor:
     )
 
 
-def _nested(walk: PickleWalk, arguments: tuple[Any, ...]) -> Tensor:
+def _nested(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
     content = arguments[0]
     return _of_parts(walk, arguments, content, content.size if type(content) is Tensor else ())
 
 
-def _meta(walk: PickleWalk, arguments: tuple[Any, ...]) -> Tensor:
+def _meta(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
     dtype, size, _, requires_grad = arguments[:4]
     shape = shape_of(size) or ()
     return _flags(Tensor(walk.op_at, *dtype_of(dtype), shape, elements(shape), None, "meta"), requires_grad, None)
 
 
-def _on_device(walk: PickleWalk, arguments: tuple[Any, ...]) -> Tensor:
+def _on_device(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
     data, dtype, device, requires_grad = arguments[:4]
     if not isinstance(device, str):
         raise ValueError("no device")
@@ -137,7 +152,7 @@ def _on_device(walk: PickleWalk, arguments: tuple[Any, ...]) -> Tensor:
     return _flags(tensor, requires_grad, None)
 
 
-def _wrapper(walk: PickleWalk, arguments: tuple[Any, ...]) -> Tensor:
+def _wrapper(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
     _, dtype, size, _, _, _, device, requires_grad = arguments[:8]
     shape = shape_of(size) or ()
     tensor = Tensor(walk.op_at, *dtype_of(dtype), shape, 0, None, str(device) if isinstance(device, str) else "")
@@ -146,7 +161,7 @@ def _wrapper(walk: PickleWalk, arguments: tuple[Any, ...]) -> Tensor:
     return _flags(tensor, requires_grad, None)
 
 
-def _parameter(walk: PickleWalk, arguments: tuple[Any, ...]) -> Any:
+def _parameter(walk: Notes, arguments: tuple[Any, ...]) -> Any:
     data, requires_grad, hooks = (*arguments, False, None)[:3] if len(arguments) < 3 else arguments[:3]
     if type(data) is not Tensor:
         return data if type(data) is Node else OPAQUE
@@ -154,7 +169,7 @@ def _parameter(walk: PickleWalk, arguments: tuple[Any, ...]) -> Any:
     return _flags(data, requires_grad, hooks)
 
 
-def _from_type(walk: PickleWalk, arguments: tuple[Any, ...]) -> Any:
+def _from_type(walk: Notes, arguments: tuple[Any, ...]) -> Any:
     function, kind, inner = arguments[:3]
     if not isinstance(function, Global) or function.name not in TENSORS:
         return OPAQUE  # also a nest of itself, which would cost recursion
@@ -164,11 +179,11 @@ def _from_type(walk: PickleWalk, arguments: tuple[Any, ...]) -> Any:
     return value
 
 
-def _size(walk: PickleWalk, arguments: tuple[Any, ...]) -> Any:
+def _size(walk: Notes, arguments: tuple[Any, ...]) -> Any:
     return arguments[0] if type(arguments[0]) is tuple else OPAQUE
 
 
-def _device(walk: PickleWalk, arguments: tuple[Any, ...]) -> Any:
+def _device(walk: Notes, arguments: tuple[Any, ...]) -> Any:
     return ":".join(str(part) for part in arguments if isinstance(part, str | int)) if len(arguments) < 3 else OPAQUE
 
 
