@@ -8,8 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from small_run import clean_environment
+
+from ups.data.loaders import Refused, batches, collate, collate_arrays
 
 READER = Path(__file__).with_name("shm_reader.py")
 ROOT = READER.parents[2]
@@ -51,3 +55,13 @@ def test_a_dev_shm_of_64_mib_is_enough_for_eight_workers(
     assert told["cache_mb"] > 2 * told["shm_mb"]
     assert told["shm_peak_mb"] < 64
     assert told["grown_mb"] < 16
+
+
+def test_batches_sent_through_a_pipe_are_the_batches_sent_through_shm() -> None:
+    items = {"z_in": torch.arange(12.0).reshape(4, 3), "frame": torch.arange(4)}
+    as_tensors, as_arrays = ([make(dict(items))] for make in (collate, collate_arrays))
+    assert isinstance(as_arrays[0]["z_in"], np.ndarray)
+    (one,), (other,) = list(batches(as_tensors)), list(batches(as_arrays))  # type: ignore[arg-type]
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    assert collate_arrays(Refused("damaged", "rebuild")) == Refused("damaged", "rebuild")
