@@ -21,6 +21,7 @@ MEANINGS = {
     "unsafe-pickle": "would run code that does more than rebuild tensors when they are loaded",
     "checksum-mismatch": "hold other bytes than were written into them: a disk, a copy or a memory module changed them",
     "not-weights-only": "name classes that torch.load(weights_only=True), the default since torch 2.6, refuses",
+    "outdated-format": "are in a trial format that today's torch cannot read",
     "oversized-view": "hold far more bytes than their tensors use: small views were saved with their whole storage",
     "path-traversal": "have members that an unpacking program would write outside its folder",
     "requires-grad": "hold plain tensors with autograd's flag or hooks: workers and stacking stumble on them",
@@ -35,6 +36,8 @@ REMEDIES = {
     "checksum-mismatch": "make these files again, or copy them again from where they were right",
     "not-weights-only": "save plain tensors, lists, dicts, numbers and strings; where the files are your own: "
     "torch.serialization.add_safe_globals",
+    "outdated-format": "load them with the torch that wrote them, and save them with "
+    "_use_new_zipfile_serialization=False, which every torch reads",
     "oversized-view": "clone before saving: tensor.clone(); of files that are there: ups-doctor fix-cache --compact",
     "path-traversal": "do not unpack them; torch itself never does",
     "requires-grad": "detach before saving: tensor.detach()",

@@ -15,7 +15,7 @@ Good:
 
     torch.save({"latent": latent.cpu()}, path)
 
-Fix: load it with `map_location="cpu"` and save it again, which also gives the format of today.
+Fix: `ups-doctor fix-cache PATH` rewrites the tags to `cpu` in a copy that takes the file's place when it is whole.
 """
 
 from __future__ import annotations

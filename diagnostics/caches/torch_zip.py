@@ -16,8 +16,9 @@ Good:
 
     torch.save({"latent": latent.cpu()}, "sample_00017.pt")
 
-Fix: load it with `map_location="cpu"` and save it again; make cut-off files again; do not load a file
-that names a callable you do not know.
+Fix: `ups-doctor fix-cache PATH` rewrites the tags to `cpu` without reading a tensor; make cut-off files again;
+do not load a file that names a callable you do not know. Files of torch 1.4's trial format (its storages are
+members `tensors/...`) are read by torch 1.4 alone: load them there and save them in the default format.
 """
 
 from __future__ import annotations
@@ -112,6 +113,8 @@ def _missing_storages(storages: tuple[StorageTag, ...], sizes: Mapping[str, int]
     ]
     if not short:
         return []
+    if all(sizes.get(f"tensors/{tag.key}", -1) >= tag.bytes for tag, _ in short):
+        return [_of_torch_1_4(len(short), folder)]
     tag, size = short[0]
     held = "is missing" if size is None else f"holds {size} bytes"
     return [
@@ -122,3 +125,12 @@ def _missing_storages(storages: tuple[StorageTag, ...], sizes: Mapping[str, int]
             place=f"{folder}data/{tag.key}",
         )
     ]
+
+
+def _of_torch_1_4(storages: int, folder: str) -> Problem:
+    return Problem(
+        name="outdated-format",
+        observed=f"{storages} storages are members {folder}tensors/..., as torch 1.4 alone wrote and reads them",
+        expected=f"members {folder}data/..., as torch writes them since 1.5",
+        place=f"{folder}tensors/",
+    )

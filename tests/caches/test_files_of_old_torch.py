@@ -13,7 +13,8 @@ from diagnostics.caches.one_file import scan_file
 
 FILES = sorted((Path(__file__).parent / "old_torch").glob("*/*.pt"))
 # The trial zip format of torch 1.4 keeps its storages under another name; no later torch reads it.
-READABLE = [path for path in FILES if not (path.parent.name == "1.4.0" and "-zip-" in path.name)]
+TRIAL = [path for path in FILES if path.parent.name == "1.4.0" and "-zip-" in path.name]
+READABLE = [path for path in FILES if path not in TRIAL]
 
 
 def named(path: Path) -> str:
@@ -38,3 +39,9 @@ def test_the_device_that_the_name_tells_is_found_on_every_storage(path: Path) ->
     scan = scan_file(str(path))
     assert {device: tally.storages for device, tally in scan.devices.items()} == {tag: storages(path)}
     assert [problem.name for problem in scan.problems] == ([] if tag == "cpu" else ["cuda-in-cache"])
+
+
+@pytest.mark.parametrize("path", TRIAL, ids=named)
+def test_the_trial_format_of_torch_1_4_is_named_and_not_called_damaged(path: Path) -> None:
+    problem = scan_file(str(path)).problems[-1]
+    assert (problem.name, problem.place) == ("outdated-format", f"{path.stem}/tensors/")
