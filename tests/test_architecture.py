@@ -22,7 +22,7 @@ OUTSIDE = {"torch", "h5py", "ups", "torchvision", "lightning"}
 IN_THE_JOB = ("agent", "children")  # these run in the job's processes and may import torch there
 TRAINER_MAY = {
     "preflight", "preflight_setup", "findings", "errors", "strict_yaml", "cli", "command_folder", "checks", "render",
-    "screen", "live_line", "spelling", "supervise", "cache", "cache_scan",
+    "screen", "live_line", "spelling", "supervise", "cache", "cache_scan", "room",
 }  # fmt: skip
 
 

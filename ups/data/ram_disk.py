@@ -23,8 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.machine.disks import MountedDisks
-from diagnostics.machine.memory import SystemMemory
+from diagnostics.room import room_in
 from ups.data.cache_folder import is_ours, remove
 from ups.errors import UpsError, from_os_error
 
@@ -214,13 +213,10 @@ def _make(cache: Path, copy: Path, sizes: dict[str, os.stat_result], say: Say, s
 
 
 def _check_room(place: Path, needed: int, spare_bytes: int) -> None:
-    free, what = MountedDisks().free_bytes(place), "free"
-    if MountedDisks().file_system(place) in ("tmpfs", "ramfs"):
-        memory = SystemMemory().available_bytes()
-        free, what = min((free, what), (memory, "of memory available"))
-    if free < needed + spare_bytes:
+    room = room_in(place)
+    if room.bytes < needed + spare_bytes:
         raise UpsError(
             f"a copy of the latent cache takes {needed / 1e6:.1f} MB in {place.parent} and leaves "
-            f"{spare_bytes / 1e6:.1f} MB to the loaders, {free / 1e6:.1f} MB are {what}",
+            f"{spare_bytes / 1e6:.1f} MB to the loaders, {room.bytes / 1e6:.1f} MB are {room.limit}",
             hint="set cache.ram_disk=null or auto, cache.dtype=float16, or enlarge it: docker run --shm-size=...",
         )
