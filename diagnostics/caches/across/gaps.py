@@ -36,7 +36,10 @@ from diagnostics.findings import Severity
 CODE = "C152"
 NAME = "index-gaps"
 WIDTHS = "mixed-widths"
-MEANINGS = {NAME: "are missing from series of numbers", WIDTHS: "have numbers of different widths in their names"}
+MEANINGS = {
+    NAME: "numbers missing in series of files: {files}",
+    WIDTHS: "have numbers of different widths in their names",
+}
 REMEDIES = {
     NAME: "make the missing files, or list the samples in a manifest instead of counting files",
     WIDTHS: "pad all numbers alike, or sort the files by number: by name they come in another order",
