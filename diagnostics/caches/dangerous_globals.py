@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 _MODULE_NAMES = (
-    "_posixsubprocess asyncio bdb cProfile code codeop commands concurrent copyreg ctypes distutils doctest "
-    "ensurepip fileinput ftplib gc http idlelib imaplib importlib inspect io linecache marshal mmap "
+    "_ctypes _pickle _posixsubprocess asyncio bdb cPickle cProfile code codeop commands concurrent copyreg ctypes "
+    "distutils doctest ensurepip fileinput ftplib gc http idlelib imaplib importlib inspect io linecache marshal mmap "
     "multiprocessing nt ntpath os pdb pickle pip pipes pkgutil platform popen2 poplib posix posixpath profile "
     "pty pydoc requests resource runpy setuptools shelve shutil signal site smtplib socket socketserver sqlite3 "
     "ssl subprocess sys telnetlib tempfile test threading timeit trace urllib urllib2 venv webbrowser xmlrpc "
@@ -21,6 +21,7 @@ _NAMES = frozenset(
         "functools.reduce",
         "numpy.f2py",
         "numpy.load",
+        "numpy.testing",
         "operator.attrgetter",
         "operator.itemgetter",
         "operator.methodcaller",
@@ -31,6 +32,7 @@ _NAMES = frozenset(
         "torch.load",
         "torch.serialization.load",
         "torch.storage._load_from_bytes",
+        "torch.utils.cpp_extension",
         "types.CodeType",
         "types.FunctionType",
     }

@@ -36,6 +36,7 @@ CODE = "C105"
 NAME = "numpy-zip"
 FORMAT = "npz"
 ENDINGS = (".npz",)
+NO_MEMBERS = b"PK\5\6" + bytes(18)  # what np.savez writes without arrays
 FIRST_READ = 512  # holds almost every header
 MAX_HEADERS = 10_000  # arrays that are looked into; of the others the sizes in the directory are checked
 

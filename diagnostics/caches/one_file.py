@@ -125,6 +125,8 @@ def _unrecognised(file: FileBytes, head: bytes, tail: bytes) -> FileScan:
     begins = "is a whole zip archive of something else" if whole_zip else f"begins with {head[:8]!r}"
     begins = begins if head else "is empty"
     promised = _promised(file.path)
+    if promised is not None and head == getattr(promised, "NO_MEMBERS", None):
+        return FileScan(path=file.path, size=file.size, skipped="an archive of nothing")
     if promised is None or (not head and getattr(promised, "MAY_BE_EMPTY", False)):
         return FileScan(
             path=file.path, size=file.size, skipped="empty" if not head else "not a cache format known here"

@@ -124,6 +124,10 @@ class PickleWalk:
         """Stores the top of the stack in the memo."""
         if len(self.memo) >= MAX_MEMO:
             raise MalformedPickleError(f"more than {MAX_MEMO:,} memo entries")
+        if slot > len(self.data):  # an unpickler allocates as many; who writes a pickle counts them from 0
+            raise MalformedPickleError(
+                f"memo entry {slot:,} at byte {self.op_at} of a pickle of {len(self.data):,} bytes"
+            )
         self.memo[slot] = self.stack[-1]
 
     def recall(self, slot: int) -> None:

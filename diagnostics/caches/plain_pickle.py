@@ -1,7 +1,8 @@
 """A plain pickle (`pickle.dump`) that holds device tags, is cut off, or would run code.
 
-What it does: reads pickles of protocol 2 to 5, recognised by content. Their opcodes are read as data: nothing is
-unpickled. Tensors in them carry whole torch files in bytes, whose device tags are read the same way.
+What it does: reads pickles of protocol 2 to 5, recognised by content, and older ones that name dangerous
+callables: loaders run those, too. Their opcodes are read as data: nothing is unpickled. Tensors in them carry
+whole torch files in bytes, whose device tags are read the same way.
 
 Why it matters: a tensor that `pickle.dump` wrote is loaded by `torch.load` without `map_location`, and no
 option of `pickle.load` changes that: a tag `cuda:0` cannot be loaded at all on another machine. A pickle can also
@@ -22,6 +23,8 @@ names a callable you do not know.
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -43,19 +46,32 @@ FORMAT = "pickle"
 ENDINGS = ()  # .pkl files may be compressed, or of protocol 0: their name promises nothing
 NAMED = (".pkl", ".pickle", ".pt", ".pth", ".ckpt")  # what they hold is a pickle, or they are damaged
 MAX_PICKLE_BYTES = 64 << 20
+OLD_GLOBAL = re.compile(rb"[ci]([A-Za-z_][\w.]*)\n([A-Za-z_][\w.]*)\n", re.ASCII)
 MAX_PICKLES = 1000  # one after the other in a file
 LOADER = Global("torch.storage._load_from_bytes")
 
 
 def recognise(head: bytes, tail: bytes) -> bool:
-    """A pickle of protocol 2 to 5 whose first bytes are opcodes, and no torch file."""
-    if head[:1] != b"\x80" or not 2 <= int.from_bytes(head[1:2], "little") <= 5 or MAGIC.startswith(head):
+    """A pickle of protocol 2 to 5 whose first bytes are opcodes, or an older one that is dangerous; no torch file."""
+    if head[:1] != b"\x80":
+        return _old_and_dangerous(head)
+    if not 2 <= int.from_bytes(head[1:2], "little") <= 5 or MAGIC.startswith(head):
         return False
     try:
         PlainWalk(head).run(PLAIN)
     except MalformedPickleError as error:
         return error.truncated
     return True
+
+
+def _old_and_dangerous(head: bytes) -> bool:
+    """Whether it is a pickle of protocol 0 or 1, which no mark tells, that names what no data need."""
+    if not any(dangerous(f"{module.decode()}.{name.decode()}") for module, name in OLD_GLOBAL.findall(head)):
+        return False
+    walk = PlainWalk(head)
+    with suppress(MalformedPickleError):
+        walk.run(PLAIN)
+    return bool(walk.unsafe)
 
 
 @dataclass(slots=True)
@@ -142,7 +158,7 @@ def scan(file: FileBytes) -> FileScan:
         if file.size > len(data) and error.truncated:
             return _scan(file, walk, built, _too_long(file))
         return _malformed(file, error)
-    if walk.at < len(data) and not _named(file.path):
+    if walk.at < len(data) and not walk.unsafe and not _named(file.path):
         return _nothing(file)  # a short beginning that any file of bytes may have
     return _scan(file, walk, built, [])
 

@@ -38,6 +38,29 @@ _TORCH_REBUILDS = {
     "torch.per_tensor_affine",
     "torch.per_tensor_symmetric",
 }
+# Sharded tensors (FSDP2, tensor parallel): torch.distributed.tensor adds these to what `weights_only=True` takes.
+_SHARDED = {
+    "torch.distributed._mesh_layout._FlatLayout",
+    "torch.distributed._mesh_layout._MeshLayout",
+    "torch.distributed.device_mesh.DeviceMesh",
+    *(f"torch.distributed.{place}.DTensor" for place in ("tensor", "tensor._api", "_tensor", "_tensor.api")),
+    *(
+        f"torch.distributed.{tensor}.{name}"
+        for tensor in ("tensor", "_tensor")
+        for name in (
+            "_dtensor_spec.DTensorSpec",
+            "_dtensor_spec.ShardOrderEntry",
+            "_dtensor_spec.TensorMeta",
+            "placement_types.DTensorSpec",
+            "placement_types.Partial",
+            "placement_types.Replicate",
+            "placement_types.Shard",
+            "placement_types.TensorMeta",
+            "placement_types._Partial",
+            "placement_types._StridedShard",
+        )
+    ),
+}
 _CONTAINERS = {
     f"{module}.{name}"
     for module in ("builtins", "__builtin__")
@@ -73,7 +96,7 @@ _TENSORS = {
     if not name.startswith(("Q", "Complex", "Untyped"))
 }
 
-SAFE_GLOBALS = frozenset(_TORCH_REBUILDS | _CONTAINERS | _ARRAYS | _DTYPES | _STORAGES | _TENSORS)
+SAFE_GLOBALS = frozenset(_TORCH_REBUILDS | _SHARDED | _CONTAINERS | _ARRAYS | _DTYPES | _STORAGES | _TENSORS)
 
 # Plain values of the standard library, numpy and torch: to build them runs nothing of the writer's, but
 # `torch.load(weights_only=True)`, the default since torch 2.6, refuses a file that names one.
@@ -97,6 +120,8 @@ _VALUES = {
     "numpy.random._pickle": "__bit_generator_ctor __generator_ctor __randomstate_ctor",
     "numpy.random.bit_generator": "SeedSequence __pyx_unpickle_SeedSequence",
     "torch._C": "Generator",
+    "torch._dynamo.decorators": "_DimRange",
+    "torch.nested._internal.nested_tensor": "NestedTensor _rebuild_njt",
     "torch.nn.parameter": "Buffer",
     "torch.torch_version": "TorchVersion",
 }

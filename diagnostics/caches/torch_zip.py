@@ -43,6 +43,7 @@ FORMAT = "torch zip"
 ENDINGS = (".pt", ".pth", ".ckpt")
 MAX_PICKLE_BYTES = 32 << 20  # some 300,000 tensors
 OTHER_MEMBER = re.compile(rb"[^/]+/(data/\d+|byteorder|\.format_version|\.storage_alignment|\.data/serialization_id)")
+STORAGE = re.compile(r"(.+/)?data/\d+")
 MAX_SHARED_STORAGES = 1024
 
 
@@ -70,6 +71,8 @@ def _scan(file: FileBytes) -> FileScan:
     directory = read_layout(file)
     layout, folder = directory.layout, directory.folder
     if layout.pickle is None:
+        if _of_something_else(file.path, layout):
+            return FileScan(path=file.path, size=file.size, skipped="not a cache format known here")
         raise DamagedFileError("no member data.pkl in the archive's directory")
     if "constants.pkl" in layout.sizes:
         return FileScan(
@@ -93,6 +96,13 @@ def _scan(file: FileBytes) -> FileScan:
         content=directory.content,
         problems=tuple(problems),
     )
+
+
+def _of_something_else(path: str, layout: Layout) -> bool:
+    """Whether the archive is a torch.export program (.pt2), or files of torch that somebody put into a zip archive."""
+    if "archive_format" in layout.sizes:
+        return True
+    return not path.lower().endswith(ENDINGS) and not any(STORAGE.fullmatch(name) for name in layout.sizes)
 
 
 def _complete(facts: PickleFacts, layout: Layout) -> bool:
