@@ -19,7 +19,7 @@ from diagnostics.cache_files import counted
 from diagnostics.cache_lines import bad_line, lines
 from diagnostics.cache_scan import KEPT_FILES, CacheScan
 from diagnostics.caches.file_scan import FileScan
-from diagnostics.errors import USAGE_EXIT
+from diagnostics.errors import USAGE_EXIT, UsageError
 from diagnostics.findings import to_json
 
 REDRAW_S = 0.2
@@ -64,7 +64,7 @@ class Progress:
 
 
 @click.command("scan-cache")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
 @click.option("--deep", is_flag=True, help="Read every byte, too, and compare checksums.")
 @click.option("--jobs", type=click.IntRange(1), default=None, help="Processes to scan with; default: the CPU cores.")
 @click.option("-v", "--verbose", is_flag=True, help="List every bad file with what is wrong with it.")
@@ -77,7 +77,7 @@ class Progress:
 @click.pass_context
 def command(
     context: click.Context,
-    paths: tuple[Path, ...],
+    paths: tuple[str, ...],
     deep: bool,
     jobs: int | None,
     verbose: bool,
@@ -98,12 +98,15 @@ def command(
         raise click.UsageError("-0 goes with --list", context)
     if only_paths and (as_json or verbose):
         raise click.UsageError("--list goes with neither --json nor --verbose", context)
+    if "" in paths:
+        raise UsageError("one of the paths is empty: a variable that is not set?", hint="ups-doctor scan-cache FOLDER")
+    named = [Path(path) for path in paths]
     progress = Progress(None, lambda found: None)
     if progress.shown:
-        progress.total = counted(paths, within_s=COUNT_S)
+        progress.total = counted(named, within_s=COUNT_S)
     if only_paths or (verbose and not as_json):
         progress.found = _listing(progress, only_paths, "\0" if null else "\n")
-    result = scan(paths, jobs=jobs or min(len(os.sched_getaffinity(0)), MOST_JOBS), deep=deep, observer=progress)
+    result = scan(named, jobs=jobs or min(len(os.sched_getaffinity(0)), MOST_JOBS), deep=deep, observer=progress)
     progress.clear()
     code = result.exit_code or int(strict and bool(result.findings))
     if none_ok and code == USAGE_EXIT:  # a path that does not exist has ended the command before

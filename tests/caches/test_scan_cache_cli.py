@@ -142,3 +142,9 @@ def test_a_file_that_cannot_be_read_has_a_place_in_the_summary(tmp_path: Path) -
     (tmp_path / "loop.pt").symlink_to("loop.pt")
     code, lines = printed(str(tmp_path))
     assert (code, lines[-2]) == (1, "formats: 1 that nobody could look into")
+
+
+def test_an_empty_path_is_wrong_use_and_not_the_current_folder() -> None:
+    result = CliRunner().invoke(command, ["data", ""])
+    assert isinstance(result.exception, UsageError)
+    assert str(result.exception) == "one of the paths is empty: a variable that is not set?"
