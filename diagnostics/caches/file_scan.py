@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from diagnostics.caches.dangerous_globals import dangerous
 from diagnostics.caches.pickle_values import UnsafeCall
 from diagnostics.caches.storages import StorageTag
 from diagnostics.findings import Severity
@@ -39,6 +40,7 @@ class Problem:
     expected: str = ""
     place: str = ""
     severity: Severity = Severity.ERROR
+    dangerous: bool = False  # of an unsafe pickle: it reaches the system, or any code at all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,5 +141,6 @@ def unsafe_problems(unsafe: Sequence[UnsafeCall], member: str) -> list[Problem]:
             observed=f"loading it would import {names}{more}",
             expected="tensor rebuilding only",
             place=f"{member} byte {unsafe[0].offset}",
+            dangerous=any(dangerous(call.name) for call in unsafe),
         )
     ]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from diagnostics.caches.dangerous_globals import dangerous
 from diagnostics.caches.file_bytes import DamagedFileError
 from diagnostics.caches.pickle_values import GLOBALS, KEPT, UNSAFE, Blob, Node, Tensor
 from diagnostics.caches.pickle_values import OPAQUE as OPAQUE
@@ -146,8 +147,8 @@ class PickleWalk:
         return known
 
     def flag(self, name: str) -> None:
-        """Notes something unsafe at this opcode; only the first few names are kept."""
-        if len(self.unsafe) < MAX_UNSAFE:
+        """Notes something unsafe at this opcode; only the first few names are kept, and as many dangerous ones more."""
+        if len(self.unsafe) < MAX_UNSAFE or (len(self.unsafe) < 2 * MAX_UNSAFE and dangerous(name)):
             self.unsafe.setdefault(name, UnsafeCall(name, self.op_at))
 
     def call(self, callee: Any, arguments: Any) -> None:

@@ -47,9 +47,10 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     """Repairs cache files that carry tags of CUDA (mps, xpu) devices, without torch, CUDA or loading them.
 
     Shows the plan and asks. Only the description of the tensors is written anew: behind a file's old end, or
-    in one copy that is renamed when it is whole. A kill or a full disk at any moment loses nothing. Truncated,
-    corrupt and unsafe files are moved to a quarantine folder with a note, never deleted. Files that another
-    process writes to are left alone. Warnings are not touched. --regenerate CONFIG makes what is missing, cut off
+    in one copy that is renamed when it is whole. A kill or a full disk at any moment loses nothing. Truncated
+    and corrupt files, and pickles that reach the system, are moved to a quarantine folder with a note, never
+    deleted; files that name classes of your own are left where they are, and named. So are files that another
+    process writes to. Warnings are not touched. --regenerate CONFIG makes what is missing, cut off
     or damaged of that configuration's latent cache again, on the CPU, with the encoder that its manifest names.
 
     Exit codes: 0 all is clean now, 1 something is left wrong (named), 2 wrong use, or no cache file,

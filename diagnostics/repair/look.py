@@ -18,7 +18,9 @@ from diagnostics.repair.actions import Action, FilePlan, Identity
 from diagnostics.repair.ways import folder_refusal, way
 
 # Such a file is of no use to any loader: it is moved away, never repaired by guessing.
-USELESS = frozenset({"truncated-file", "corrupt-file", "unsafe-pickle"})
+USELESS = frozenset({"truncated-file", "corrupt-file"})
+UNSAFE = "unsafe-pickle"
+ITS_OWN_CLASSES = "left as it is: programs that know what it names may need it"
 DEVICE_PROBLEM = "cuda-in-cache"
 HALF_WRITTEN = "half-written"
 NO_REPAIR = "there is no repair of this kind of file"
@@ -108,7 +110,7 @@ def _planned(path: str, scan: FileScan, wish: Wish) -> FilePlan | None:
         devices=tuple(device for device in scan.devices if device not in HARMLESS_DEVICES),
         why="; ".join(problem.observed for problem in scan.problems if problem.severity is Severity.ERROR),
     )
-    if USELESS.intersection(errors):
+    if USELESS.intersection(errors) or any(problem.dangerous for problem in scan.problems):
         return _useless(plan, wish, part=scan.code in _parts())
     patch: Patch | None = None
     if DEVICE_PROBLEM in errors or (wish.compact and scan.code and not scan.skipped):
@@ -119,9 +121,9 @@ def _planned(path: str, scan: FileScan, wish: Wish) -> FilePlan | None:
     if wish.export and HALF_WRITTEN in _names(scan, Severity.WARNING):
         return None  # what a writer left behind fills no RAM disk
     if wish.export:
-        return _export(plan, patch) if patch or not errors else _unrepairable(plan, "")
+        return _export(plan, patch) if patch or not set(errors) - {UNSAFE} else _unrepairable(plan, "")
     if patch is None:
-        return _unrepairable(plan, "") if errors else None
+        return _unrepairable(plan, ITS_OWN_CLASSES if UNSAFE in errors else "") if errors else None
     return way(plan, status, patch, compact=wish.compact)
 
 

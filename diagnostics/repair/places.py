@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,7 +57,7 @@ class Places:
 
     def _in_quarantine(self, plan: FilePlan) -> FilePlan:
         home, relative = self.quarantine_of(plan)
-        target = str(home / relative)
+        target = _free(str(home / relative))
         moves = device_of(home) == plan.identity.device
         size = 0 if moves else plan.identity.size
         return replace(plan, target=target, home=str(home), written=size, grows=size)
@@ -70,6 +71,12 @@ class Places:
         beside = device_of(root.parent) == device_of(root) and os.access(root.parent, os.W_OK, effective_ids=True)
         home = root.parent / "quarantine" / root.name if beside and root.name else root / "quarantine"
         return home, os.path.relpath(plan.path, root)
+
+
+def _free(name: str) -> str:
+    """Returns the name, numbered where earlier files have it: nothing in a quarantine is overwritten."""
+    names = itertools.chain([name], (f"{name}.{number}" for number in itertools.count(1)))
+    return next(candidate for candidate in names if not os.path.lexists(candidate))
 
 
 def device_of(folder: Path) -> int:
