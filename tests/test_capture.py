@@ -26,6 +26,7 @@ from diagnostics.machine.in_parallel import Answers
 from diagnostics.record import AGENT_SITE, RunRecord, make_record_folder
 from diagnostics.record_files import read_json
 
+PYTHON = sys.executable
 SLEEPER = """
 import sys, threading, time
 def wait(word):
@@ -146,7 +147,7 @@ def test_a_missing_py_spy_is_said_once_and_the_rest_is_captured(
 
 def start_with(source: str, start: Callable[..., int], monkeypatch: pytest.MonkeyPatch) -> int:
     with monkeypatch.context() as patch:
-        patch.setattr(sys, "executable", sys.orig_argv[0])
+        patch.setattr(sys, "executable", PYTHON)
         patch.setenv("PATH", os.defpath)
         return start(source)
 

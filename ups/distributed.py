@@ -183,7 +183,8 @@ def first_decides(work: Callable[[Callable[[], None]], Any], world: World) -> An
 
     def alive() -> None:
         nonlocal told
-        if time.monotonic() - told > ALIVE_S:
+        # Every broadcast meets one of the others' in _from_first_at_last, which asks on until there is an answer.
+        if time.monotonic() - told > ALIVE_S:  # ups: ignore[A204] they wait for any number of them
             from_first(None, world)
             told = time.monotonic()
 
@@ -191,10 +192,11 @@ def first_decides(work: Callable[[Callable[[], None]], Any], world: World) -> An
         value = work(alive)
     except DoctorError as error:
         agreed = error if isinstance(error, (UsageError, AgreedError)) else AgreedError.of(error)
-        from_first(agreed, world)
+        from_first(agreed, world)  # ups: ignore[A207] the answer that the others wait for
         raise agreed from error
     except Exception as error:
-        from_first(AgreedError(f"rank 0: {type(error).__name__}: {first_line(error)}"), world)
+        failed = AgreedError(f"rank 0: {type(error).__name__}: {first_line(error)}")
+        from_first(failed, world)  # ups: ignore[A207] the answer that the others wait for
         raise
     from_first((value,), world)
     return value

@@ -42,8 +42,8 @@ _QUOTED = rf"""[rbfuRBFU]{{0,2}}(?P<quote>\\?["'])(?P<inner>.{{0,{_MOST}}}?)(?P=
 _BARE = rf"""(?P<bare>[^\s'",;&]{{1,{_MOST}}})"""
 _BETWEEN = r"""(?P<between>\\?['"]?\]?\s{0,4}(?::=|=>|[=:])\s{0,4})"""
 _ASSIGNED = re.compile(rf"(?i){_NAME}{_BETWEEN}(?P<value>{_QUOTED}|{_BARE})")
-_OPTION = re.compile(
-    rf"""(?i)(?P<name>(?<![\w-])--?[A-Za-z0-9_.-]{{0,64}}?(?:{_WORDS})[A-Za-z0-9_.-]{{0,64}})"""
+_OPTION = re.compile(  # also glued to what another rank has just written
+    rf"""(?i)(?P<name>(?:(?<![\w-])--?|--)[A-Za-z0-9_.-]{{0,64}}?(?:{_WORDS})[A-Za-z0-9_.-]{{0,64}})"""
     rf"""(?P<between>[ \t]{{1,4}})(?P<value>{_QUOTED}|(?P<bare>[^\s'"-][^\s'"]{{0,{_MOST}}}))"""
 )
 _SET_DEFAULT = re.compile(  # setdefault("HF_TOKEN", "..."), getenv("HF_TOKEN", "...")
@@ -59,7 +59,7 @@ _ARGUMENT = re.compile(  # add_argument("--token", default="...")
     rf"(?P<value>{_QUOTED})"
 )
 _SCHEME = r"(?P<scheme>(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://)"
-_URL_PASSWORD = re.compile(rf"""(?i){_SCHEME}[^\s/@:'"]{{0,256}}:(?!\d{{1,5}}/)[^\s'"]{{1,512}}@""")
+_URL_PASSWORD = re.compile(r"""(?i)(?P<scheme>://)[^\s/@:'"]{0,256}:(?!\d{1,5}/)[^\s'"]{1,512}@""")
 _URL_USER = re.compile(rf"""(?i){_SCHEME}[^\s/@'"]{{1,512}}@""")
 _QUERY = re.compile(
     r"(?i)(?P<keep>[?&;](?:sig|signature|x-amz-signature|x-amz-credential|x-goog-signature|x-goog-credential|key|code"
@@ -138,6 +138,9 @@ def without_secrets(line: str, *, quoted_only: bool = False) -> str:
 
 def _without(line: str, quoted_only: bool) -> str:
     lower = line.lower()
+    if "--" in lower and WORDS.search(line):
+        # First: the other forms would take it for the end of a value that another rank wrote just before.
+        line = _OPTION.sub(lambda match: _judged(match, quoted_only=quoted_only), line)
     if "://" in lower:
         line = _URL_PASSWORD.sub(rf"\g<scheme>{HIDDEN}@", line)
         line = _URL_USER.sub(rf"\g<scheme>{HIDDEN}@", line)
@@ -153,7 +156,7 @@ def _without(line: str, quoted_only: bool) -> str:
     if WORDS.search(line):
         for form in (_SET_DEFAULT, _ARGUMENT):
             line = form.sub(lambda match: _hidden(match, keep_quotes=quoted_only), line)
-        for form in (_LISTED, _ASSIGNED, _OPTION):
+        for form in (_LISTED, _OPTION, _ASSIGNED):
             line = form.sub(lambda match: _judged(match, quoted_only=quoted_only), line)
     return _KNOWN.sub(HIDDEN, line)
 

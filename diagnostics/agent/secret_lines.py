@@ -89,15 +89,19 @@ class Lines:
         if begin is None:
             return without_secrets(value, quoted_only=self._quoted_only)
         before, after = value[: begin.end()], value[begin.end() :]
-        if PEM_ENDS.search(after) is None and PEM_LINE.match(after):
+        shown = without_secrets(before, quoted_only=self._quoted_only)
+        if (end := PEM_ENDS.search(after)) is not None:
+            return shown + PEM_BODY.sub(HIDDEN, after[: end.start()]) + end[0] + self._hide_line(after[end.end() :])
+        if PEM_LINE.match(after):
             self._key_lines = _LONGEST_KEY
-        return without_secrets(before, quoted_only=self._quoted_only) + PEM_BODY.sub(HIDDEN, after)
+        return shown + PEM_BODY.sub(HIDDEN, after)
 
     def _hide_key_line(self, value: str) -> str:
         self._key_lines -= 1
         if (end := PEM_ENDS.search(value)) is not None:
             self._key_lines = 0
-            return PEM_BODY.sub(HIDDEN, value[: end.start()]) + value[end.start() :]
+            # What follows on the line is another process's: unbuffered ranks end a line by a write of its own.
+            return PEM_BODY.sub(HIDDEN, value[: end.start()]) + end[0] + self._hide_line(value[end.end() :])
         if PEM_LINE.match(value) is None:  # this was no key, or another process writes between its lines
             self._key_lines = max(0, self._key_lines - _LONGEST_KEY // _MOST_FOREIGN)
             return without_secrets(PEM_LONG.sub(HIDDEN, value), quoted_only=self._quoted_only)

@@ -44,6 +44,12 @@ POLL_S = 0.05
 BATCH = 500  # inputs between two reports
 
 
+def peak_kib() -> int:
+    """Returns this process's own peak: ru_maxrss also counts what its parent had when it started us."""
+    status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return int(next(line for line in status if line.startswith("VmHWM:")).split()[1])
+
+
 class TooLongError(Exception):
     """An input took more than CPU_S."""
 
@@ -65,7 +71,7 @@ class Tally:
             "found": dict(self.found),
             "slowest": list(self.slowest),
             "failures": self.failures,
-            "peak_kib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+            "peak_kib": peak_kib(),
         }
 
 
@@ -98,7 +104,7 @@ class Range:
             took = time.process_time() - began
             self.tally.slowest = max(self.tally.slowest, (round(took, 4), number, name))
             self.tally.inputs += 1
-            if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MEMORY_BYTES >> 10:
+            if peak_kib() > MEMORY_BYTES >> 10:
                 self._failed(number, name, data, "more than 256 MiB", "")
                 break
             _rewrite(path, self.seeds[name])

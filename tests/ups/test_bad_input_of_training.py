@@ -113,7 +113,7 @@ def test_the_second_stage_without_the_first(tmp_path: Path) -> None:
     assert code == 2
     assert said[-2:] == [
         "error: stage operator needs the trained autoencoder, and DIR/run/checkpoints/autoencoder.pt is not there",
-        "  train it first: ups train CONFIG (or ups train CONFIG --stage autoencoder)",
+        "  train it first: ups train DIR/small.yaml (or ups train DIR/small.yaml --stage autoencoder)",
     ]
 
 
