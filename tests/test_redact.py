@@ -245,7 +245,7 @@ def test_what_stands_beside_a_key_on_its_line_is_hidden_too() -> None:
         ("-----END RSA PRIVATE KEY-----WANDB_API_KEY=fa32924b5508e6d98842202500d6bae82454e433", "fa32924b5508e6d98"),
         ("-----END RSA PRIVATE KEY-------api-key Ze6h4q8OMtawZAET4iRq", "Ze6h4q8OMtawZAET4iRq"),
         ("AWS_SECRET_ACCESS_KEY=5X7Xu8UJpCurV0okiveJdXD6ju3D--api-key Ze6h4q8OMtawZAET4iRq", "Ze6h4q8OMtawZAET4iRq"),
-        ("Authorization: Bearer iniA8xAryZ13Bv705qcoXj0Qpostgresql://bob:C4vhtw50qDuhfa@db:5432/runs", "C4vhtw50qDuhfa"),
+        ("Authorization: Bearer iniA8xAryZ13Bv705qcoXj0Qpostgres://bob:C4vhtw50qDuhfa@db/runs", "C4vhtw50qDuhfa"),
     ],
 )
 def test_what_two_unbuffered_ranks_wrote_on_one_line_is_hidden_too(glued: str, secret: str) -> None:
