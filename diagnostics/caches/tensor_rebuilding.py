@@ -174,7 +174,7 @@ def _from_type(walk: Notes, arguments: tuple[Any, ...]) -> Any:
     if not isinstance(function, Global) or function.name not in TENSORS:
         return OPAQUE  # also a nest of itself, which would cost recursion
     value = walk.result(function, inner)
-    if type(value) is Tensor and isinstance(kind, Global) and "arameter" in kind.name:
+    if type(value) is Tensor and isinstance(kind, Global) and "parameter" in kind.name.lower():
         value.parameter = True
     return value
 
