@@ -16,11 +16,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from diagnostics.cache_lines import in_bytes
 from diagnostics.errors import INTERRUPTED_EXIT
-from diagnostics.regeneration import Regeneration
 from diagnostics.repair.actions import Action, FileOutcome, FilePlan, Status
 from diagnostics.repair.found import find_roots
 from diagnostics.repair.in_use import Writers
@@ -33,6 +32,9 @@ from diagnostics.repair.seconds import estimated_s
 from diagnostics.repair.space import Need, jobs_that_fit, refuse_without_space
 from diagnostics.repair.temporaries import stale_temporaries
 from diagnostics.repair.work import Worker
+
+if TYPE_CHECKING:  # it brings the machine and the job along, which no other repair needs
+    from diagnostics.regeneration import Regeneration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,17 +9,18 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from diagnostics import interpreter
 from diagnostics.errors import UsageError
 from diagnostics.fix_cache import Options, Prepared, Result, carry_out, prepare, refuse
-from diagnostics.preflight_setup import open_machine
-from diagnostics.regeneration import Regeneration, ask
 from diagnostics.repair_lines import fitted, plan_lines, question, result_lines
 from diagnostics.repair_report import fix_json, write_report
+
+if TYPE_CHECKING:
+    from diagnostics.regeneration import Regeneration
 
 REDRAW_S = 0.2
 ERASE = "\r\033[K"
@@ -101,6 +102,10 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
 
 
 def _regeneration(config: Path, overrides: tuple[str, ...]) -> Regeneration:
+    # Imported here: they bring the machine and the job along, which no other repair needs.
+    from diagnostics.preflight_setup import open_machine
+    from diagnostics.regeneration import ask
+
     python = interpreter.choose(None, os.environ)
     with open_machine(python) as machine:
         return ask(config, overrides, python=python, child=machine.child)
