@@ -33,6 +33,9 @@ SAFE_HERE = {
 }
 # Names are one object each: a pickle that names one a million times costs no memory for it.
 _GLOBALS = {name: Global(name) for name in SAFE_HERE}
+# Some Pythons (3.11.2 is one) pickle a member of an enumeration as getattr(class, "NAME"): safe of this one class.
+_GETATTR = Global("builtins.getattr")
+_ENUMERATION = f"{_METADATA}._MEM_FORMAT_ENCODING"
 
 
 @dataclass(slots=True, eq=False)
@@ -69,7 +72,15 @@ class MetadataWalk(PickleWalk):
     def name(self, name: str) -> Global:
         """Returns the global, and notes it when it is neither tensor rebuilding nor a class of the metadata."""
         # Not super(): a dataclass with slots is made anew, and the method would look for the old one.
+        if name == _GETATTR.name:
+            return _GETATTR  # judged where it is called
         return _GLOBALS.get(name) or PickleWalk.name(self, name)
+
+    def call(self, callee: Any, arguments: Any) -> None:
+        """Pushes what stands for the result of a call that only old protocols make."""
+        if callee is _GETATTR:
+            self.flag(_GETATTR.name)
+        PickleWalk.call(self, callee, arguments)
 
 
 class Item(NamedTuple):
@@ -150,11 +161,21 @@ def _build(walk: PickleWalk) -> None:
 
 def _call(walk: PickleWalk) -> None:
     args, callee = walk.pop(), walk.pop()
+    if callee is _GETATTR and not _member(args):
+        walk.flag(_GETATTR.name)
     if isinstance(callee, Global):
         walk.stack.append(Record(callee.name, args))
     else:
         walk.flag("a value computed by the pickle itself")
         walk.stack.append(OPAQUE)
+
+
+def _member(args: Any) -> bool:
+    """Whether the arguments of getattr name a member of the metadata's own enumeration."""
+    match args:
+        case (Global(name=class_name), str(member)):
+            return class_name == _ENUMERATION and member.isidentifier() and not member.startswith("_")
+    return False
 
 
 def _call_with_names(walk: PickleWalk) -> None:

@@ -164,7 +164,7 @@ PLACES: dict[int, Handler] = {
     **{ord(code): _placed_text(HANDLERS[ord(code)]) for code in "X\x8c\x8dUTSV"},
     **{ord(code): _placed_again(HANDLERS[ord(code)]) for code in "hjg"},
     **{ord(code): _placed_number(HANDLERS[ord(code)]) for code in "KMJI\x8a"},
-    **{ord(code): _placed_bytes(HANDLERS[ord(code)]) for code in "B\x8e"},
+    **{ord(code): _placed_bytes(HANDLERS[ord(code)]) for code in "CB\x8e\x96"},
     ord("R"): _call,
     ord("Q"): _storage,
     ord("\x95"): _frame,
