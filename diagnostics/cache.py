@@ -20,6 +20,7 @@ is needed.
 from __future__ import annotations
 
 import itertools
+import signal
 import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
@@ -67,7 +68,7 @@ def scan(
     try:
         with closing(scan_files(walk(roots), jobs=jobs, deep=deep)) as results:
             for result in results:
-                count.add(result)
+                _add(count, result)
                 if result.problems:
                     watch.found(result)
                 watch.scanned(count.files, count.bad)
@@ -82,6 +83,15 @@ def scan(
         interrupted=interrupted,
         stopped=stopped,
     )
+
+
+def _add(count: Count, result: FileScan) -> None:
+    """Counts one more file, wholly: Ctrl-C in the middle of it would leave numbers that contradict each other."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        count.add(result)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def scan_files(files: Iterable[Item], *, jobs: int = 1, deep: bool = False) -> Generator[FileScan, None, None]:

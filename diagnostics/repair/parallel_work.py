@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from diagnostics.repair.actions import FileOutcome, FilePlan
 
 WAKE_S = 0.2  # a wait without an end would not notice Ctrl-C on every system
+# What became of each file by its number; the threads write it, so that no interrupt of the main one loses an entry.
+Ended = dict[int, FileOutcome | BaseException]
 
 
 def work_through(
@@ -25,47 +27,50 @@ def work_through(
     alone is told of signals. An exception of `work` passes, once all threads have ended.
     """
     waiting: queue.SimpleQueue[tuple[int, FilePlan]] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[int, FileOutcome | BaseException]] = queue.SimpleQueue()
+    told: queue.SimpleQueue[int] = queue.SimpleQueue()
+    ended: Ended = {}
     stop = threading.Event()
     for item in enumerate(files):
         waiting.put(item)
-    threads = [threading.Thread(target=_serve, args=(waiting, done, stop, work)) for _ in range(min(jobs, len(files)))]
-    outcomes: dict[int, FileOutcome] = {}
-    interrupted = False
+    arguments = (waiting, ended, told, stop, work)
+    threads = [threading.Thread(target=_serve, args=arguments) for _ in range(min(jobs, len(files)))]
+    seen, interrupted = 0, False
     try:
         for thread in threads:
             thread.start()
-        while len(outcomes) < len(files):
-            _take(done, outcomes, watch)
+        while seen < len(files):
+            seen += _see(told, ended, watch)
     except KeyboardInterrupt:
         interrupted = True
     finally:
         stop.set()
         for thread in itertools.takewhile(lambda one: one.ident is not None, threads):
             thread.join()
-    while not done.empty():
-        _take(done, outcomes, watch)
-    return [outcomes[number] for number in sorted(outcomes)], interrupted
+    while not told.empty():
+        _see(told, ended, watch)
+    return [_outcome(ended[number]) for number in sorted(ended)], interrupted
 
 
-def _take(
-    done: queue.SimpleQueue[tuple[int, FileOutcome | BaseException]],
-    outcomes: dict[int, FileOutcome],
-    watch: Callable[[FileOutcome], None],
-) -> None:
+def _see(told: queue.SimpleQueue[int], ended: Ended, watch: Callable[[FileOutcome], None]) -> int:
+    """Tells of the next file that has ended; returns how many that were, 0 where none did for a while."""
     try:
-        number, outcome = done.get(timeout=WAKE_S)
+        number = told.get(timeout=WAKE_S)
     except queue.Empty:
-        return
-    if isinstance(outcome, BaseException):
-        raise outcome
-    outcomes[number] = outcome
-    watch(outcome)
+        return 0
+    watch(_outcome(ended[number]))
+    return 1
+
+
+def _outcome(end: FileOutcome | BaseException) -> FileOutcome:
+    if isinstance(end, BaseException):
+        raise end
+    return end
 
 
 def _serve(
     waiting: queue.SimpleQueue[tuple[int, FilePlan]],
-    done: queue.SimpleQueue[tuple[int, FileOutcome | BaseException]],
+    ended: Ended,
+    told: queue.SimpleQueue[int],
     stop: threading.Event,
     work: Callable[[FilePlan], FileOutcome],
 ) -> None:
@@ -75,7 +80,8 @@ def _serve(
         except queue.Empty:
             return
         try:
-            done.put((number, work(plan)))
+            ended[number] = work(plan)
         except BaseException as error:  # handed to the main thread, which raises it
-            done.put((number, error))
-            return
+            ended[number] = error
+            stop.set()
+        told.put(number)
