@@ -42,10 +42,17 @@ _QUOTED = rf"""[rbfuRBFU]{{0,2}}(?P<quote>\\?["'])(?P<inner>.{{0,{_MOST}}}?)(?P=
 _BARE = rf"""(?P<bare>[^\s'",;&]{{1,{_MOST}}})"""
 _BETWEEN = r"""(?P<between>\\?['"]?\]?\s{0,4}(?::=|=>|[=:])\s{0,4})"""
 _ASSIGNED = re.compile(rf"(?i){_NAME}{_BETWEEN}(?P<value>{_QUOTED}|{_BARE})")
-_OPTION = re.compile(  # also glued to what another rank has just written
-    rf"""(?i)(?P<name>(?:(?<![\w-])--?|--)[A-Za-z0-9_.-]{{0,64}}?(?:{_WORDS})[A-Za-z0-9_.-]{{0,64}})"""
-    rf"""(?P<between>[ \t]{{1,4}})(?P<value>{_QUOTED}|(?P<bare>[^\s'"-][^\s'"]{{0,{_MOST}}}))"""
-)
+
+
+def _option(start: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"""(?i)(?P<name>{start}[A-Za-z0-9_.-]{{0,64}}?(?:{_WORDS})[A-Za-z0-9_.-]{{0,64}})"""
+        rf"""(?P<between>[ \t]{{1,4}})(?P<value>{_QUOTED}|(?P<bare>[^\s'"-][^\s'"]{{0,{_MOST}}}))"""
+    )
+
+
+_OPTION = _option(r"(?<![\w-])--?")
+_GLUED_OPTION = _option(r"(?<=[^\s-])--")  # to what another rank has just written
 _SET_DEFAULT = re.compile(  # setdefault("HF_TOKEN", "..."), getenv("HF_TOKEN", "...")
     rf"""(?P<name>["'][A-Z0-9_]{{0,64}}(?:TOKEN|SECRET|PASSWORD|PASSWD|_KEY)["'])(?P<between>\s{{0,4}},\s{{0,4}})"""
     rf"(?P<value>{_QUOTED})"
@@ -98,6 +105,10 @@ _KNOWN = re.compile(
     r"|\d{8,10}:AA[A-Za-z0-9_-]{32,33}"
     r")(?![A-Za-z0-9])"
 )
+_GLUED = re.compile(  # the most frequent ones, also where another rank wrote on the same line just before
+    r"(?:hf_|gh[pousr]_)(?=[A-Za-z]{0,64}\d)[A-Za-z0-9]{20,512}(?:[_-][A-Za-z0-9_-]{16,512})?"
+    r"|sk-(?:proj|ant)-[A-Za-z0-9_-]{20,512}|eyJ[A-Za-z0-9_-]{8,256}\.[A-Za-z0-9_-]{8,512}(?:\.[A-Za-z0-9_-]{0,512})?"
+)
 _HOOK = re.compile(
     r"(?P<keep>https://(?:hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/))[^\s\"']{8,256}"
 )
@@ -140,7 +151,8 @@ def _without(line: str, quoted_only: bool) -> str:
     lower = line.lower()
     if "--" in lower and WORDS.search(line):
         # First: the other forms would take it for the end of a value that another rank wrote just before.
-        line = _OPTION.sub(lambda match: _judged(match, quoted_only=quoted_only), line)
+        for form in (_GLUED_OPTION, _OPTION):
+            line = form.sub(lambda match: _judged(match, quoted_only=quoted_only), line)
     if "://" in lower:
         line = _URL_PASSWORD.sub(rf"\g<scheme>{HIDDEN}@", line)
         line = _URL_USER.sub(rf"\g<scheme>{HIDDEN}@", line)
@@ -158,7 +170,7 @@ def _without(line: str, quoted_only: bool) -> str:
             line = form.sub(lambda match: _hidden(match, keep_quotes=quoted_only), line)
         for form in (_LISTED, _OPTION, _ASSIGNED):
             line = form.sub(lambda match: _judged(match, quoted_only=quoted_only), line)
-    return _KNOWN.sub(HIDDEN, line)
+    return _KNOWN.sub(HIDDEN, _GLUED.sub(HIDDEN, line))
 
 
 def is_secret(name: str, value: str) -> bool:

@@ -9,6 +9,8 @@ import planted
 import pytest
 from jobs import report, run
 
+from diagnostics import redact
+
 PLACES = (
     "environment", "argv", "rank-argv", "script", "source", "local", "message", "cause", "stdout", "stderr", "logged",
     "child", "file",
@@ -162,3 +164,16 @@ def test_only_its_owner_may_read_the_report(folder: Path) -> None:
     everything = [folder / "report", *(folder / "report").rglob("*")]
     open_to_others = [f"{path.name} {path.stat().st_mode:o}" for path in everything if path.stat().st_mode & 0o077]
     assert open_to_others == []
+
+
+def test_what_two_ranks_wrote_on_one_line_shows_no_secret_of_either() -> None:
+    """Unbuffered ranks write a text and the end of its line apart, and another rank's come between."""
+    texts = {(form, place): text for place in ("stdout", "stderr") for form, text in planted.all_of(place).items()}
+    leaks = {
+        (one, other)
+        for one, first in texts.items()
+        for other, second in texts.items()
+        for shown in [redact.text(f"{first}{second}\n")]
+        if planted.secret(*one) in shown or planted.secret(*other) in shown
+    }
+    assert leaks == set()
