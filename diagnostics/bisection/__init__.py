@@ -1,0 +1,1 @@
+"""From a failing model to the smallest module and the settings that the failure needs."""

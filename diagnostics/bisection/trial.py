@@ -1,0 +1,104 @@
+"""What trying a case gave, and when two failures are the same one. Data only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from diagnostics.bisection.case import Case
+
+PHASES = ("import", "construct", "batch", "edit", "group", "move", "wrap", "forward", "loss", "backward", "optimizer")
+
+
+class Kind(Enum):
+    """In which way a case fails."""
+
+    SIGNAL = "signal"
+    EXCEPTION = "exception"
+    HANG = "hang"
+    EXIT = "exit"  # left with a code of its own
+    NONFINITE = "nonfinite"  # loss or gradients are not numbers
+    DISAGREE = "ranks-disagree"  # gradients or parameters that must be equal are not
+    MEMORY = "memory"  # over its limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """One way to fail. Two are the same where kind, detail, message and places are: the phase may move with an edit.
+
+    `places` are the innermost frames of the user's own code in each culprit rank, "model.py:31 forward", sorted and
+    each once; of torch's code, without line, where none of the user's is on the stack.
+    """
+
+    kind: Kind
+    detail: str  # "SIGSEGV", "RuntimeError", "exit code 3", "loss"
+    message: str = ""  # the exception's first line, numbers, shapes and addresses replaced by "#"
+    places: tuple[str, ...] = ()
+    phase: str = ""  # of PHASES, of the first culprit
+    step: int = 0  # from 1; 0 before the first
+    module: str | None = None  # dotted path that was open, as the ranks' own records say; a hint, no verdict
+    module_class: str = ""
+    ranks: tuple[int, ...] = ()  # culprits
+    text: str = ""  # the whole message or stack, for people
+
+    def same_as(self, other: Failure | None) -> bool:
+        """Returns whether both are the same failure."""
+        if other is None:
+            return False
+        mine, theirs = ((one.kind, one.detail, one.message, one.places) for one in (self, other))
+        return mine == theirs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleNode:
+    """One module of the model, as a healthy or partial forward saw it. In construction order of named_modules()."""
+
+    path: str  # "" is the model
+    class_name: str
+    place: str = ""  # "model.py:12", where its class is defined, "" for library classes
+    built_as: str = ""  # "package.module.Class#2", see Edits.not_built
+    parameters: int = 0  # own and below
+    calls: int = 0  # of its forward in one step, that came to their end
+    entered: int = 0  # of its forward
+    replaceable: bool = True  # its output structure is known, so that a stand-in can take its place
+    container: bool = False  # Sequential, ModuleList, ModuleDict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One case tried `runs` times, of which `failed` failed in the same way `failure`.
+
+    `refusal` is one sentence where the case cannot be run as asked (no such factory, a wrapper not installed, an edit
+    that does not fit): it says nothing about the failure looked for.
+    """
+
+    case: Case
+    failure: Failure | None = None
+    refusal: str = ""
+    hint: str = ""
+    seconds: float = 0.0
+    runs: int = 1
+    failed: int = 0
+    tree: tuple[ModuleNode, ...] = ()
+    torch: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Ran to its end, every time."""
+        return self.failure is None and not self.refusal
+
+    def shows(self, failure: Failure) -> bool:
+        """Returns whether it fails in this way."""
+        return failure.same_as(self.failure)
+
+
+class Oracle(Protocol):
+    """Tries cases. Equal cases are tried once; what is known is kept over runs."""
+
+    def ask(self, case: Case, why: str) -> Trial:
+        """Returns what the case gives; `why` is shown while it is tried: "without blocks.3"."""
+
+    def ask_all(self, cases: Sequence[tuple[Case, str]]) -> list[Trial]:
+        """Returns what each case gives, tried side by side where there are the cores for it."""
