@@ -1,4 +1,4 @@
-"""One case to try: which model, under which settings, with which of its modules replaced. Data only, JSON either way."""
+"""One case to try: which model, under which settings, what of it replaced. Data only, JSON either way."""
 
 from __future__ import annotations
 
