@@ -1,0 +1,112 @@
+"""What a bisection found: the data behind report.json, report.md, the picture and the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from diagnostics.bisection.case import Case
+from diagnostics.bisection.failing_case import Attempt
+from diagnostics.bisection.trial import Failure
+
+
+class Standing(StrEnum):
+    """What is known of one setting."""
+
+    NEEDED = "needed"  # passes with the simplest value
+    NOT_NEEDED = "not needed"  # fails with the simplest value, too
+    NO_EFFECT = "no effect"  # another value was tried: it fails all the same
+    HEALS = "heals"  # another value was tried: it passes
+    NOT_TRIED = "not tried"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AxisRow:
+    """One setting of the failing case."""
+
+    axis: str  # "world size"
+    value: str  # in the failing case
+    other: str  # the value it was compared with
+    standing: Standing
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrategyRow:
+    """One way of training the same model on the same ranks."""
+
+    way: str  # "ddp"
+    result: str  # "fails", "passes", "fails otherwise", "cannot run"
+    note: str = ""
+
+
+class Mark(StrEnum):
+    """What was seen of one module of the model."""
+
+    CULPRIT = "culprit"
+    FAILS = "fails"  # the failure stays with only this left, or while this is there
+    PASSES = "passes"  # fails still when this is a stand-in: it does not need this module
+    NOT_TRIED = "not tried"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeRow:
+    """One module of the model, in the order of named_modules()."""
+
+    path: str
+    class_name: str
+    mark: Mark
+    parameters: int = 0
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionRow:
+    """One environment that the minimal case ran in."""
+
+    wanted: str  # "torch==2.9.1"
+    result: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bisection:
+    """The whole answer. `failure` is None where nothing failed; `modules` holds more than one where only a set does."""
+
+    name: str
+    attempts: tuple[Attempt, ...]
+    failing: Case | None = None
+    failure: Failure | None = None
+    failed: int = 0
+    runs: int = 0
+    minimal: Case | None = None
+    modules: tuple[str, ...] = ()
+    module_class: str = ""
+    module_place: str = ""
+    outside: str = ""  # why no module is named, where the fault lies outside the model
+    undecided: str = ""  # why the search came to no end
+    axes: tuple[AxisRow, ...] = ()
+    strategies: tuple[StrategyRow, ...] = ()
+    tree: tuple[TreeRow, ...] = ()
+    evidence: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    versions: tuple[VersionRow, ...] = ()
+    repro: str = ""  # file name of the script, "" for none
+    repro_failed: int = 0
+    repro_runs: int = 0
+    repro_note: str = ""
+    tries: int = 0
+    seconds: float = 0.0
+    torch: str = ""
+
+    @property
+    def module(self) -> str | None:
+        """The one module it is, None where it is none or several."""
+        return self.modules[0] if len(self.modules) == 1 else None
+
+    @property
+    def exit_code(self) -> int:
+        """0: it does not fail. 1: found. 3: it fails, and where is undecided."""
+        if self.failure is None:
+            return 3 if self.undecided else 0
+        return 3 if self.undecided and not self.modules else 1

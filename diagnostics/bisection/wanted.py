@@ -1,0 +1,42 @@
+"""What the user asked a bisection for. Data only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from diagnostics.bisection.case import Case, Settings, Source
+
+DEFAULT = Settings(world=2, wrapper="ddp", steps=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """One bisection. `named`: the settings the user gave; these stay while a failing case is sought."""
+
+    name: str  # of the model, as it is shown
+    sources: tuple[Source, ...]  # a trainer may have several models
+    python: str
+    folder: Path
+    named: Mapping[str, Any] = field(default_factory=dict)
+    repeat: int = 1
+    deadline_s: float | None = None
+    max_tries: int | None = None
+    memory_bytes: int = 0
+    jobs: int | None = None
+    profile: bool = False
+    environments: tuple[str, ...] = ()  # "torch==2.9.1"
+    command: str = ""
+    resume: str = ""  # the command that goes on with it
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """Returns the case that is expected to fail, of each model."""
+        settings = DEFAULT if not self.named else Settings(**{**_fields(DEFAULT), **self.named})
+        return tuple(Case(source=source, settings=settings) for source in self.sources)
+
+
+def _fields(settings: Settings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in settings.__slots__}

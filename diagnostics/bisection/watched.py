@@ -1,0 +1,61 @@
+"""The failing case once as a watched job: the doctor's own diagnosis of it, as of any training that died."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from diagnostics.bisection.case import Case
+from diagnostics.diagnose import examine
+from diagnostics.errors import DoctorError
+from diagnostics.run_report import RunReport
+
+CHILDREN = Path(__file__).parent.parent / "children"
+LONGEST_SHARE = 4  # of the stall's time: three times it before the first step, and the diagnosis
+DIAGNOSIS_S = 60.0
+
+
+def watched(case: Case, folder: Path, *, python: str, stall_s: float) -> RunReport | None:
+    """Runs the case in programs of its own, under watch, in a new `folder`; returns what the doctor says of it.
+
+    None where the watch itself came to nothing. Raises OSError where the folder cannot be made.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    request = folder.with_name(f"{folder.name}.json")
+    body = {**case.as_json(), "result": str(folder.with_name(f"{folder.name}-{{rank}}.json")), "watched": True}
+    request.write_text(json.dumps(body), encoding="utf-8")
+    try:
+        _run(_command(case, folder, request, python, stall_s), case, stall_s)
+    finally:
+        request.unlink(missing_ok=True)
+        for rank in range(case.settings.world):
+            Path(body["result"].format(rank=rank)).unlink(missing_ok=True)
+    try:
+        return examine(folder)
+    except DoctorError:  # the watch was ended before it had a record
+        return None
+
+
+def _command(case: Case, folder: Path, request: Path, python: str, stall_s: float) -> list[str]:
+    # -P: the user's folder may hold a package of our name.
+    watch = [sys.executable, "-P", "-c", "from diagnostics.cli import main; main()", "run", "--quiet", "--deep"]
+    watch += ["--report-dir", str(folder), "--stall-timeout", f"{max(1.0, stall_s):.0f}", "--"]
+    launcher = [python, "-I", "-S", str(CHILDREN / "launch_ranks.py"), str(case.settings.world)]
+    return [*watch, *launcher, python, str(CHILDREN / "trial_rank.py"), str(request)]
+
+
+def _run(command: list[str], case: Case, stall_s: float) -> None:
+    env = {**os.environ, **dict(case.settings.env)}
+    null = subprocess.DEVNULL  # what the ranks print is kept in the record
+    process = subprocess.Popen(command, env=env, stdin=null, stdout=null, stderr=null, start_new_session=True)
+    try:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(LONGEST_SHARE * stall_s + DIAGNOSIS_S)
+    finally:
+        if process.poll() is None:
+            process.terminate()  # it ends the ranks, and writes down what it knows
+            process.wait()
