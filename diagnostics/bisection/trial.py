@@ -53,12 +53,18 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleNode:
-    """One module of the model, as a healthy or partial forward saw it. In construction order of named_modules()."""
+    """One module of the model, as a healthy or partial forward saw it. In construction order of named_modules().
+
+    Where the model was not built to its end, one for each construction that was begun, in that order: without path,
+    with `built_as` and `inside`.
+    """
 
     path: str  # "" is the model
     class_name: str
     place: str = ""  # "model.py:12", where its class is defined, "" for library classes
     built_as: str = ""  # "package.module.Class#2", see Edits.not_built
+    inside: str = ""  # built_as of the module whose constructor was open when this one's began
+    built: bool = True  # its constructor came to its end
     parameters: int = 0  # own and below
     calls: int = 0  # of its forward in one step, that came to their end
     entered: int = 0  # of its forward
