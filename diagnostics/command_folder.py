@@ -42,3 +42,18 @@ class CommandFolder(click.Group):
             known = self.list_commands(ctx)
             raise click.UsageError(f"no command '{name}'{nearest(name, known)} (commands: {', '.join(known)})", ctx)
         return super().resolve_command(ctx, args)
+
+
+class ScriptCommand(click.Command):
+    """Takes everything behind --script as it stands, options of the script included."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Hands each word behind --script to that option."""
+        ctx.meta["arguments"] = list(args)
+        if "--script" in args:
+            place = args.index("--script")
+            words = args[place + 1 :]
+            if not words:
+                raise click.UsageError("--script needs your launch line, for example: --script train.py --epochs 1")
+            args = args[:place] + [f"--script={word}" for word in words]
+        return super().parse_args(ctx, args)

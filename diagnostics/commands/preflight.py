@@ -15,6 +15,7 @@ import click
 
 from diagnostics import interpreter, job, last_good, probes, redact, render
 from diagnostics.checks import PreflightConfig, Stage
+from diagnostics.command_folder import ScriptCommand
 from diagnostics.config import find, read_thresholds
 from diagnostics.errors import INTERRUPTED_EXIT, UsageError, from_os_error
 from diagnostics.findings import Verdict
@@ -24,21 +25,6 @@ from diagnostics.probe_plan import STAGES_OF_A_JOB, Probe, in_order, load_probes
 from diagnostics.report_data import Report
 from diagnostics.report_place import ReportPlace, open_place
 from diagnostics.screen import Screen
-
-
-class ScriptCommand(click.Command):
-    """Takes everything behind --script as it stands, options of the script included."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Hands each word behind --script to that option."""
-        ctx.meta["arguments"] = list(args)
-        if "--script" in args:
-            place = args.index("--script")
-            words = args[place + 1 :]
-            if not words:
-                raise click.UsageError("--script needs your launch line, for example: --script train.py --epochs 1")
-            args = args[:place] + [f"--script={word}" for word in words]
-        return super().parse_args(ctx, args)
 
 
 @click.command("preflight", cls=ScriptCommand)
