@@ -13,7 +13,7 @@ The folder, written by the agent inside the job (agent/script_capture.py):
 
     capture.json        what follows
     model.pkl           {"class", "args", "kwargs"} as the constructor was given them, before it ran
-    instance.pkl        the model as it was handed to its wrapper or first called; absent where the run did not get there
+    instance.pkl        the model as handed to its wrapper or first called; absent where the run did not get there
     batch.pkl           {"args", "kwargs"} of the first call
     globals.pkl         {name: value} of the script's module, those that the model's source code needs
     *.tensors           the tensors of the pickle of that name: list for torch.load
