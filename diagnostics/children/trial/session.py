@@ -1,0 +1,97 @@
+"""A try from its first phase to its last."""
+
+import itertools
+import random
+import sys
+
+import torch
+
+from ..inspection.refusal import Refusal
+from ..inspection.values import moved
+from . import checkpointing, edits, group, memory, wrappers
+from .answer import Answer
+from .source import source_of
+from .stepping import Steps
+
+
+def run(request, rank, world_size):
+    """Tries the case; returns the exit code that this process shall end with."""
+    answer = Answer(request["result"].replace("{rank}", str(rank)))
+    try:
+        attempt(request, rank, world_size, answer)
+    except Refusal as refusal:
+        answer.refuse(refusal)
+        sys.stderr.write("\n".join(filter(None, (str(refusal), refusal.hint))) + "\n")
+        return 2
+    except SystemExit as left:
+        answer.fail(left)
+        return exit_code(left)
+    except BaseException as error:  # the end of this process's own life: like the interpreter
+        answer.fail(error)
+        sys.excepthook(type(error), error, error.__traceback__)  # the agent's is the one that records it
+        return 1
+    answer.finish()
+    return 0
+
+
+def exit_code(left):
+    """Returns the code that the interpreter would end with."""
+    if left.code is None or isinstance(left.code, int):
+        return (left.code or 0) & 0xFF
+    sys.stderr.write("%s\n" % left.code)
+    return 1
+
+
+def attempt(request, rank, world_size, answer):
+    """Goes through the phases; whatever ends it is raised."""
+    settings = request["settings"]
+    wrapper = wrappers.load(settings["wrapper"])
+    torch.set_num_threads(settings["threads"])
+    memory.limit(request.get("memory_bytes", 0), settings["device"])
+    device = group.device_of(settings["device"])
+    source = source_of(request, answer)
+    with answer.phase("import"):
+        source.load()
+    with answer.phase("group"):
+        group.begin(settings["backend"], rank, world_size, request.get("timeout_s", 60.0))
+    model, calls = prepared(request, rank, answer, source)
+    records = bool(request.get("record")) and rank == 0
+    if records:
+        answer.note(tree=edits.tree(model))
+    with answer.phase("move"):
+        model.to(device)
+        calls = [(moved(args, device), moved(kwargs, device)) for args, kwargs in calls]
+    steps = Steps(request, answer, model, calls, device)
+    steps.make_lazy_parameters()
+    if settings["checkpointing"]:
+        checkpointing.add(model)
+    with answer.phase("wrap"):
+        steps.wrap(wrapper)
+    seed_all(request["seed"] + rank)
+    steps.run(records)
+    with answer.phase("end"):
+        group.end()
+
+
+def prepared(request, rank, answer, source):
+    """Returns the model, built and edited, and the calls it is given."""
+    settings = request["settings"]
+    seed_all(request["seed"])  # the same model on every rank
+    with answer.phase("construct"), edits.building(request):
+        model = source.build()
+    model.train()
+    seed_all(request["seed"] + rank)  # but batches of its own
+    with answer.phase("batch"):
+        calls = source.calls(model, settings["steps"] * settings["accumulate"])
+    answer.paths.update((id(one), path) for path, one in model.named_modules())
+    with answer.phase("edit"):
+        model, following = edits.apply(model, itertools.cycle(calls).__next__, request)
+        return model, [following() for _ in calls]
+
+
+def seed_all(seed):
+    """Seeds what the user's code may draw from."""
+    random.seed(seed)
+    torch.manual_seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed)
