@@ -81,6 +81,10 @@ class Bisection:
     runs: int = 0
     minimal: Case | None = None
     modules: tuple[str, ...] = ()
+    relation: str = "one"  # together: it takes all of them; each: any of them alone fails
+    within: str | None = None  # the smallest module that holds all of them and fails alone
+    heals: bool | None = None  # the whole model without it passes; None: could not be tried
+    fails_alone: bool | None = None  # it alone fails in the same way
     module_class: str = ""
     module_place: str = ""
     outside: str = ""  # why no module is named, where the fault lies outside the model

@@ -17,7 +17,8 @@ class Wanted:
     """One bisection. `named`: the settings the user gave; these stay while a failing case is sought."""
 
     name: str  # of the model, as it is shown
-    sources: tuple[Source, ...]  # a trainer may have several models
+    sources: tuple[Source, ...]  # a trainer may have several models; none before a script was captured
+    script: tuple[str, ...] = ()
     python: str
     folder: Path
     named: Mapping[str, Any] = field(default_factory=dict)
@@ -28,6 +29,7 @@ class Wanted:
     jobs: int | None = None
     profile: bool = False
     environments: tuple[str, ...] = ()  # "torch==2.9.1"
+    may_download: bool = False
     command: str = ""
     resume: str = ""  # the command that goes on with it
 
