@@ -37,12 +37,14 @@ class Steps:
 
     def run(self, records):
         """Takes all steps. What is no number ends none of them: a rank that left would keep the others waiting."""
-        calls = handed_over(self.calls, self.settings["workers"])
+        following = handed_over(self.calls, self.settings["workers"])
         for step in range(1, self.settings["steps"] + 1):
             losses = []
             for last in [False] * (self.settings["accumulate"] - 1) + [True]:
+                with self.answer.phase("batch", step):
+                    call = next(following)
                 with self.wrapper.accumulating(self.wrapped, last):
-                    losses.append(self.forward_backward(step, next(calls), records and step == 1 and not losses))
+                    losses.append(self.forward_backward(step, call, records and step == 1 and not losses))
             self.answer.note(losses=[*self.answer.content["losses"], shown(losses)])
             self.finish(step)
 
