@@ -18,3 +18,6 @@ class Progress(Protocol):
 
     def say(self, line: str) -> None:
         """Something to be read."""
+
+    def doing(self, what: str) -> None:
+        """This, which is no try, is done from now on."""

@@ -1,4 +1,4 @@
-"""The module tree as lines to draw: equal neighbours folded into one, whole branches that say the same left out. Pure."""
+"""The module tree as lines to draw: equal neighbours folded into one, branches of one mark left out. Pure."""
 
 from __future__ import annotations
 

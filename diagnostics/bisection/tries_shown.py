@@ -38,6 +38,10 @@ class TriesShown:
         if self._screen.verbose:
             self._screen.say(f"try {self._number:<4} {result_of(trial):<32} {what} ({trial.seconds:.1f} s)")
 
+    def doing(self, what: str) -> None:
+        """Shows what is done beside the tries."""
+        self._screen.waiting_for(f"{what};")
+
     def say(self, line: str) -> None:
         """Prints a line."""
         self._screen.say(line)

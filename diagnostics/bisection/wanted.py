@@ -20,6 +20,7 @@ class Wanted:
     sources: tuple[Source, ...]  # a trainer may have several models; none before a script was captured
     script: tuple[str, ...] = ()
     python: str
+    env: Mapping[str, str] = field(default_factory=dict)  # that the job adds
     folder: Path
     named: Mapping[str, Any] = field(default_factory=dict)
     repeat: int = 1
@@ -30,6 +31,7 @@ class Wanted:
     profile: bool = False
     environments: tuple[str, ...] = ()  # "torch==2.9.1"
     may_download: bool = False
+    watch: bool = True  # the failing case is run once more, as a watched job
     command: str = ""
     resume: str = ""  # the command that goes on with it
 

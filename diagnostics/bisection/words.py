@@ -63,13 +63,20 @@ def failure_in_words(failure: Failure) -> str:
     return f"{what}{phase}{ranks}"
 
 
-_PHASES = {"construct": "its constructor", "wrap": "the wrapping", "optimizer": "the optimizer's step", "loss": "the loss"}
+_PHASES = {
+    "construct": "its constructor",
+    "wrap": "the wrapping",
+    "optimizer": "the optimizer's step",
+    "loss": "the loss",
+}
 
 
 def needs(found: Bisection) -> str:
     """Returns "needs world size 2 and wrapper ddp", or that it needs nothing of that."""
     rows = [f"{row.axis} {row.value}" for row in found.axes if row.standing is Standing.NEEDED]
-    return f"needs {listed(rows)}" if rows else "needs none of these settings: it fails in one process, without a wrapper"
+    return (
+        f"needs {listed(rows)}" if rows else "needs none of these settings: it fails in one process, without a wrapper"
+    )
 
 
 def not_needed(rows: Sequence[AxisRow]) -> str:
@@ -83,8 +90,11 @@ def certainty(found: Bisection) -> str:
     if not found.modules:
         return ""
     it = "it" if found.module is not None else "them"
-    heals = {True: f"without {it} the model passes", False: f"without {it} the model still fails"}
-    alone = {True: "alone it fails in the same way", False: "alone it does not fail"}
+    heals: dict[bool | None, str] = {
+        True: f"without {it} the model passes",
+        False: f"without {it} the model still fails",
+    }
+    alone: dict[bool | None, str] = {True: "alone it fails in the same way", False: "alone it does not fail"}
     said = [heals.get(found.heals, f"whether the model passes without {it} could not be tried")]
     said.append(alone.get(found.fails_alone, "whether it fails alone could not be tried"))
     return "; ".join(said)

@@ -1,0 +1,34 @@
+"""The oracle for what was asked for: where its ranks run, and what is known from earlier."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from diagnostics.bisection.one_run import Surroundings
+from diagnostics.bisection.oracle import Tries
+from diagnostics.bisection.place import TRIES
+from diagnostics.bisection.progress import Progress
+from diagnostics.bisection.tries_file import TriesFile
+from diagnostics.bisection.wanted import Wanted
+from diagnostics.machine import Machine
+
+
+def open_tries(wanted: Wanted, machine: Machine, progress: Progress) -> Tries:
+    """Returns the oracle of one bisection. Raises MachineError, ChildTimeout where torch cannot be imported."""
+    torch = machine.ranks.torch_facts()
+    stamp = {"python": torch.python, "torch": torch.torch, "folder": str(Path.cwd())}
+    file = TriesFile(wanted.folder / TRIES, stamp)
+    if file.set_aside:
+        progress.say(f"the tries in {TRIES} do not count: {file.set_aside}")
+    return Tries(
+        machine.ranks,
+        Surroundings(python=wanted.python, environ=os.environ, env=wanted.env),
+        wanted.folder,
+        file,
+        progress,
+        repeat=wanted.repeat,
+        deadline_s=wanted.deadline_s,
+        max_tries=wanted.max_tries,
+        memory_bytes=wanted.memory_bytes,
+    )

@@ -1,0 +1,65 @@
+"""The answer on the terminal. Pure."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from diagnostics import redact
+from diagnostics.bisection.found import Bisection
+from diagnostics.bisection.next_step import next_step
+from diagnostics.bisection.words import certainty, headline, needs, not_needed, often
+from diagnostics.run_report import RunReport
+
+WIDTH = 110
+MARKS = {0: ("ok  ", "32"), 1: ("FAIL", "1;31"), 3: ("?   ", "33")}
+
+
+def outcome_lines(found: Bisection, report: RunReport, *, colour: bool = False) -> list[str]:
+    """Returns the verdict and what belongs to it, a few lines."""
+    mark, shade = MARKS[found.exit_code]
+    shown = f"\033[{shade}m{mark}\033[0m" if colour else mark
+    first, *more = _wrapped("", headline(found))
+    lines = [f"{shown}  {first}", *more]
+    for label, text in _body(found, report):
+        lines += _wrapped(label, text)
+    return [redact.line(line) if not colour else line for line in lines]
+
+
+def _body(found: Bisection, report: RunReport) -> Iterator[tuple[str, str]]:
+    if found.failure is None:
+        for one in found.attempts:
+            if one.trial.refusal:
+                yield "not run", f"{one.way}: {one.trial.refusal}"
+        return
+    if report.location:
+        yield "where", report.location
+    if found.failure.text and found.failure.kind.value == "exception":
+        yield "says", found.failure.text.strip().splitlines()[-1]
+    if found.axes:
+        yield "needs", needs(found).removeprefix("needs ")
+    if not_needed(found.axes):
+        yield "not", not_needed(found.axes)
+    if certainty(found):
+        yield "sure", certainty(found)
+    if often(found):
+        yield "often", often(found)
+    if found.repro:
+        yield "repro", f"{found.repro}: failed in the same way {found.repro_failed} of {found.repro_runs} times"
+    elif found.repro_note:
+        yield "repro", found.repro_note
+    for row in found.versions:
+        yield "version", f"{row.wanted}: {row.result}{f' ({row.note})' if row.note else ''}"
+    text, commands = next_step(found)
+    yield "next", text
+    for command in commands:
+        yield "", command
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    began = f"{'':6}{label:<8}" if label else " " * 6
+    room = WIDTH - len(began)
+    lines = textwrap.wrap(" ".join(text.split()), room, break_on_hyphens=False, break_long_words=False) or [""]
+    if not label:
+        return [lines[0], *(f"{began}{line}" for line in lines[1:])]
+    return [f"{began}{lines[0]}", *(f"{'':{len(began)}}{line}" for line in lines[1:])]

@@ -1,0 +1,44 @@
+"""Writes what a bisection found into its folder."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from diagnostics.bisection.found import Bisection
+from diagnostics.bisection.report_json import json_text
+from diagnostics.bisection.report_md import markdown
+from diagnostics.bisection.tree_rows import lines_of
+from diagnostics.bisection.tree_svg import tree_svg
+from diagnostics.bisection.words import headline
+from diagnostics.report import write_whole
+from diagnostics.run_report import RunReport
+
+FILES = {
+    "repro.py": "stand-alone script that fails in the same way",
+    "issue.md": "text for a bug report upstream",
+    "tree.svg": "the module tree with what was tried",
+    "report.json": "all of this for programs",
+    "trace-healthy.json": "Chrome trace of the last healthy run",
+    "trace-failing.json": "Chrome trace of the failing run",
+    "failing-run": "the failing case as a watched run, with its record",
+    "tries.jsonl": "every try; --resume goes on from it",
+}
+
+
+def write_reports(report: RunReport, found: Bisection, folder: Path) -> str:
+    """Writes report.json, report.md and tree.svg; returns one line that says where they are. Raises OSError."""
+    write_whole(folder / "report.json", json_text(report, found))
+    lines = lines_of(found.tree)
+    if lines:
+        write_whole(folder / "tree.svg", tree_svg(f"Bisection of {found.name}", headline(found), lines))
+    there = [(name, what) for name, what in FILES.items() if (folder / name).exists()]
+    write_whole(folder / "report.md", markdown(report, found, there))
+    return f"report: {shown_path(folder)}/report.md"
+
+
+def shown_path(folder: Path) -> str:
+    """Returns a path relative to the current folder where it lies below it."""
+    with suppress(ValueError, OSError):
+        return str(folder.relative_to(Path.cwd()))
+    return str(folder)

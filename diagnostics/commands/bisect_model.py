@@ -1,0 +1,178 @@
+"""`ups-doctor bisect-model`: from a model that fails to the smallest module that does, and a script that shows it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from diagnostics import interpreter
+from diagnostics.bisect import Interrupted, bisect
+from diagnostics.bisection import place, target
+from diagnostics.bisection.case import WRAPPERS, Source
+from diagnostics.bisection.found import Bisection
+from diagnostics.bisection.opening import open_tries
+from diagnostics.bisection.outcome_lines import outcome_lines
+from diagnostics.bisection.report_files import shown_path, write_reports
+from diagnostics.bisection.report_json import json_text
+from diagnostics.bisection.tries_shown import TriesShown
+from diagnostics.bisection.wanted import Wanted
+from diagnostics.command_folder import ScriptCommand
+from diagnostics.errors import UsageError
+from diagnostics.machine import Machine
+from diagnostics.preflight_setup import open_machine
+from diagnostics.run_report import RunReport
+from diagnostics.screen import Screen
+
+# Options that are settings of a case, and their names there.
+SETTINGS = {name: name for name in (
+    "wrapper", "backend", "device", "amp", "compile", "accumulate", "checkpointing", "workers", "threads", "steps",
+)} | {"nproc": "world"}  # fmt: skip
+MIB = 1 << 20
+
+
+@click.command("bisect-model", cls=ScriptCommand)
+@click.argument("target", required=False, metavar="CONFIG|MODULE:FACTORY")
+@click.option("--inputs", metavar="MODULE:MAKE_BATCH", help="Gives a tensor, a tuple (arguments) or a dict (keywords).")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override one key of CONFIG.")
+@click.option("--stage", default="", help="Which of CONFIG's models; default: each, until one fails.")
+@click.option("--nproc", type=click.IntRange(1, 64), help="Ranks; default: 2.")
+@click.option("--wrapper", type=click.Choice(WRAPPERS), help="Default: ddp; where that passes, the others.")
+@click.option("--backend", type=click.Choice(["gloo", "nccl"]), help="Default: gloo, on a GPU nccl.")
+@click.option("--device", metavar="cpu|cuda", help="Default: cpu.")
+@click.option("--amp", type=click.Choice(["bfloat16", "float16"]), help="Run under autocast.")
+@click.option("--compile", is_flag=True, default=None, help="Run the model through torch.compile.")
+@click.option("--accumulate", type=click.IntRange(1), metavar="N", help="Backward passes before an optimizer step.")
+@click.option("--checkpointing", is_flag=True, default=None, help="With activation checkpointing.")
+@click.option("--workers", type=click.IntRange(0), metavar="N", help="Loader processes that hand the batches over.")
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="Threads of a rank.")
+@click.option("--steps", type=click.IntRange(1, 1000), metavar="N", help="Default: 2.")
+@click.option("--repeat", type=click.IntRange(1), default=1, show_default=True, help="Tries of each case, if flaky.")
+@click.option("--deadline", type=click.FloatRange(1), metavar="SECONDS", help="Of one try; default: from healthy ones.")
+@click.option("--max-tries", type=click.IntRange(1), metavar="N", help="Stop the search after so many.")
+@click.option("--memory", type=click.IntRange(1), metavar="MIB", help="Limit of one rank; default: what is free.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Tries side by side; default: what the cores allow.")
+@click.option("--env", "environments", multiple=True, metavar="SPEC", help='Also under "torch==2.9.1"; repeatable.')
+@click.option("--yes", is_flag=True, help="Download for --env without asking.")
+@click.option("--profile", is_flag=True, help="Keep a trace of the last healthy and of the failing run.")
+@click.option("--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: reports/<time>-bisect/.")
+@click.option("--resume", is_flag=True, help="Go on with the bisection that --report-dir holds.")
+@click.option("--json", "as_json", is_flag=True, help="Print report.json on stdout, and nothing else.")
+@click.option("--python", metavar="PATH", help="The job's Python; default: this one if it has torch, else the active.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every try.")
+@click.option("--script", multiple=True, metavar="TRAIN.PY [ARGS]...", help="Capture model and batch from this run.")
+@click.pass_context
+def command(context: click.Context, /, target: str | None, **options: Any) -> None:
+    """Finds the smallest module that fails, and what the failure needs.
+
+    MODULE:FACTORY is a class or function without arguments that gives an nn.Module: resnet:make, train.py:Net.
+    CONFIG is a file whose trainer hands over its models. --script runs TRAIN.PY and captures model and batch; all
+    behind it belongs to it. Your code runs in child processes, many times.
+    Exit codes: 0 it does not fail, 1 found, 2 wrong use, 3 undecided.
+    """
+    _refuse_contradictions(target, options)
+    python = interpreter.choose(options["python"], os.environ)
+    with (
+        open_machine(python) as machine,
+        Screen(quiet=options["as_json"], verbose=options["verbose"]) as screen,
+    ):
+        wanted = _wanted(context, target, options, python, machine, screen)
+        shown = TriesShown(screen)
+        shown.say(f"bisect-model of {wanted.name}, python {python}")
+        stopped = None
+        shown.doing("importing torch")
+        try:
+            found, report = bisect(wanted, open_tries(wanted, machine, shown), shown)
+        except Interrupted as stop:
+            found, report, stopped = stop.found, stop.report, stop
+        machine.close()  # before anything is written: a full disk must not leave a child behind
+        written = write_reports(report, found, wanted.folder)
+        _show(found, report, screen, options)
+        screen.say(written)
+    if stopped is not None:
+        click.echo(f"go on with: {wanted.resume}", err=True)
+        raise stopped
+    context.exit(found.exit_code)
+
+
+def _show(found: Bisection, report: RunReport, screen: Screen, options: dict[str, Any]) -> None:
+    screen.live.clear()
+    if options["as_json"]:
+        click.echo(json_text(report, found), nl=False)
+        return
+    for line in outcome_lines(found, report, colour=screen.colour):
+        click.echo(line, color=True if screen.colour else None)
+
+
+def _refuse_contradictions(named: str | None, options: dict[str, Any]) -> None:
+    if bool(named) == bool(options["script"]):
+        raise UsageError(
+            "name one model: a MODULE:FACTORY, a CONFIG, or --script TRAIN.PY",
+            hint="for example: ups-doctor bisect-model package.model:Net --inputs package.data:make_batch",
+        )
+    factory = named is not None and target.is_factory(named)
+    if options["inputs"] and not factory:
+        raise UsageError("--inputs belongs to MODULE:FACTORY; a CONFIG and a script bring batches of their own")
+    if (options["overrides"] or options["stage"]) and (named is None or factory):
+        raise UsageError(f"{'--set' if options['overrides'] else '--stage'} needs a CONFIG")
+    if options["backend"] == "nccl" and options["device"] in (None, "cpu"):
+        raise UsageError("--backend nccl needs --device cuda: NCCL moves no tensors of a CPU")
+
+
+def _wanted(
+    context: click.Context,
+    named: str | None,
+    options: dict[str, Any],
+    python: str,
+    machine: Machine,
+    screen: Screen,
+) -> Wanted:
+    settings = {key: options[name] for name, key in SETTINGS.items() if options[name] is not None}
+    if str(settings.get("device", "")).startswith("cuda"):
+        settings.setdefault("backend", "nccl")
+    sources: tuple[Source, ...] = ()
+    env: Mapping[str, str] = {}
+    if named is not None and target.is_factory(named):
+        sources = (target.factory_source(named, options["inputs"]),)
+    elif named is not None:
+        screen.waiting_for(f"asking the trainer about {named}")
+        about = target.described(named, options["overrides"], python=python, child=machine.child)
+        sources = (target.adapter_source(about, stage=options["stage"]),)
+        settings.setdefault("world", about.nproc)
+        env = about.env
+    folder, problem = place.open_folder(options["report_dir"], resume=options["resume"])
+    if problem:
+        screen.say(f"{problem}; the report goes to {folder}")
+    return Wanted(
+        name=target.shown(named) if named is not None else shlex.join(options["script"]),
+        sources=sources,
+        script=tuple(options["script"]),
+        python=python,
+        env=env,
+        folder=folder,
+        named=settings,
+        repeat=options["repeat"],
+        deadline_s=options["deadline"],
+        max_tries=options["max_tries"],
+        memory_bytes=(options["memory"] or 0) * MIB,
+        jobs=options["jobs"],
+        profile=options["profile"],
+        environments=options["environments"],
+        may_download=options["yes"],
+        command=shlex.join(["ups-doctor", "bisect-model", *context.meta["arguments"]]),
+        resume=_resume(context.meta["arguments"], folder),
+    )
+
+
+def _resume(arguments: Sequence[str], folder: Path) -> str:
+    """Returns the command that goes on with this bisection."""
+    words = list(arguments)
+    script = words.index("--script") if "--script" in words else len(words)
+    own, rest = [word for word in words[:script] if word != "--resume"], words[script:]
+    if "--report-dir" not in own and not any(word.startswith("--report-dir=") for word in own):
+        own += ["--report-dir", shown_path(folder)]
+    return shlex.join(["ups-doctor", "bisect-model", *own, "--resume", *rest])
