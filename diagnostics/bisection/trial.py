@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from diagnostics.analysis.failure_place import same_place
 from diagnostics.bisection.case import Case
 
 PHASES = ("import", "construct", "batch", "edit", "group", "move", "wrap", "forward", "loss", "backward", "optimizer")
@@ -29,7 +30,8 @@ class Failure:
     """One way to fail. Two are the same where kind, detail, message and places are: the phase may move with an edit.
 
     `places` are the innermost frames of the user's own code in each culprit rank, "model.py:31 forward", sorted and
-    each once; of torch's code, without line, where none of the user's is on the stack.
+    each once. Where it lies in a library's module, that function comes first, without line, as it is all that is left
+    when the module runs alone: "torch/nn/modules/linear.py forward < model.py:31 forward"; see `same_place`.
     """
 
     kind: Kind
@@ -47,8 +49,8 @@ class Failure:
         """Returns whether both are the same failure."""
         if other is None:
             return False
-        mine, theirs = ((one.kind, one.detail, one.message, one.places) for one in (self, other))
-        return mine == theirs
+        mine, theirs = ((one.kind, one.detail, one.message, len(one.places)) for one in (self, other))
+        return mine == theirs and all(map(same_place, self.places, other.places))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +102,12 @@ class Trial:
         return failure.same_as(self.failure)
 
 
+class OutOfTries(Exception):  # noqa: N818 - no error: the user set the number
+    """As many cases as were allowed have been tried; what is known is kept."""
+
+
 class Oracle(Protocol):
-    """Tries cases. Equal cases are tried once; what is known is kept over runs."""
+    """Tries cases. Equal cases are tried once; what is known is kept over runs. May raise OutOfTries."""
 
     def ask(self, case: Case, why: str) -> Trial:
         """Returns what the case gives; `why` is shown while it is tried: "without blocks.3"."""

@@ -1,0 +1,35 @@
+"""How long a try may take: much longer than those that came to their end. Pure."""
+
+from __future__ import annotations
+
+from diagnostics.bisection.case import Case
+
+FIRST_S = 60.0
+COMPILING_S = 300.0  # a first compile takes minutes
+LEAST_S = 10.0
+FACTOR = 6.0
+
+
+class Deadlines:
+    """Deadlines by what healthy tries took; those that compile are judged among themselves."""
+
+    def __init__(self, most_s: float | None = None) -> None:
+        """`most_s` is the user's own limit of one try."""
+        self._most_s = most_s
+        self._slowest: dict[bool, float] = {}
+
+    def generous(self, case: Case) -> float:
+        """Returns the deadline of a case about which nothing is known."""
+        return self._most_s or (COMPILING_S if case.settings.compile else FIRST_S)
+
+    def usual(self, case: Case) -> float:
+        """Returns the deadline as healthy tries suggest it, the generous one where there was none yet."""
+        slowest = self._slowest.get(case.settings.compile)
+        if slowest is None:
+            return self.generous(case)
+        return min(self.generous(case), max(LEAST_S, FACTOR * slowest))
+
+    def learn(self, case: Case, seconds: float) -> None:
+        """Notes what a try took that came to its end."""
+        key = case.settings.compile
+        self._slowest[key] = max(self._slowest.get(key, 0.0), seconds)

@@ -1,0 +1,153 @@
+"""From the ends of all ranks to one Failure. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.failure_message import plain_message
+from diagnostics.analysis.failure_place import place_of, waits_for_peers
+from diagnostics.bisection.rank_runs import OURS, RankRun, out_of_time
+from diagnostics.bisection.trial import PHASES, Failure, Kind
+from diagnostics.redact import text as without_secrets
+
+SAME_TIME_S = 0.05  # ranks that end this close to each other ended at once: the lower one is named
+AGREEING = ("ddp", "fabric")  # wrappers after which gradients and parameters are equal on all ranks
+NO_MEMORY = re.compile(
+    r"can't allocate memory|cannot allocate memory|std::bad_alloc|out of memory|OutOfMemoryError|^MemoryError",
+    re.IGNORECASE,
+)
+# What C++ says before it aborts; glibc's words about a broken heap differ from run to run and are left out.
+_ABORTED = re.compile(r"^\s*what\(\):\s*(.+)$|^.*: (Assertion `.+' failed)\.?$|^(std::bad_alloc)$", re.MULTILINE)
+
+
+def failure_of(runs: Sequence[RankRun], *, wrapper: str, cwd: str) -> Failure | None:
+    """Returns how the run failed, None where every rank came to its end with numbers that are right."""
+    acted = [run for run in runs if run.acted]
+    if acted:
+        return _first_alike(acted, cwd)
+    if out_of_time(runs):
+        return _hang(runs, cwd)
+    lost = [run for run in runs if not run.done and not run.end.ended]
+    if lost:
+        return _first_alike(lost, cwd)
+    return _nonfinite(runs) or (_disagreement(runs) if wrapper in AGREEING else None)
+
+
+def _first_alike(runs: Sequence[RankRun], cwd: str) -> Failure:
+    """Returns the failure that came first, with every rank that failed like that."""
+    soonest = min(run.end.seconds for run in runs)
+    first = min((run for run in runs if run.end.seconds <= soonest + SAME_TIME_S), key=lambda run: run.rank)
+    failure = _of_rank(first, cwd)
+    ranks = tuple(run.rank for run in runs if _of_rank(run, cwd).same_as(failure))
+    return replace(failure, ranks=ranks)
+
+
+def _of_rank(run: RankRun, cwd: str) -> Failure:
+    error, end = run.error, run.end
+    if run.killed:
+        said = _ABORTED.findall(end.stderr) if run.killed == "SIGABRT" else []
+        message = next(filter(None, said[-1]), "") if said else ""
+        kind = Kind.MEMORY if NO_MEMORY.search(message) else Kind.SIGNAL
+        place = _place(run.fault_frames or run.leaving_frames, cwd)
+        return _built(run, kind, run.killed, message, place, _stack_text(run))
+    if error is not None and error.type != "SystemExit":
+        said_it = f"{error.type}: {error.message}"
+        kind = Kind.MEMORY if NO_MEMORY.search(said_it) else Kind.EXCEPTION
+        detail, message = ("", "") if kind is Kind.MEMORY else (error.type, error.message)
+        return _built(run, kind, detail, message, _place(error.frames, cwd), error.traceback or said_it)
+    uncaught = end.exception if error is None else None
+    if uncaught is not None:
+        name, _, message = uncaught.text.partition(": ")
+        return _built(run, Kind.EXCEPTION, name, message, _place(uncaught.path, cwd), uncaught.text)
+    frames = error.frames if error is not None and error.frames else run.leaving_frames
+    detail = f"exit code {end.returncode}"
+    return _built(run, Kind.EXIT, detail, "", _place(frames, cwd), end.stderr)
+
+
+def _built(run: RankRun, kind: Kind, detail: str, message: str, place: str, text: str) -> Failure:
+    phase, step = _phase(run)
+    module, module_class = _module(run)
+    return Failure(
+        kind=kind,
+        detail=detail,
+        message=plain_message(without_secrets(message)),
+        places=(place,) if place else (),
+        phase=phase,
+        step=step,
+        module=module,
+        module_class=module_class,
+        ranks=(run.rank,),
+        text=without_secrets(text),
+    )
+
+
+def _hang(runs: Sequence[RankRun], cwd: str) -> Failure:
+    """Returns the places of the ranks that keep the others waiting; of all where every one waits."""
+    stuck = [run for run in runs if run.end.timed_out]
+    found = [run for run in stuck if not waits_for_peers(run.fault_frames, ours=OURS)] or stuck
+    places = {_place(run.fault_frames, cwd, moving=True) for run in found} - {""}
+    texts = [f"rank {run.rank}:\n{_stack_text(run)}" for run in stuck]
+    failure = _built(found[0], Kind.HANG, "", "", "", "\n".join(texts))
+    return replace(failure, places=tuple(sorted(places)), ranks=tuple(run.rank for run in found))
+
+
+def _nonfinite(runs: Sequence[RankRun]) -> Failure | None:
+    """Returns the first thing that is not a number: a loss before a gradient, whose name moves with an edit."""
+    found = [run for run in runs if run.answer is not None and run.answer.nonfinite]
+    if not found:
+        return None
+    of_loss = [run for run in found if run.answer is not None and run.answer.nonfinite == "loss"]
+    first = (of_loss or found)[0]
+    said = first.answer.nonfinite if first.answer is not None else ""
+    ranks = tuple(run.rank for run in (of_loss or found))
+    return Failure(
+        kind=Kind.NONFINITE,
+        detail=said.split(" ")[0],
+        phase="loss" if of_loss else "backward",
+        step=first.answer.step if first.answer is not None else 0,
+        ranks=ranks,
+        text=f"{said} is not finite",
+    )
+
+
+def _disagreement(runs: Sequence[RankRun]) -> Failure | None:
+    for what in ("gradients", "parameters"):
+        digests = {getattr(run.answer, what) for run in runs if run.answer is not None}
+        if len(digests) > 1 and "" not in digests:
+            said = ", ".join(f"rank {run.rank}: {getattr(run.answer, what)[:12]}" for run in runs)
+            phase = "backward" if what == "gradients" else "optimizer"
+            ranks = tuple(run.rank for run in runs)
+            text = f"the {what} differ between ranks; digests: {said}"
+            return Failure(kind=Kind.DISAGREE, detail=what, phase=phase, ranks=ranks, text=text)
+    return None
+
+
+def _place(frames: Sequence[Frame], cwd: str, *, moving: bool = False) -> str:
+    return place_of(frames, cwd=cwd, ours=OURS, moving=moving)
+
+
+def _phase(run: RankRun) -> tuple[str, int]:
+    """Returns phase and step, "" where the phase is none of those that a model goes through."""
+    if run.error is not None:
+        phase, step = run.error.phase, run.error.step
+    else:
+        phase, step = (run.answer.phase, run.answer.step) if run.answer is not None else ("", 0)
+    return phase if phase in PHASES else "", step
+
+
+def _module(run: RankRun) -> tuple[str | None, str]:
+    if run.error is not None:
+        return run.error.module, run.error.module_class
+    death = run.end.death()
+    if death is None or death.module is None:
+        return None, ""
+    return death.module.path, death.module.class_name
+
+
+def _stack_text(run: RankRun) -> str:
+    report = run.end.fault
+    lines = [f"{frame.file}:{frame.line} {frame.function}" for frame in run.fault_frames]
+    return "\n".join([report.error, *lines]) if report is not None else "\n".join(lines) or run.end.stderr

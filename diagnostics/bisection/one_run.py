@@ -1,0 +1,134 @@
+"""Runs a case once: N ranks under the agent, and what each of them left."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from diagnostics.analysis.job_answers import read_json
+from diagnostics.analysis.rank_ends import RankEnd
+from diagnostics.analysis.trial_answers import read_rank_answer
+from diagnostics.bisection.case import Case
+from diagnostics.bisection.rank_runs import RankRun
+from diagnostics.machine import MachineError
+from diagnostics.machine.contract import Ranks
+from diagnostics.machine.facts import RankResult
+from diagnostics.record import RunRecord, agent_environment, make_record_folder
+
+ROOT = Path(__file__).parent.parent
+PROGRAM = ROOT / "children" / "trial_rank.py"
+STACKS_BEFORE_DEADLINE = 0.9  # the share of the deadline after which stuck ranks write their stacks
+LATER_THAN_DEADLINE_S = 60.0  # the group's own timeout: a hang shall end by the deadline, with the stacks of all
+SET_IN_TIME = ("OMP_NUM_THREADS",)  # what a process that has imported torch can still take up
+# Compiling in the rank itself: no pool of workers that outlives it.
+COMPILING = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What one run is given beside its case. `structures` is read, or written where `record` is set."""
+
+    deadline_s: float
+    structures: Path | None = None
+    record: bool = False
+    profile: str = ""
+    memory_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """Where ranks run: the job's Python, the environment of this process, and what the job adds to it."""
+
+    python: str
+    environ: Mapping[str, str]
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+def run_once(case: Case, asked: Asked, ranks: Ranks, around: Surroundings) -> tuple[list[RankRun], float]:
+    """Returns how each rank ended and the seconds it took. Raises MachineError, ChildTimeout where none could start.
+
+    Ranks are forked from the warm child, or programs of their own where a GPU or a variable demands it.
+    """
+    folder = make_record_folder(Path(tempfile.mkdtemp(prefix="ups-doctor-try-")))
+    began = time.monotonic()
+    try:
+        results = _run(case, _request(case, asked, folder), asked, ranks, around, folder)
+        return _read(results, folder), time.monotonic() - began
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def may_fork(case: Case, ranks: Ranks, around: Surroundings) -> bool:
+    """Returns whether ranks forked from the warm child are what programs of their own would be."""
+    wanted = {**around.env, **dict(case.settings.env)}
+    known = all(name in SET_IN_TIME or around.environ.get(name) == value for name, value in wanted.items())
+    if not known or case.settings.device != "cpu":
+        return False
+    try:
+        return ranks.torch_facts().executable == around.python
+    except MachineError:  # torch does not import: a program's own words say more
+        return False
+
+
+def _run(
+    case: Case, request: Mapping[str, Any], asked: Asked, ranks: Ranks, around: Surroundings, folder: Path
+) -> list[RankResult]:
+    world, deadline_s = case.settings.world, asked.deadline_s
+    own = {"OMP_NUM_THREADS": str(case.settings.threads), **(COMPILING if case.settings.compile else {})}
+    env = {**own, **around.env, **dict(case.settings.env), **_agent(folder, deadline_s, around)}
+    if may_fork(case, ranks, around):
+        arguments = {"agent": str(ROOT / "agent"), "request": dict(request)}
+        return ranks.run_task(
+            "trial", world, backend=case.settings.backend, deadline_s=deadline_s, arguments=arguments, env=env
+        )
+    file = folder / "request.json"
+    file.write_text(json.dumps(request), encoding="utf-8")
+    return ranks.run_command([around.python, str(PROGRAM), str(file)], world, deadline_s=deadline_s, env=env)
+
+
+def _request(case: Case, asked: Asked, folder: Path) -> dict[str, Any]:
+    return {
+        **case.as_json(),
+        "result": str(folder / "answer-{rank}.json"),
+        "structures": str(asked.structures or ""),
+        "record": asked.record,
+        "profile": asked.profile,
+        "memory_bytes": asked.memory_bytes,
+        "timeout_s": asked.deadline_s + LATER_THAN_DEADLINE_S,
+    }
+
+
+def _agent(folder: Path, deadline_s: float, around: Surroundings) -> dict[str, str]:
+    return agent_environment(
+        make_record_folder(folder / "agents"),
+        deep=True,
+        stacks_after_s=deadline_s * STACKS_BEFORE_DEADLINE,
+        pythonpath=around.env.get("PYTHONPATH", around.environ.get("PYTHONPATH", "")),
+    )
+
+
+def _read(results: Sequence[RankResult], folder: Path) -> list[RankRun]:
+    record = RunRecord.load(folder)
+    runs = []
+    for result in results:
+        agent = record.of_pid(result.pid) or record.of_rank(result.rank)
+        end = RankEnd(
+            rank=result.rank,
+            signal=result.signal,
+            returncode=result.returncode,
+            timed_out=result.timed_out,
+            ended=result.ended,
+            seconds=result.seconds,
+            stderr=result.stderr,
+            agent=agent,
+            fault=record.fault_of(agent) if agent is not None else None,
+        )
+        answer = read_rank_answer(read_json(folder / f"answer-{result.rank}.json"))
+        runs.append(RankRun(end=end, answer=answer))
+    return runs
