@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,10 @@ class PartTree:
         self._below: dict[str, frozenset[str]] = {}
         for name in self.upward():
             self._below[name] = frozenset({name}).union(*(self._below[child] for child in self._children[name]))
+
+    def allow(self, name: str) -> None:
+        """Notes that this part can be taken out after all."""
+        self.parts[name] = replace(self.parts[name], removable=True)
 
     def upward(self) -> Iterator[str]:
         """Yields every part after those below it."""

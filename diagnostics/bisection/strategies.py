@@ -2,10 +2,45 @@
 
 from __future__ import annotations
 
+from diagnostics.analysis.delta_debugging import Answer
+from diagnostics.bisection.case import WRAPPERS, Case
 from diagnostics.bisection.found import StrategyRow
-from diagnostics.bisection.trial import Oracle, Trial
+from diagnostics.bisection.module_found import shortly
+from diagnostics.bisection.removals import answer
+from diagnostics.bisection.trial import Failure, Oracle, OutOfTries, Trial
+
+RANKS = 2  # at least
 
 
 def compare_strategies(oracle: Oracle, failing: Trial) -> tuple[StrategyRow, ...]:
-    """Returns one row for each wrapper, with the failing case's other settings and at least two ranks."""
-    raise NotImplementedError
+    """Returns one row for each wrapper, with the failing case's other settings and at least two ranks.
+
+    Raises ValueError where `failing` has no failure.
+    """
+    if failing.failure is None:
+        raise ValueError("there is no failure to compare by")
+    return tuple(_row(oracle, failing, failing.failure, wrapper) for wrapper in WRAPPERS)
+
+
+def _row(oracle: Oracle, failing: Trial, failure: Failure, wrapper: str) -> StrategyRow:
+    way = "no wrapper" if wrapper == "none" else wrapper
+    case = case_of(failing.case, wrapper)
+    try:
+        trial = failing if case == failing.case else oracle.ask(case, f"{way}, {case.settings.world} ranks")
+    except OutOfTries:
+        return StrategyRow(way=way, result="not tried", note="no tries left")
+    times = f"{trial.failed} of {trial.runs} times" if trial.runs > 1 else ""
+    if trial.refusal:
+        return StrategyRow(way=way, result="cannot run", note=trial.refusal)
+    if answer(trial, failure) is Answer.FAILS:
+        return StrategyRow(way=way, result="fails", note=times)
+    if trial.failure is not None:
+        return StrategyRow(way=way, result="fails otherwise", note=shortly(trial.failure))
+    return StrategyRow(way=way, result="passes", note=times)
+
+
+def case_of(case: Case, wrapper: str) -> Case:
+    """Returns the case with this wrapper; its options are those of the wrapper it had."""
+    settings = case.settings
+    options = settings.options if wrapper == settings.wrapper else ()
+    return case.set(wrapper=wrapper, options=options, world=max(RANKS, settings.world))

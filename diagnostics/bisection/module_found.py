@@ -1,0 +1,103 @@
+"""Where in a model a failure comes from, with what was tried and what that gave. Data, and how it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from diagnostics.analysis.part_tree import PartTree
+from diagnostics.bisection.found import Mark, TreeRow
+from diagnostics.bisection.trial import Failure, ModuleNode, Trial
+
+MODEL = "the model itself"
+
+
+class Relation(StrEnum):
+    """How several modules belong to one failure."""
+
+    ONE = "one"
+    TOGETHER = "together"  # it takes all of them
+    EACH = "each"  # any of them alone fails: as a rule, every instance of one class
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleFound:
+    """Where the failure comes from. `modules` is empty where `outside` or `undecided` says why.
+
+    "" is the model itself: its own forward, not one of its children. `within` is the smallest module that fails
+    alone and holds all of `modules`, None where nothing smaller than the model does. `minimal` fails in the same
+    way with all stand-ins that may be there, or runs the module alone.
+    """
+
+    minimal: Trial
+    modules: tuple[str, ...] = ()
+    relation: Relation = Relation.ONE
+    within: str | None = None
+    outside: str = ""
+    undecided: str = ""
+    heals: bool | None = None  # the whole model without it passes; None: could not be tried
+    fails_alone: bool | None = None  # it alone fails in the same way
+    class_name: str = ""
+    place: str = ""
+    tree: tuple[TreeRow, ...] = ()
+    evidence: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def told(
+    found: ModuleFound, nodes: Sequence[ModuleNode], tree: PartTree, *, gone: Sequence[str], tried: Sequence[Trial]
+) -> ModuleFound:
+    """Returns the answer with the module's class, the marked tree, and a sentence for each of the telling tries."""
+    first = next((node for node in nodes if found.modules and node.path == found.modules[0]), None)
+    return replace(
+        found,
+        class_name=first.class_name if first is not None else "",
+        place=first.place if first is not None else "",
+        tree=tuple(_rows(found, nodes, tree, gone)),
+        evidence=tuple(dict.fromkeys(sentence for trial in tried for sentence in _sentences(trial, found.minimal))),
+    )
+
+
+def _rows(found: ModuleFound, nodes: Sequence[ModuleNode], tree: PartTree, gone: Sequence[str]) -> Iterator[TreeRow]:
+    passes = tree.covered(gone)
+    holding = {above for name in found.modules for above in tree.above(name)}
+    for node in nodes:
+        mark = Mark.PASSES if node.path in passes else Mark.NOT_TRIED
+        mark = Mark.FAILS if node.path in holding else mark
+        mark = Mark.CULPRIT if node.path in found.modules else mark
+        yield TreeRow(
+            path=node.path, class_name=node.class_name, mark=mark, parameters=node.parameters, place=node.place
+        )
+
+
+def _sentences(trial: Trial, failing: Trial) -> Iterator[str]:
+    """Yields what one try showed: "without blocks.3 it passes"."""
+    edits = trial.case.edits
+    removed = [path for path in edits.stand_ins if path not in failing.case.edits.stand_ins or not edits.alone]
+    what = f"{edits.alone or MODEL} alone" if edits.alone is not None else f"without {listed(removed)}"
+    what = f"without the constructor of {listed(edits.not_built)}" if edits.not_built else what
+    counts = f", {trial.failed} of {trial.runs} times" if trial.runs > 1 and trial.failure is not None else ""
+    counts = f", {trial.runs} of {trial.runs} times" if trial.runs > 1 and trial.passed else counts
+    failure = failing.failure
+    if trial.passed:
+        yield f"{what} it passes{counts}"
+    elif failure is not None and trial.shows(failure):
+        yield f"{what} it fails in the same way{counts}"
+    elif trial.failure is not None:
+        yield f"{what} it fails in another way: {shortly(trial.failure)}{counts}"
+    else:
+        yield f"{what} it cannot be run: {trial.refusal}"
+
+
+def shortly(failure: Failure) -> str:
+    """Returns a failure in few words."""
+    return f"{failure.detail}{f' in {failure.phase}' if failure.phase else ''}"
+
+
+def listed(paths: Sequence[str]) -> str:
+    """Returns the first few of these."""
+    names = [path or MODEL for path in paths]
+    if len(names) > 4:
+        return f"{', '.join(names[:3])} and {len(names) - 3} others"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)

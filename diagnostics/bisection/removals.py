@@ -1,0 +1,92 @@
+"""Asks what a failing case gives without some of its modules, and what one of them gives alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+
+from diagnostics.analysis.delta_debugging import Answer
+from diagnostics.analysis.part_tree import PartTree
+from diagnostics.bisection.case import Case
+from diagnostics.bisection.module_found import listed
+from diagnostics.bisection.trial import Failure, ModuleNode, Oracle, Trial
+
+
+class Removals:
+    """Modules are named by path; one that is taken out becomes a stand-in, and with it all below it."""
+
+    def __init__(self, oracle: Oracle, failing: Trial, failure: Failure, tree: PartTree) -> None:
+        self._oracle = oracle
+        self._failing = failing
+        self._failure = failure
+        self._tree = tree
+        self._shared = _called_from_elsewhere(failing.tree, tree)
+
+    def ask(self, removed: Collection[str]) -> Answer:
+        """Returns whether the failure is still there without these."""
+        return self.answer(self.trial(removed))
+
+    def trial(self, removed: Collection[str]) -> Trial:
+        """Returns what the model gives without these."""
+        if not removed:
+            return self._failing
+        return self._learned(self._oracle.ask(self.case(removed), without(self._tree.roots(removed))))
+
+    def alone(self, path: str) -> Trial:
+        """Returns what one module gives, run by itself on the inputs it is given in the model."""
+        if path == self._tree.root:
+            return self._failing
+        return self._oracle.ask(self.case_alone(path), f"{path} alone")
+
+    def both(self, path: str) -> tuple[Trial, Trial]:
+        """Returns the model without one module, and this module alone, tried side by side."""
+        if path == self._tree.root:
+            return self.trial([path]), self._failing
+        asked = [(self.case([path]), without([path])), (self.case_alone(path), f"{path} alone")]
+        if not self._tree.parts[path].removable:
+            return replace(self._failing, case=asked[0][0], failure=None, refusal="not tried"), self.alone(path)
+        removed, alone = self._oracle.ask_all(asked)
+        return self._learned(removed), alone
+
+    def case(self, removed: Collection[str]) -> Case:
+        """Returns the failing case with stand-ins for these; also for what others call inside of them."""
+        roots = self._tree.roots(removed)
+        inside = self._tree.covered(roots) & self._shared
+        return self._failing.case.without(*roots, *inside)
+
+    def case_alone(self, path: str) -> Case:
+        """Returns the failing case with only this module."""
+        return self._failing.case.edit(alone=path)
+
+    def answer(self, trial: Trial) -> Answer:
+        """Returns what a trial says of the failure looked for."""
+        return answer(trial, self._failure)
+
+    def _learned(self, trial: Trial) -> Trial:
+        """Notes which modules can be replaced now that a run came further."""
+        for node in trial.tree:
+            if node.replaceable and node.path in self._tree.parts:
+                self._tree.allow(node.path)
+        return trial
+
+
+def answer(trial: Trial, failure: Failure) -> Answer:
+    """Returns what a trial says of a failure."""
+    if trial.shows(failure):
+        return Answer.FAILS
+    return Answer.PASSES if trial.passed else Answer.UNCLEAR
+
+
+def without(paths: Iterable[str]) -> str:
+    """Returns what is tried, in words."""
+    return f"without {listed(sorted(paths))}"
+
+
+def _called_from_elsewhere(nodes: Sequence[ModuleNode], tree: PartTree) -> frozenset[str]:
+    """Returns the modules that are called more often than the module that holds them: another one may call them."""
+    calls = {node.path: max(node.calls, node.entered) for node in nodes}
+    return frozenset(
+        name
+        for name, part in tree.parts.items()
+        if part.removable and part.parent is not None and calls.get(name, 0) > calls.get(part.parent, 0) > 0
+    )

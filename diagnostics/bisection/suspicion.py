@@ -1,0 +1,110 @@
+"""Which modules a failure may come from, and how likely each one is before anything was tried. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from diagnostics.analysis.part_tree import Part, PartTree
+from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
+
+CONTAINER_WEIGHT = 0.05  # a Sequential has no code of its own
+LIBRARY_WEIGHT = 0.5  # torch's own classes are tried by more people
+WRAPPED = ("module", "_orig_mod", "_fsdp_wrapped_module", "_forward_module", "_checkpoint_wrapped_module")
+NEVER_USED = re.compile(r"finished reduction|did not receive grad|not used in producing loss|unused parameter")
+PLACE = re.compile(r"(.+):(\d+)")
+
+
+def known_modules(failing: Trial, healthy: Trial | None) -> tuple[ModuleNode, ...]:
+    """Returns the model's modules as the run that came further saw them."""
+    other = healthy.tree if healthy is not None else ()
+    return max(other, failing.tree, key=lambda nodes: (len(nodes), sum(node.replaceable for node in nodes)))
+
+
+def part_tree(nodes: Sequence[ModuleNode], failing: Trial) -> PartTree:
+    """Returns the modules as parts, by path; half of all weight is on what the failure itself points at."""
+    weights = {node.path: _weight(node) for node in nodes}
+    pointed = pointed_at(nodes, failing)
+    total = sum(weights.values())
+    for path in pointed:
+        weights[path] += total / len(pointed)
+    return PartTree(
+        [
+            Part(
+                name=node.path,
+                parent=parent_of(node.path, weights),
+                weight=weights[node.path],
+                removable=node.replaceable,
+            )
+            for node in nodes
+        ]
+    )
+
+
+def pointed_at(nodes: Sequence[ModuleNode], failing: Trial) -> tuple[str, ...]:
+    """Returns the module that was open, else those of the class whose code was, else what a message means."""
+    failure = failing.failure
+    if failure is None:
+        return ()
+    opened = open_module(nodes, failure)
+    if opened is not None:
+        return (opened,)
+    return _of_that_code(nodes, failure.places) or (_with_unused(nodes) if NEVER_USED.search(failure.text) else ())
+
+
+def open_module(nodes: Sequence[ModuleNode], failure: Failure) -> str | None:
+    """Returns the path of the module that was open when it failed, None where no module of the model was."""
+    if failure.module is None:
+        return None
+    path = ".".join(part for part in failure.module.split(".") if part not in WRAPPED)
+    paths = {node.path for node in nodes}
+    return next((one for one in (failure.module, path) if one in paths), None)
+
+
+def never_reached(failing: Trial) -> frozenset[str]:
+    """Returns the modules that a failure in the first forward pass came before."""
+    failure, reached = failing.failure, {node.path for node in failing.tree if node.entered}
+    if failure is None or "" not in reached or failure.phase != "forward" or failure.step > 1 or 0 not in failure.ranks:
+        return frozenset()
+    if failure.kind in (Kind.HANG, Kind.DISAGREE):  # another rank may have come further
+        return frozenset()
+    return frozenset(node.path for node in failing.tree if node.path not in reached)
+
+
+def _weight(node: ModuleNode) -> float:
+    if node.container:
+        return CONTAINER_WEIGHT
+    return 1.0 if node.place else LIBRARY_WEIGHT
+
+
+def parent_of(path: str, known: Collection[str]) -> str | None:
+    """Returns the nearest module above that is known: a ModuleList may be missing."""
+    while path:
+        path = path.rpartition(".")[0]
+        if path in known:
+            return path
+    return None
+
+
+def _of_that_code(nodes: Sequence[ModuleNode], places: Sequence[str]) -> tuple[str, ...]:
+    """Returns the modules of the class that begins last before a place in the same file."""
+    found: set[str] = set()
+    for place in places:
+        at = PLACE.match(place)
+        begun = [(line, where) for line, where in _classes(nodes, at[1]) if line <= int(at[2])] if at else []
+        found |= {max(begun)[1]} if begun else set()
+    return tuple(node.path for node in nodes if node.place in found)
+
+
+def _classes(nodes: Sequence[ModuleNode], file: str) -> set[tuple[int, str]]:
+    matches = ((PLACE.match(node.place), node.place) for node in nodes)
+    return {(int(at[2]), place) for at, place in matches if at is not None and at[1] == file}
+
+
+def _with_unused(nodes: Sequence[ModuleNode]) -> tuple[str, ...]:
+    """Returns the modules right above one that has parameters and is never called."""
+    known = {node.path for node in nodes}
+    called = {node.path for node in nodes if node.calls or node.entered}
+    unused = [node.path for node in nodes if node.parameters and node.path not in called and not node.container]
+    above = [parent_of(path, known) for path in unused]
+    return tuple(dict.fromkeys(path for path in above if path is not None and path in called))
