@@ -151,3 +151,7 @@ def _torch_is_here(agent):
     agent.exceptions.say_ways()
     lifecycle.watch(agent)
     modules.watch(agent)
+    if os.environ.get("UPS_DOCTOR_CAPTURE"):
+        from . import capturing
+
+        capturing.watch(agent)

@@ -34,6 +34,7 @@ Where `method` is not "forward", `build` returns the model with its `forward` re
 Tensors over the size limit keep shape, strides, dtype and range: their values are drawn anew, the same each time.
 """
 
-from .rebuilt import CannotRebuild, batches, build, facts
+from .rebuilt import batches, build, facts
+from .refused import CannotRebuild
 
 __all__ = ["CannotRebuild", "batches", "build", "facts"]

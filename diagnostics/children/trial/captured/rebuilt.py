@@ -1,24 +1,81 @@
 """Model and batches of a captured folder."""
 
+import copy
+import json
+from pathlib import Path
 
-class CannotRebuild(Exception):  # noqa: N818 - what the command says, no fault of its own
-    """The captured model cannot be made again; the text is one sentence, `hint` what to do."""
+from .reading import read
+from .refused import CannotRebuild
+from .script import define
 
-    def __init__(self, message, hint=""):
-        super().__init__(message)
-        self.hint = hint
+SCHEMA = 1
+GIVE = "name a factory: ups-doctor bisect-model module:factory --inputs module:make_batch"
 
 
 def facts(folder):
     """Returns what capture.json says."""
-    raise NotImplementedError
+    path = Path(folder) / "capture.json"
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CannotRebuild("%s cannot be read: %s" % (path, error), "capture it again") from error
+    if told.get("schema") != SCHEMA:
+        raise CannotRebuild("%s is of schema %s, this reads %d" % (path, told.get("schema"), SCHEMA))
+    return told
 
 
 def build(folder):
-    """Returns the model."""
-    raise NotImplementedError
+    """Returns the model; what its constructor raises goes on as it is."""
+    told = facts(folder)
+    main = script_of(folder, told)
+    if told["build"] == "instance":
+        model = understood(folder, "instance", main)
+    else:
+        made = understood(folder, "model", main)
+        model = made["class"](*made["args"], **made["kwargs"])
+    method = told.get("method", "forward")
+    if method != "forward":
+        model.forward = getattr(model, method)  # what stands for it in the script, and what wrappers call
+    return model
 
 
 def batches(folder):
     """Returns a function that gives (args, kwargs), None where the run reached no batch."""
-    raise NotImplementedError
+    told = facts(folder)
+    if "batch" not in told["parts"]:
+        return None
+    batch = understood(folder, "batch", script_of(folder, told))
+
+    def following():
+        again = copy.deepcopy(batch)  # a step may write into its batch
+        return again["args"], again["kwargs"]
+
+    return following
+
+
+def understood(folder, name, main):
+    """Returns a packed value."""
+    try:
+        return read(folder, name, main)
+    except CannotRebuild:
+        raise
+    except Exception as error:
+        text = "what was captured as %s cannot be read: %s: %s" % (name, type(error).__name__, error)
+        raise CannotRebuild(text, GIVE) from error
+
+
+_scripts = {}  # by folder: defined once in a process, so that classes are the same for model and batch
+
+
+def script_of(folder, told):
+    """Returns the module that stands for the script."""
+    key = str(folder)
+    if key not in _scripts:
+        try:
+            _scripts[key] = define(folder, told)
+        except CannotRebuild:
+            raise
+        except Exception as error:
+            text = "the definitions that %s needs cannot be run again: %s: %s"
+            raise CannotRebuild(text % (told["class"], type(error).__name__, error), GIVE) from error
+    return _scripts[key]

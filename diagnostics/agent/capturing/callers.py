@@ -1,0 +1,76 @@
+"""Who makes and who calls a module, read from the frames on the stack."""
+
+from __future__ import annotations
+
+from ..frames import is_library
+from ..naming import WRAPPED_IN
+
+MOST_FRAMES = 200
+
+
+def constructors_above(frame, codes):
+    """Whether a constructor of a module is on the stack."""
+    while frame is not None:
+        if frame.f_code in codes:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def unwrapped(module):
+    """Returns the module inside its wrappers."""
+    while type(module).__name__ in WRAPPED_IN and WRAPPED_IN[type(module).__name__] in module._modules:
+        module = module._modules[WRAPPED_IN[type(module).__name__]]
+    return module
+
+
+def method_holder(module, frame):
+    """Returns (holder, method, args, kwargs) where a method of a module that holds this one makes the call.
+
+    The outermost method of an unbroken chain counts: `training_step`, not the helper that it calls. None without one.
+    """
+    found, holder = None, None
+    for _ in range(MOST_FRAMES):
+        if frame is None:
+            break
+        owner = _own_module(frame)
+        if owner is None and found is None and is_library(frame.f_code.co_filename):
+            frame = frame.f_back
+            continue
+        if owner is None or (holder is not None and owner is not holder):
+            break
+        if holder is None and (owner is module or all(one is not module for one in owner.modules())):
+            break
+        found, holder = frame, owner
+        frame = frame.f_back
+    if found is None:
+        return None
+    args, kwargs = _arguments(found)
+    return holder, found.f_code.co_name, args, kwargs
+
+
+def _own_module(frame):
+    """Returns the module whose method this frame runs, None where it is none."""
+    import torch
+
+    code = frame.f_code
+    if not code.co_argcount or code.co_name.startswith("<"):
+        return None
+    owner = frame.f_locals.get(code.co_varnames[0])
+    is_method = isinstance(owner, torch.nn.Module) and hasattr(type(owner), code.co_name)
+    return owner if is_method else None
+
+
+def _arguments(frame):
+    """Returns the arguments of a method as they are now, without self."""
+    code, values = frame.f_code, frame.f_locals
+    count, names = code.co_argcount, code.co_varnames
+    args = [values[name] for name in names[1:count]]
+    end = count + code.co_kwonlyargcount
+    kwargs = {name: values[name] for name in names[count:end]}
+    if code.co_flags & 0x04:  # *args
+        args += values[names[end]]
+        end += 1
+    if code.co_flags & 0x08:  # **kwargs
+        kwargs.update(values[names[end]])
+    return tuple(args), kwargs
