@@ -8,10 +8,14 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One part. `weight` says how likely it is the one, beside the others; it counts for the part's own, not below."""
+    """One part. `weight` says how likely it is the one, beside the others; it counts for the part's own, not below.
+
+    Where several hold one part, they are its `holders`, and `parent` is what holds them all.
+    """
 
     name: str
     parent: str | None
+    holders: tuple[str, ...] = ()
     weight: float = 1.0
     removable: bool = True
 
@@ -29,6 +33,10 @@ class PartTree:
         self._below: dict[str, frozenset[str]] = {}
         for name in self.upward():
             self._below[name] = frozenset({name}).union(*(self._below[child] for child in self._children[name]))
+        for part in reversed(parts):
+            for holder in part.holders:
+                for name in (holder, *self.above(holder)):
+                    self._below[name] |= self._below[part.name]
 
     def allow(self, name: str) -> None:
         """Notes that this part can be taken out after all."""
@@ -71,16 +79,16 @@ class PartTree:
 
     def others(self, kept: Iterable[str]) -> tuple[str, ...]:
         """Returns the largest removable parts that lie neither above nor below one that is kept."""
-        return tuple(self._others(self.root, frozenset(kept)))
+        return tuple(self._others(self.root, frozenset(kept), self.covered(kept)))
 
-    def _others(self, name: str, kept: frozenset[str]) -> Iterator[str]:
-        if name in kept:
+    def _others(self, name: str, kept: frozenset[str], below: frozenset[str]) -> Iterator[str]:
+        if name in below:
             return
         if self.parts[name].removable and not self._below[name] & kept:
             yield name
             return
         for child in self._children[name]:
-            yield from self._others(child, kept)
+            yield from self._others(child, kept, below)
 
     def _down(self, name: str) -> Iterator[str]:
         stack = [name]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from diagnostics.analysis.delta_debugging import Answer
 from diagnostics.analysis.part_tree import PartTree
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.module_found import listed
-from diagnostics.bisection.trial import Failure, ModuleNode, Oracle, Trial
+from diagnostics.bisection.trial import Failure, Oracle, Trial
 
 
 class Removals:
@@ -20,7 +20,6 @@ class Removals:
         self._failing = failing
         self._failure = failure
         self._tree = tree
-        self._shared = _called_from_elsewhere(failing.tree, tree)
 
     def ask(self, removed: Collection[str]) -> Answer:
         """Returns whether the failure is still there without these."""
@@ -49,10 +48,8 @@ class Removals:
         return self._learned(removed), alone
 
     def case(self, removed: Collection[str]) -> Case:
-        """Returns the failing case with stand-ins for these; also for what others call inside of them."""
-        roots = self._tree.roots(removed)
-        inside = self._tree.covered(roots) & self._shared
-        return self._failing.case.without(*roots, *inside)
+        """Returns the failing case with stand-ins for these."""
+        return self._failing.case.without(*self._tree.roots(removed))
 
     def case_alone(self, path: str) -> Case:
         """Returns the failing case with only this module."""
@@ -80,13 +77,3 @@ def answer(trial: Trial, failure: Failure) -> Answer:
 def without(paths: Iterable[str]) -> str:
     """Returns what is tried, in words."""
     return f"without {listed(sorted(paths))}"
-
-
-def _called_from_elsewhere(nodes: Sequence[ModuleNode], tree: PartTree) -> frozenset[str]:
-    """Returns the modules that are called more often than the module that holds them: another one may call them."""
-    calls = {node.path: max(node.calls, node.entered) for node in nodes}
-    return frozenset(
-        name
-        for name, part in tree.parts.items()
-        if part.removable and part.parent is not None and calls.get(name, 0) > calls.get(part.parent, 0) > 0
-    )

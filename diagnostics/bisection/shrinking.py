@@ -1,19 +1,17 @@
-"""Makes a failing case smaller once its module is known: containers, batch, and a trainer's own ladder of sizes."""
+"""Makes a failing case smaller once its module is known: fewer layers, and a smaller batch."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.bisection.trial import ModuleNode, Oracle, Trial
+from diagnostics.analysis.delta_debugging import Answer, minimal_subset
+from diagnostics.bisection.case import Case
+from diagnostics.bisection.removals import answer
+from diagnostics.bisection.suspicion import parent_of
+from diagnostics.bisection.trial import Failure, ModuleNode, Oracle, OutOfTries, Trial
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
-    """One size of a model that a trainer's CONFIG can build: `overrides` make it so."""
-
-    name: str  # "depths [1, 1], without attention"
-    overrides: tuple[str, ...]
+BATCHES = (1, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,21 +23,88 @@ class Shrunk:
     tries: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Climbed:
-    """The ladder, from the smallest rung up: the first that breaks, and the last below it that does not."""
-
-    first_failing: Rung | None
-    trial: Trial | None = None  # of first_failing
-    last_passing: Rung | None = None
-    results: tuple[tuple[str, str], ...] = ()  # rung, "fails", "passes", "fails otherwise", "cannot run", "not tried"
-
-
 def shrink(oracle: Oracle, failing: Trial, tree: Sequence[ModuleNode], *, tries: int = 24) -> Shrunk:
-    """Returns a case with fewer layers and a smaller batch that fails like `failing`, within so many tries."""
-    raise NotImplementedError
+    """Returns a case with fewer layers and a smaller batch that fails like `failing`, within so many tries.
+
+    `tree` is the model's. Raises ValueError where `failing` has no failure.
+    """
+    if failing.failure is None:
+        raise ValueError("a case that does not fail cannot be made smaller")
+    work = _Shrinking(oracle, failing, failing.failure, tries)
+    for path, places in _containers(failing.case, tree):
+        work.cut(path, places)
+    work.batch()
+    return Shrunk(minimal=work.minimal, steps=tuple(work.steps), tries=tries - work.left)
 
 
-def climb(oracle: Oracle, failing: Trial, rungs: Sequence[Rung]) -> Climbed:
-    """Returns where on the ladder, smallest rung first, the failure begins."""
-    raise NotImplementedError
+class _Shrinking:
+    def __init__(self, oracle: Oracle, failing: Trial, failure: Failure, tries: int) -> None:
+        self._oracle, self._failure = oracle, failure
+        self.minimal, self.left = failing, tries
+        self.steps: list[str] = []
+        self._known: dict[str, Trial] = {failing.case.key: failing}
+
+    def cut(self, path: str, places: int) -> None:
+        """Keeps as few modules of a container as the failure needs."""
+
+        def ask(kept: tuple[int, ...]) -> Answer:
+            trial = self._try(
+                _cut(self.minimal.case, path, kept), f"{path or 'the model'}: {len(kept)} of {places} kept"
+            )
+            return answer(trial, self._failure) if trial is not None else Answer.UNCLEAR
+
+        kept = minimal_subset(range(places), ask)
+        if len(kept) < places and self._take(_cut(self.minimal.case, path, kept), path):
+            self.steps.append(f"{path or 'the model'}: {len(kept)} of {places} kept")
+
+    def batch(self) -> None:
+        """Keeps the fewest items of a batch that fail."""
+        for size in BATCHES:
+            if self._take(self.minimal.case.edit(batch=size), f"batch of {size}"):
+                self.steps.append(f"a batch of {size}")
+                return
+
+    def _take(self, case: Case, why: str) -> bool:
+        trial = self._try(case, why)
+        if trial is None or not trial.shows(self._failure):
+            return False
+        self.minimal = trial
+        return True
+
+    def _try(self, case: Case, why: str) -> Trial | None:
+        """Returns what the case gives, None where no tries are left; one that was tried costs none."""
+        if case.key in self._known:
+            return self._known[case.key]
+        if self.left <= 0:
+            return None
+        self.left -= 1
+        try:
+            self._known[case.key] = self._oracle.ask(case, why)
+        except OutOfTries:
+            self.left = 0
+            return None
+        return self._known[case.key]
+
+
+def _cut(case: Case, path: str, kept: tuple[int, ...]) -> Case:
+    others = [pair for pair in case.edits.cuts if pair[0] != path]
+    return case.edit(cuts=tuple(sorted([*others, (path, kept)])))
+
+
+def _containers(case: Case, tree: Sequence[ModuleNode]) -> list[tuple[str, int]]:
+    """Returns the containers of what the case runs, with how many modules each holds; the largest first."""
+    alone = case.edits.alone or ""
+    inside = [node for node in tree if node.path == alone or node.path.startswith(f"{alone}." if alone else "")]
+    known = {node.path for node in inside}
+    gone = case.edits.stand_ins
+    left = [node for node in inside if not any(_holds(path, node.path) for path in gone)]
+    found = [
+        (node.parameters, node.path, sum(parent_of(one.path, known) == node.path for one in inside))
+        for node in left
+        if node.container
+    ]
+    return [(path, places) for _, path, places in sorted(found, reverse=True) if places > 1]
+
+
+def _holds(path: str, other: str) -> bool:
+    return other == path or other.startswith(f"{path}.") or path == ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from diagnostics.analysis.part_tree import Part, PartTree
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
@@ -28,17 +28,28 @@ def part_tree(nodes: Sequence[ModuleNode], failing: Trial) -> PartTree:
     total = sum(weights.values())
     for path in pointed:
         weights[path] += total / len(pointed)
-    return PartTree(
-        [
-            Part(
-                name=node.path,
-                parent=parent_of(node.path, weights),
-                weight=weights[node.path],
-                removable=node.replaceable,
-            )
-            for node in nodes
-        ]
+    return PartTree([_part(node, weights) for node in nodes])
+
+
+def _part(node: ModuleNode, weights: Mapping[str, float]) -> Part:
+    """Returns a module as a part; one that several modules hold lies below what holds them all."""
+    held = [parent_of(path, weights) for path in (node.path, *node.also)]
+    holders = tuple(dict.fromkeys(one for one in held if one is not None))
+    return Part(
+        name=node.path,
+        parent=_common(holders, weights) if holders else None,
+        holders=holders if len(holders) > 1 else (),
+        weight=weights[node.path],
+        removable=node.replaceable,
     )
+
+
+def _common(holders: Sequence[str], known: Collection[str]) -> str:
+    """Returns the nearest known module at or above all of these."""
+    first = holders[0]
+    while not all(holder == first or holder.startswith(f"{first}." if first else "") for holder in holders):
+        first = parent_of(first, known) or ""
+    return first
 
 
 def pointed_at(nodes: Sequence[ModuleNode], failing: Trial) -> tuple[str, ...]:

@@ -72,6 +72,7 @@ class ModuleNode:
     entered: int = 0  # of its forward
     replaceable: bool = True  # its output structure is known, so that a stand-in can take its place
     container: bool = False  # Sequential, ModuleList, ModuleDict
+    also: tuple[str, ...] = ()  # its other paths, where several modules hold it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
