@@ -144,10 +144,11 @@ def _multiprocessing_is_here(agent):
 
 
 def _torch_is_here(agent):
-    from . import hiding, lifecycle, loads, modules
+    from . import hiding, lifecycle, loads, modules, restored
 
     hiding.load()  # while files can still be opened
     loads.watch(agent)
+    restored.watch(agent)
     agent.exceptions.say_ways()
     lifecycle.watch(agent)
     modules.watch(agent)

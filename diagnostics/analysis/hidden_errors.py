@@ -6,6 +6,7 @@ training loop that it cut short.
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from diagnostics.analysis.try_blocks import (
     hiding_line,
     in_training_loop,
     swallowing,
+    tells_by,
     trainers,
     training_loops,
 )
@@ -140,6 +142,11 @@ def asked_for_no_training(case: Case, story: ProcessStory) -> bool:
     return any(_NO_TRAINING.search(word) for word in (*case.job.command[1:], *story.argv[1:]))
 
 
+def went_on(case: Case) -> bool:
+    """Whether a rank restored an optimizer: a run that goes on may have nothing left to do."""
+    return any(one.agent is not None and one.agent.last_event("optimizer-restored") for one in case.ranks)
+
+
 def trained_in(case: Case, story: ProcessStory) -> frozenset[str]:
     """Returns the functions of the job that train."""
     return trainers(file for _, file in user_files(case, story))
@@ -209,14 +216,24 @@ def _swallowed(case: Case, story: ProcessStory) -> Hidden | None:
     """
     module = left_module(story)
     nothing = not any(one.steps or (one.agent is not None and one.agent.steps.backwards) for one in case.ranks)
-    meant = _made_optimizer(story) and not asked_for_no_training(case, story)
+    meant = _made_optimizer(story) and not asked_for_no_training(case, story) and not went_on(case)
     if module is None and not (nothing and meant):
         return None
     trained_by = trained_in(case, story)
     blocks = [(name, block) for name, file in user_files(case, story) for block in swallowing(file, trained_by)]
+    if module is None:
+        blocks = [one for one in blocks if not _would_have_been_seen(story, one[1])]
     if not blocks:
         return None
     name, block = blocks[-1]  # files come in the order in which they were seen: the innermost try last
     hiding = Frame(file=name, line=hiding_line(block), function="")
     missing = f"what comes after {story.steps} optimizer steps" if story.steps else "no optimizer step was made"
     return Hidden(story=story, raised=None, hiding=hiding, missing=missing, certain=False, module=module)
+
+
+def _would_have_been_seen(story: ProcessStory, block: ast.Try) -> bool:
+    """Whether each handler tells of what it catches in a way that the agent sees: then it did not run."""
+    hooks = story.agent.last_event("hooks") if story.agent is not None else None
+    seen = {"logging": ("exception",), "traceback": ("print_exc", "format_exc", "print_exception", "format_exception")}
+    calls = tuple(name for way in (hooks.text.split() if hooks is not None else ()) for name in seen.get(way, ()))
+    return bool(block.handlers) and all(tells_by(handler, calls) for handler in block.handlers)

@@ -105,6 +105,15 @@ def swallowing(source: SourceFile, trained_by: frozenset[str]) -> tuple[ast.Try,
     return (*inside, *around)
 
 
+def tells_by(handler: ast.ExceptHandler, functions: tuple[str, ...]) -> bool:
+    """Whether a handler calls one of these functions in any case: `logging.exception(...)`, `traceback.print_exc()`."""
+    for statement in handler.body:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] in functions:
+            return True
+    return False
+
+
 def calls_of_attribute(source: SourceFile, name: str) -> tuple[int, ...]:
     """Returns the lines that call `self.name(...)`."""
     nodes = walk(source.tree) if source.tree is not None else ()

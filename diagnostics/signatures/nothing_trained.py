@@ -16,7 +16,7 @@ import ast
 from diagnostics.analysis.agent_facts import Event, Frame
 from diagnostics.analysis.blame import distinct, source_evidence
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.hidden_errors import asked_for_no_training, hidden_error
+from diagnostics.analysis.hidden_errors import asked_for_no_training, hidden_error, went_on
 from diagnostics.analysis.step_guards import step_conditions
 from diagnostics.analysis.try_blocks import trainers, training_loops
 from diagnostics.analysis.user_code import user_frames
@@ -46,6 +46,8 @@ def match(case: Case) -> Match | None:
     begun = [story for story in ranks if _made(story, "optimizer") is not None]
     if not begun or asked_for_no_training(case, begun[0]):
         return None
+    if went_on(case) and not any(_backwards(story) for story in ranks):
+        return None  # a run that had ended was started again: nothing was left to do
     if any(hidden_error(case, story) is not None for story in ranks):
         return None  # an exception explains it better
     story = begun[0]

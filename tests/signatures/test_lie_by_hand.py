@@ -172,6 +172,31 @@ def test_evaluation_and_training_that_took_place_are_no_lie(tmp_path: Path) -> N
     assert nothing_trained.match(case(asked, code=0, cwd=tmp_path)) is None
 
 
+def test_a_run_that_restored_its_optimizer_and_had_nothing_left_to_do_is_no_lie(tmp_path: Path) -> None:
+    assert nothing(tmp_path, "dataloader", "optimizer", "optimizer-restored") is None
+
+
+QUIET = LOOP.replace('logging.exception("failed")', 'print("failed")').replace("sys.exit(0)", "return")
+
+
+@pytest.mark.parametrize(
+    ("text", "events", "lines"),
+    [
+        (QUIET, (), ("train.py:10",)),
+        (QUIET, ("optimizer-restored",), None),
+        (LOOP, (), None),  # what logging.exception says would have been seen
+    ],
+)
+def test_a_handler_that_nobody_saw_at_work_is_told_only_where_it_would_have_gone_unseen(
+    text: str, events: tuple[str, ...], lines: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/train.py"
+    seen = made("dataloader", "optimizer", *events, place=f"{file}:7")
+    rank = story(agent=agent(event("hooks", "logging traceback", f"{file}:1"), *seen))
+    match = failure_hidden_in_rank.match(case(rank, code=0, cwd=tmp_path, files={"train.py": text}))
+    assert (told(match) or (None,) * 4)[3] == lines
+
+
 ELSE = """\
 def fit(model, optimizer):
     for step in range(10):
