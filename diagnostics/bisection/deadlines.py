@@ -6,7 +6,7 @@ from diagnostics.bisection.case import Case
 
 FIRST_S = 60.0
 COMPILING_S = 300.0  # a first compile takes minutes
-LEAST_S = 10.0
+LEAST_S = 8.0
 FACTOR = 6.0
 
 

@@ -36,6 +36,16 @@ def failure_of(runs: Sequence[RankRun], *, wrapper: str, cwd: str) -> Failure | 
     return _nonfinite(runs) or (_disagreement(runs) if wrapper in AGREEING else None)
 
 
+def fault_of_ours(runs: Sequence[RankRun]) -> str:
+    """Returns the words of an exception that neither the user's code nor a library raised, "" where there was none."""
+    for run in runs:
+        if run.error is not None and run.error.type != "SystemExit" and not run.error.frames and run.acted:
+            return f"{run.error.type}: {run.error.message}\n{run.error.traceback}"
+        if run.answer is None and run.end.returncode == 1 and run.acted:
+            return run.end.stderr
+    return ""
+
+
 def _first_alike(runs: Sequence[RankRun], cwd: str) -> Failure:
     """Returns the failure that came first, with every rank that failed like that."""
     soonest = min(run.end.seconds for run in runs)

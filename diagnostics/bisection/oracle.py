@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from diagnostics.analysis.job_answers import last_line
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.deadlines import Deadlines
-from diagnostics.bisection.failures import failure_of
+from diagnostics.bisection.failures import failure_of, fault_of_ours
 from diagnostics.bisection.one_run import Asked, Surroundings, run_once
 from diagnostics.bisection.progress import Progress
 from diagnostics.bisection.rank_runs import RankRun, out_of_time
@@ -19,6 +20,7 @@ from diagnostics.checks import ChildTimeout
 from diagnostics.errors import DoctorError
 from diagnostics.machine import MachineError
 from diagnostics.machine.contract import Ranks
+from diagnostics.redact import text
 
 
 class Tries:
@@ -53,7 +55,7 @@ class Tries:
         known = known_case(self._file, case)
         if known is not None:
             return known
-        if not records(case) and self._recording(case) is None:
+        if not records(case) and self.recording(case) is None:
             self.ask(base_of(case), "the model as it is, for what its modules give")
         self._announce(why)
         trial = self._tried(case)
@@ -106,7 +108,7 @@ class Tries:
 
     def _under(self, case: Case, deadline_s: float) -> tuple[Trial, bool]:
         """Returns what one run gave, and whether the deadline ended it."""
-        recording = file_of(self._recordings, case) if records(case) else self._recording(case)
+        recording = file_of(self._recordings, case) if records(case) else self.recording(case)
         if recording is not None:
             recording.parent.mkdir(parents=True, exist_ok=True)
         asked = Asked(
@@ -119,17 +121,20 @@ class Tries:
             runs, seconds = run_once(case, asked, self._ranks, self._around)
         except (MachineError, ChildTimeout) as error:
             raise DoctorError(f"no rank could be run: {error}") from error
+        broken = fault_of_ours(runs)
+        if broken:
+            raise DoctorError(f"the try itself is at fault, not the model: {last_line(broken)}", hint=text(broken))
         return _trial(case, runs, seconds), out_of_time(runs)
 
-    def _recording(self, case: Case) -> Path | None:
+    def recording(self, case: Case) -> Path | None:
+        """Returns the file with what the modules of this model took and gave, None where no run has left one."""
         return best_recording(self._recordings, case, self._file.known.values())
 
 
 def _trial(case: Case, runs: Sequence[RankRun], seconds: float) -> Trial:
     answers = [run.answer for run in runs if run.answer is not None]
     refused = next((answer for answer in answers if answer.refusal), None)
-    cwd = next((run.end.agent.cwd for run in runs if run.end.agent is not None), str(Path.cwd()))
-    failure = failure_of(runs, wrapper=case.settings.wrapper, cwd=cwd) if refused is None else None
+    failure = failure_of(runs, wrapper=case.settings.wrapper, cwd=str(Path.cwd())) if refused is None else None
     tree = next((answer.tree for answer in answers if answer.tree), ())
     return Trial(
         case=case,
