@@ -9,7 +9,7 @@ from _thread import get_ident
 
 from . import CAPTURED_EXIT
 from .callers import constructors_above, method_holder, unwrapped
-from .writing import Writer
+from .writing import Writer, tree_of
 
 # How surely a module that is called is the one that is trained.
 ANY, TRAINABLE, TRAINED = 1, 2, 3
@@ -35,7 +35,7 @@ class Capture:
         self.alive = {}  # id(module) -> weak reference that removes the record
         self.codes = set()  # of constructors of modules
         self.wrapped_first = None  # what was handed to the first wrapper: weak reference
-        self.instance = None  # how it was then
+        self.instance = self.tree = None  # how it was then
         self.trained = set()  # ids of what optimizers hold
         self.parameters = []  # keeps these alive, so that the ids stay theirs
         self.level = 0
@@ -71,7 +71,7 @@ class Capture:
         self.records[key] = record
         self.alive[key] = weakref.ref(made, lambda _: (self.records.pop(key, None), self.alive.pop(key, None)))
         record.packed, record.problem = self.writer.packed_arguments(record, self.records)
-        self.writer.write("construct", record, None, None, {"open": True})
+        self.writer.write("construct", made, record, None, {"open": True})
         _tell_end(cls, self)
 
     def constructed(self, made, error):
@@ -91,7 +91,9 @@ class Capture:
             return
         self.wrapped_first = weakref.ref(root)
         self.instance = self.writer.packed_instance(root)
-        self.writer.write("wrap", self.records.get(id(root)), root, self.instance, {"open": True, "seen": self.seen})
+        self.tree = tree_of(root)
+        more = {"open": True, "tree": self.tree, "seen": self.seen}
+        self.writer.write("wrap", root, self.records.get(id(root)), self.instance, more)
 
     def wrapped(self):
         """The wrapper has what it was handed."""
@@ -119,8 +121,10 @@ class Capture:
         wrapped = self.wrapped_first() if self.wrapped_first is not None else None
         if wrapped is None or wrapped is not root:
             self.instance = self.writer.packed_instance(root)
-        more = {"method": method, "seen": {**self.seen, **_settings(root, torch)}, "notes": self._others(root)}
-        if self.writer.write("call", self.records.get(id(root)), root, self.instance, more, (args, kwargs)):
+            self.tree = tree_of(root)
+        seen = {**self.seen, **_settings(root, torch)}
+        more = {"tree": self.tree, "method": method, "sure": level, "seen": seen, "notes": self._others(root)}
+        if self.writer.write("call", root, self.records.get(id(root)), self.instance, more, (args, kwargs)):
             self.level = level
             if level == TRAINED:
                 self.finish()

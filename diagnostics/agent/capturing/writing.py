@@ -45,11 +45,11 @@ class Writer:
             self.facts[stage].update(more)
             self._tell(stage)
 
-    def write(self, stage, record, root, instance, more, call=None):
+    def write(self, stage, root, record, instance, more, call=None):
         """Writes a stage; returns whether all of it could be written."""
         folder = os.path.join(self.folder, stage)
         os.makedirs(folder, exist_ok=True)
-        cls = record.parts[0] if record is not None else type(root)
+        cls = record.parts[0] if record is not None else type(root)  # FSDP2 changes the class of what it is given
         parts = {"model": (record.packed, record.problem) if record is not None else (None, "")}
         if instance is not None:
             parts["instance"] = instance
@@ -68,7 +68,6 @@ class Writer:
             "parts": sorted(kept),
             "problems": {name: hide(problem) for name, (_, problem) in parts.items() if problem},
             "spared": {name: packed.spared for name, packed in kept.items() if packed.spared},
-            "tree": _tree(root) if root is not None else None,
             **_script(),
             **more,
         }
@@ -118,7 +117,7 @@ def _place(cls):
     return str(file or "")
 
 
-def _tree(root):
+def tree_of(root):
     """Returns what a model made again must look like: classes and parameters by their names."""
     return {
         "modules": {path: type(module).__qualname__ for path, module in root.named_modules()},

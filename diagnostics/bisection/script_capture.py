@@ -1,0 +1,195 @@
+"""Runs a script until it hands its model a batch, takes both, and ends the run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from diagnostics import redact
+from diagnostics.analysis.job_answers import read_json
+from diagnostics.bisection.captured_stage import Stage, best_stage
+from diagnostics.bisection.case import Source
+from diagnostics.checks import ChildTimeout
+from diagnostics.errors import UsageError
+from diagnostics.machine import MachineError
+from diagnostics.machine.plain_ranks import free_port
+from diagnostics.machine.tails import last_lines
+from diagnostics.record import agent_environment, make_record_folder
+
+if TYPE_CHECKING:
+    from diagnostics.machine.contract import Child
+    from diagnostics.machine.facts import ChildResult
+
+CHECK = Path(__file__).resolve().parent.parent / "children" / "check_capture.py"
+DEADLINE_S = 900.0  # a script may download or index its data first
+CHECK_DEADLINE_S = 120.0
+FACTORY_HINT = "name a factory instead: ups-doctor bisect-model module:factory --inputs module:make_batch"
+# A program that asks for these is meant to be started by a launcher: it gets what a launch of one rank would set.
+_LAUNCHED = re.compile(r"\b(?:LOCAL_RANK|WORLD_SIZE|init_process_group|torchrun)\b|environ\W{1,3}(?:get\W{1,2})?RANK\b")
+_MISSED = re.compile(r"KeyError: '(?:RANK|LOCAL_RANK|WORLD_SIZE|MASTER_\w+)'|environment variable \w+ expected")
+# The run is no training: nothing is compiled, and no tracker is told of it.
+_QUIET = {"TORCHDYNAMO_DISABLE": "1", "WANDB_MODE": "disabled", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedScript:
+    """What a script's run gave: a source for cases, and under which settings the script runs its model.
+
+    Without a batch (the run died in the model's constructor, or in its wrapper) a case takes no step: `steps` is 0.
+    """
+
+    source: Source
+    name: str  # of the model's class
+    place: str
+    reached: str  # "construct", "wrap" or "call"
+    settings: Mapping[str, Any] = field(default_factory=dict)  # fields of Settings that differ from the defaults
+    notes: tuple[str, ...] = ()
+
+
+def capture_script(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    python: str,
+    child: Child,
+    deadline_s: float = DEADLINE_S,
+    env: Mapping[str, str] | None = None,
+) -> CapturedScript:
+    """Runs `train.py ARGS`, or a launcher's command line, and leaves what it captured in `folder`.
+
+    What is there already, from the same command, is taken as it is. Raises UsageError where no model could be
+    captured: the sentence says which part is missing.
+    """
+    made = folder / "capture.json"
+    if not made.is_file() or (read_json(folder / "command.json") or {}).get("command") != list(command):
+        shutil.rmtree(folder, ignore_errors=True)
+        stage = _run(command, folder, python=python, child=child, deadline_s=deadline_s, env=env or {})
+        _keep(stage, folder, command)
+        _check(folder, python=python, child=child)
+    return _captured(folder)
+
+
+def _run(
+    command: Sequence[str], folder: Path, *, python: str, child: Child, deadline_s: float, env: Mapping[str, str]
+) -> Stage:
+    argv = [python, *command] if command[0].endswith(".py") else list(command)
+    raw = folder / "raw"
+    launched = _is_launched(command)
+    for attempt in range(2):
+        result = _once(argv, raw, child, deadline_s, {**env, **(_one_rank() if launched else {})})
+        stage = best_stage(raw, ended_well=result is not None and result.returncode == 0)
+        if stage is not None and stage.usable:
+            return stage
+        text = result.stdout + result.stderr if result is not None else ""
+        if attempt or launched or not _MISSED.search(text):
+            break
+        launched = True
+    raise _nothing(command, stage, result, deadline_s)
+
+
+def _once(
+    argv: Sequence[str], raw: Path, child: Child, deadline_s: float, env: Mapping[str, str]
+) -> ChildResult | None:
+    """Returns how the run ended, None where its time was up."""
+    shutil.rmtree(raw, ignore_errors=True)
+    make_record_folder(raw / "agents")
+    agent = agent_environment(raw / "agents", pythonpath=env.get("PYTHONPATH"))
+    try:
+        variables = {**_QUIET, **env, **agent, "UPS_DOCTOR_CAPTURE": str(raw.absolute())}
+        return child.run(argv, deadline_s=deadline_s, env=variables)
+    except ChildTimeout:
+        return None
+    except MachineError as error:
+        raise UsageError(str(error), hint="name what starts the training: --script train.py --its-options") from error
+
+
+def _is_launched(command: Sequence[str]) -> bool:
+    """Whether the script is started without a launcher, and asks for what one sets."""
+    script = next((word for word in command if word.endswith(".py")), "")
+    plain = command[0] == script or Path(command[0]).name.startswith("python")
+    try:
+        return plain and "RANK" not in os.environ and bool(_LAUNCHED.search(Path(script).read_text("utf-8", "replace")))
+    except OSError:
+        return False
+
+
+def _one_rank() -> dict[str, str]:
+    values = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1"}
+    return {**values, "MASTER_PORT": str(free_port())}
+
+
+def _nothing(command: Sequence[str], stage: Stage | None, result: ChildResult | None, deadline_s: float) -> UsageError:
+    script = redact.line(next((word for word in command if word.endswith(".py")), command[0]))
+    if stage is not None and stage.facts.get("problems", {}).get("batch"):
+        said = f"the batch that {script} gives {stage.facts['class']}: {stage.facts['problems']['batch']}"
+        return UsageError(f"{said}, which cannot be pickled", hint=FACTORY_HINT)
+    if result is None:
+        return UsageError(
+            f"{script} gave no model a batch within {deadline_s:g} s; it was ended",
+            hint=f"have it start sooner (less data, no download), or {FACTORY_HINT}",
+        )
+    last = redact.line(last_lines(result.stderr) or last_lines(result.stdout) or "it said nothing")
+    if result.returncode == 0:
+        return UsageError(f"{script} came to its end and trained no torch.nn.Module", hint=FACTORY_HINT)
+    how = f"signal {result.signal}" if result.signal else f"exit code {result.returncode}"
+    return UsageError(f"{script} ended with {how} before a model was given a batch: {last}", hint=FACTORY_HINT)
+
+
+def _keep(stage: Stage, folder: Path, command: Sequence[str]) -> None:
+    for path in stage.folder.iterdir():
+        path.replace(folder / path.name)
+    shutil.rmtree(folder / "raw", ignore_errors=True)
+    kept = {"command": list(redact.argv(command))} if list(redact.argv(command)) == list(command) else {}
+    (folder / "command.json").write_text(json.dumps(kept), encoding="utf-8")
+
+
+def _check(folder: Path, *, python: str, child: Child) -> None:
+    """Has a clean process make the model again, and notes in which way it can."""
+    facts = read_json(folder / "capture.json") or {}
+    try:
+        result = child.run([python, str(CHECK), str(folder)], deadline_s=CHECK_DEADLINE_S)
+        answer = json.loads(result.stdout.rstrip().rpartition("\n")[2])
+    except (ChildTimeout, MachineError) as error:
+        answer = {"build": "", "problem": str(error), "notes": []}
+    except ValueError:
+        answer = {"build": "", "problem": last_lines(result.stderr) or "it died", "notes": []}
+    if not answer["build"]:
+        (folder / "capture.json").unlink(missing_ok=True)
+        said = f"{facts.get('class', 'the model')} cannot be made again outside its script: {answer['problem']}"
+        raise UsageError(redact.line(said), hint=FACTORY_HINT)
+    facts["build"] = answer["build"]
+    facts["notes"] = [*facts.get("notes", []), *answer["notes"], *_spared(facts)]
+    (folder / "capture.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+def _spared(facts: Mapping[str, Any]) -> list[str]:
+    size = facts.get("spared", {}).get("batch", 0)
+    return [f"{size >> 20} MiB of the batch have random values of the same shapes and range"] if size else []
+
+
+def _captured(folder: Path) -> CapturedScript:
+    facts = read_json(folder / "capture.json") or {}
+    seen = facts.get("seen", {})
+    settings: dict[str, Any] = {name: seen[name] for name in ("wrapper", "amp", "compile") if seen.get(name)}
+    if seen.get("world", 1) > 1:
+        settings["world"] = seen["world"]
+    if str(seen.get("device", "cpu")) == "cuda":
+        settings.update(device="cuda", backend=seen.get("backend") or "nccl")
+    if seen.get("options") and settings.get("wrapper") in ("ddp", "fsdp1"):
+        settings["options"] = tuple(sorted(seen["options"].items()))
+    if "batch" not in facts.get("parts", ()):
+        settings["steps"] = 0
+    return CapturedScript(
+        source=Source(capture=str(folder.absolute())),
+        name=facts["class"],
+        place=facts["place"],
+        reached=facts["reached"],
+        settings=settings,
+        notes=tuple(redact.line(note) for note in facts.get("notes", ())),
+    )

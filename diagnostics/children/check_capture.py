@@ -1,0 +1,98 @@
+"""Says how a captured model is made again: by its constructor, or from the model itself; run by file path.
+
+    python check_capture.py FOLDER
+
+Prints one JSON object on the last line of stdout: {"build": "constructor" / "instance" / "", "problem": sentence,
+"notes": [...]}; "" where neither gives the model that the script had. See `children/trial/captured`.
+"""
+
+import json
+import os
+import resource
+import sys
+import types
+from pathlib import Path
+
+PACKAGE = "ups_doctor_children"  # private: the job may own a package called `trial`
+SHOWN = 3
+
+
+def main():
+    """Checks one folder."""
+    sys.dont_write_bytecode = True
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core would land in the user's folder
+    sys.path[0] = str(Path.cwd())
+    package = types.ModuleType(PACKAGE)
+    package.__path__ = [str(Path(__file__).resolve().parent)]
+    sys.modules[PACKAGE] = package
+    answer = checked(sys.argv[1])
+    sys.stdout.write("\n" + json.dumps(answer) + "\n")
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def checked(folder):
+    """Returns the answer."""
+    from ups_doctor_children.trial import captured
+
+    told = captured.facts(folder)
+    answer = {"build": "", "problem": "", "notes": []}
+    if told["reached"] != "construct":
+        begin_group()
+    problems = []
+    try:
+        captured.batches(folder)
+        if told["reached"] == "construct":
+            captured.readable(folder)  # its constructor is what fails
+            return {**answer, "build": "constructor"}
+    except captured.CannotRebuild as error:
+        return {**answer, "problem": str(error)}
+    for way, part in (("constructor", "model"), ("instance", "instance")):
+        problem = told["problems"].get(part) or tried(captured, folder, way, told) if part_of(told, part) else ""
+        if part in told["parts"] and not problem:
+            notes = ["%s, so it is taken as it was when it was first used" % problems[0]] if problems else []
+            return {**answer, "build": way, "notes": notes}
+        if problem:
+            problems.append(problem)
+    return {**answer, "problem": "; ".join(problems) or "nothing of it could be captured"}
+
+
+def part_of(told, part):
+    """Whether anything is known of a part: that it was captured, or why not."""
+    return part in told["parts"] or part in told["problems"]
+
+
+def begin_group():
+    """Has constructors find the process group that every try has."""
+    import torch.distributed as dist
+
+    if dist.is_available() and not dist.is_initialized():
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+
+
+def tried(captured, folder, way, told):
+    """Returns "" where the model made in this way is the one that the script had, else what differs."""
+    try:
+        model = captured.build(folder, way)
+    except captured.CannotRebuild as error:
+        return str(error)
+    except Exception as error:
+        text = "making %s again raises %s: %s"
+        return text % (told["class"], type(error).__name__, (str(error).splitlines() or [""])[0])
+    tree = told["tree"]
+    modules = {path: type(module).__qualname__ for path, module in model.named_modules()}
+    parameters = {name: [list(one.shape), bool(one.requires_grad)] for name, one in model.named_parameters()}
+    differs = unlike(modules, tree["modules"]) or unlike(parameters, tree["parameters"])
+    if not differs:
+        return ""
+    shown = ", ".join(path or "its class" for path in differs[:SHOWN]) + (", ..." if len(differs) > SHOWN else "")
+    return "the script changed %s after its construction (%s)" % (told["class"], shown)
+
+
+def unlike(mine, theirs):
+    """Returns the names under which two tables differ."""
+    return [name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)]
+
+
+if __name__ == "__main__":
+    main()
