@@ -1,0 +1,157 @@
+"""A script that shows the failure by itself, tried in clean processes before it is handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from diagnostics.analysis.value_text import NotTextError
+from diagnostics.bisection.case import Case
+from diagnostics.bisection.progress import Progress
+from diagnostics.bisection.recording import Recording, merged, read_recording
+from diagnostics.bisection.repro_check import Run, fails_alike, run_clean
+from diagnostics.bisection.repro_harness import BEFORE_FORWARD, Plan
+from diagnostics.bisection.repro_subject import Subject, Subjects, Way, ways
+from diagnostics.bisection.repro_text import script, what_happens
+from diagnostics.bisection.trial import Failure, Kind, ModuleNode
+from diagnostics.bisection.user_sources import UserSources
+from diagnostics.machine import MachineError
+from diagnostics.machine.contract import Child
+
+HANG_LIMIT_S = 30  # a rank that stands still for so long hangs
+LIMIT_S = 120  # of any other script
+MORE_RUNS = 2  # of a script that failed alike once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a script is to show."""
+
+    case: Case
+    failure: Failure
+    modules: Sequence[str]
+    within: str | None
+    model: str  # what the model is called
+    nodes: Sequence[ModuleNode]
+    torch: str = ""
+    repeat: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repro:
+    """A script that failed alike `failed` of `runs` times; no text where none did, and `note` says why."""
+
+    text: str = ""
+    way: Way | None = None
+    needs: tuple[str, ...] = ()
+    failed: int = 0
+    runs: int = 0
+    note: str = ""
+    tried: tuple[str, ...] = ()
+
+
+def find_repro(
+    asked: Asked, recordings: Sequence[Path], sources: UserSources, python: str, child: Child, progress: Progress
+) -> Repro:
+    """Returns the first script, the shortest form first, that fails alike in a clean process."""
+    recording = merged([read_recording(file) for file in recordings])
+    forward = asked.failure.phase not in BEFORE_FORWARD
+    subjects = Subjects(asked.case, recording, asked.nodes, sources, forward=forward)
+    told: list[str] = []
+    for way in ways(asked.case, asked.modules, asked.within):
+        try:
+            subject = subjects.subject(way)
+        except NotTextError as reason:
+            told.append(f"{way.words}: cannot be written down: {reason}")
+            continue
+        except SyntaxError as error:
+            told.append(f"{way.words}: {error.filename}:{error.lineno} cannot be parsed")
+            continue
+        plan = _plan(asked, subject, recording)
+        progress.doing(f"trying a script: {way.words}")
+        found = _tried(asked, subject, plan, python, child)
+        if found.failed:
+            return replace(found, tried=tuple(told))
+        told.append(f"{way.words}: {found.note}")
+    return Repro(note="no script fails in the same way by itself", tried=tuple(told))
+
+
+def _plan(asked: Asked, subject: Subject, recording: Recording) -> Plan:
+    call = recording.call_of(subject.way.path)
+    text = f"{subject.body}\n{' '.join(subject.build)}"
+    return Plan(
+        settings=asked.case.settings,
+        failure=asked.failure,
+        build=subject.build,
+        inputs=subject.inputs,
+        output=call.output if call is not None else None,
+        units=_units(asked.nodes, subject.way.path),
+        group="distributed" in text or "dist." in text or subject.way.imported,
+        environ="environ" in text or subject.way.imported,
+        seed=asked.case.seed,
+        limit_s=HANG_LIMIT_S if asked.failure.kind is Kind.HANG else LIMIT_S,
+    )
+
+
+def _units(nodes: Sequence[ModuleNode], top: str) -> tuple[str, ...]:
+    """Returns the items of the outermost containers below a module that have parameters."""
+    prefix = f"{top}." if top else ""
+    below = [node for node in nodes if node.path.startswith(prefix) and node.path != top]
+    containers = [node.path for node in below if node.container]
+    outer = [one for one in containers if not any(one.startswith(f"{other}.") for other in containers)]
+    return tuple(
+        node.path[len(prefix) :] for node in below if node.parameters and node.path.rpartition(".")[0] in outer
+    )
+
+
+def _tried(asked: Asked, subject: Subject, plan: Plan, python: str, child: Child) -> Repro:
+    title = _title(asked, subject)
+    text = script(subject, plan, title=title, seen="")
+    runs: list[Run] = []
+    most = max(asked.repeat, 1 + MORE_RUNS)
+    try:
+        for number in range(most):
+            runs.append(run_clean(text, python, child, limit_s=plan.limit_s))
+            alike = sum(fails_alike(run, asked.failure) for run in runs)
+            if not alike and number + 1 >= asked.repeat:
+                return Repro(note=_otherwise(runs[-1]))
+    except MachineError as error:
+        return Repro(note=f"it could not be started: {error}")
+    seen = f"{_ended(next(run for run in runs if fails_alike(run, asked.failure)))}, {alike} of {len(runs)} times"
+    return Repro(
+        text=script(subject, plan, title=title, seen=f"{what_happens(asked.failure)}: {seen}"),
+        way=subject.way,
+        needs=subject.needs,
+        failed=alike,
+        runs=len(runs),
+    )
+
+
+def _title(asked: Asked, subject: Subject) -> str:
+    kinds = {node.path: node.class_name for node in asked.nodes}
+    path = subject.way.path
+    what = kinds.get(path, "") or asked.model
+    place = f" ({path} of {asked.model})" if path else f" ({asked.model})" if what != asked.model else ""
+    settings = asked.case.settings
+    where = "" if settings.wrapper == "none" else f" in {settings.wrapper.upper()}"
+    phase = f" in {asked.failure.phase}" if asked.failure.phase else ""
+    torch = f", torch {asked.torch}" if asked.torch else ""
+    return f"{what}{place}{where} {what_happens(asked.failure)}{phase}{torch}."
+
+
+def _ended(run: Run) -> str:
+    if len(run.codes) > 1:
+        return f"exit codes of the ranks {list(run.codes)}"
+    return f"exit code {run.returncode}" if run.returncode is not None else "no end"
+
+
+def _otherwise(run: Run) -> str:
+    if run.returncode is None:
+        return "it did not come to its end"
+    if not any(run.codes):
+        return "it does not fail"
+    said = [
+        line for line in run.stderr.splitlines() if line.strip() and not line.startswith((" ", "Extension modules"))
+    ]
+    return f"it fails otherwise: {_ended(run)}{': ' + said[-1][:160] if said else ''}"

@@ -1,0 +1,229 @@
+"""What a script runs: one module by itself or the whole model, and how it is made. Each way is a try of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from diagnostics.analysis.source_closure import Closure, Own, source_closure
+from diagnostics.analysis.value_text import MADE, NotTextError, Texts
+from diagnostics.bisection.case import Case
+from diagnostics.bisection.recording import Recording
+from diagnostics.bisection.repro_harness import RESERVED, STAND_IN, TREE_LEAVES
+from diagnostics.bisection.trial import ModuleNode
+from diagnostics.bisection.user_sources import UserSources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """A module of the model, built from its recorded constructor arguments or taken from what the factory returns."""
+
+    path: str
+    by_factory: bool = False
+    imported: bool = False  # the user's code is imported and not taken along
+
+    @property
+    def words(self) -> str:
+        """Says which way it is."""
+        what = f"{self.path} alone" if self.path else "the whole model"
+        how = "as the factory builds it" if self.by_factory else "with its recorded arguments"
+        return f"{what}, {how}{', imported from your own code' if self.imported else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """Definitions, the statements that bind `model`, and the text between the brackets of its call."""
+
+    way: Way
+    imports: tuple[str, ...]
+    body: str
+    build: tuple[str, ...]
+    inputs: str
+    needs: tuple[str, ...]
+
+
+def ways(case: Case, modules: Sequence[str], within: str | None) -> list[Way]:
+    """Returns the ways in which a failure may be shown, the shortest script first."""
+    single = list(modules) if len(modules) == 1 else []
+    paths = list(dict.fromkeys([*single, *([within] if within is not None else []), ""]))
+    found = []
+    for imported in (False, True):
+        for path in paths:
+            found.append(Way(path=path, imported=imported))
+            if case.source.factory:
+                found.append(Way(path=path, by_factory=True, imported=imported))
+    return found
+
+
+class Subjects:
+    """Writes subjects for one minimal case."""
+
+    def __init__(
+        self, case: Case, recording: Recording, nodes: Sequence[ModuleNode], sources: UserSources, *, forward: bool
+    ) -> None:
+        self._case, self._recording, self._sources, self._forward = case, recording, sources, forward
+        self._built_as = {node.path: node.built_as for node in nodes}
+        self._nodes = nodes
+        self._owns: list[Own] = []
+
+    def subject(self, way: Way) -> Subject:
+        """Returns what this way runs. Raises NotTextError where it cannot be written down, SyntaxError."""
+        self._owns = []
+        texts = self._texts()
+        build = list(self._building(way, texts))
+        helpers = list(self._edits(way, texts, build))
+        call = self._recording.call_of(way.path)
+        inputs = ""
+        if call is not None:
+            inputs = texts.call(call.args, call.kwargs)
+            build += [] if call.training else ["model.eval()"]
+        elif self._forward:
+            raise NotTextError(f"what {way.path or 'the model'} is called with, which was not seen")
+        closure = self._imported() if way.imported else self._closure()
+        imports = [*closure.imports, *sorted(texts.imports)]
+        helpers += [MADE] if texts.needs_made else []
+        imports += [TREE_LEAVES] if STAND_IN in helpers else []
+        return Subject(
+            way=way,
+            imports=tuple(imports),
+            body="\n\n\n".join(filter(None, [closure.body.strip("\n"), *dict.fromkeys(helpers)])),
+            build=tuple(self._named(line, closure) for line in build),
+            inputs=self._named(inputs, closure),
+            needs=closure.needs,
+        )
+
+    def _texts(self) -> Texts:
+        texts = Texts(
+            at_hand=self._sources.own,
+            called=self._placeholder,
+            construction=lambda name: self._constructed(name, texts),
+            with_keywords=self._is_dataclass,
+        )
+        return texts
+
+    def _placeholder(self, own: Own) -> str:
+        if own not in self._owns:
+            self._owns.append(own)
+        return f"\0{self._owns.index(own)}\0"
+
+    def _named(self, text: str, closure: Closure) -> str:
+        for number, own in enumerate(self._owns):
+            text = text.replace(f"\0{number}\0", closure.names.get(own, own.name))
+        return text
+
+    def _is_dataclass(self, own: Own) -> bool:
+        tree = ast.parse(self._sources[own.module].text)
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and node.name == own.name:
+                return any("dataclass" in ast.unparse(one) for one in node.decorator_list)
+        return False
+
+    def _constructed(self, name: str, texts: Texts) -> str:
+        made = self._recording.constructions.get(name)
+        if made is None:
+            raise NotTextError(f"the arguments of {name}, which were not seen")
+        module, _, kind = name.partition("#")[0].rpartition(".")
+        own = self._sources.own(name)
+        if own is not None:
+            called = texts.name(f"{own.module}:{name.partition('#')[0][len(own.module) + 1 :]}")
+        else:
+            called = texts.name(f"{module}:{kind}")
+        given = [texts.argument(one) for one in made.args]
+        given += [f"{key}={texts.argument(one)}" for key, one in made.kwargs.items()]
+        return f"{called}({', '.join(given)})"
+
+    def _building(self, way: Way, texts: Texts) -> Iterator[str]:
+        if not way.by_factory:
+            built_as = self._built_as.get(way.path, "")
+            if not built_as:
+                raise NotTextError(f"how {way.path or 'the model'} is built, which was not seen")
+            yield f"model = {self._constructed(built_as, texts)}"
+            return
+        called = texts.name(_with_colon(self._case.source.factory))
+        if "\0" not in called:
+            raise NotTextError(f"{self._case.source.factory}, whose source is not at hand")
+        made = (
+            f"{called}()"
+            if self._is_callable(self._owns[-1])
+            else f"{called} if isinstance({called}, torch.nn.Module) else {called}()"
+        )
+        whole = f"({made})" if " if " in made else made
+        yield f"model = {whole}.get_submodule({way.path!r})" if way.path else f"model = {made}"
+
+    def _is_callable(self, own: Own) -> bool:
+        tree = ast.parse(self._sources[own.module].text)
+        kinds = ast.FunctionDef | ast.ClassDef
+        return not any(
+            isinstance(node, ast.Assign)
+            and any(isinstance(one, ast.Name) and one.id == own.name for one in node.targets)
+            for node in tree.body
+        ) or any(isinstance(node, kinds) and node.name == own.name for node in tree.body)
+
+    def _edits(self, way: Way, texts: Texts, build: list[str]) -> Iterator[str]:
+        """Adds the edits below the module to `build`; yields the helpers they need."""
+        edits = self._case.edits
+        if edits.not_built and not way.by_factory:
+            pass  # what was not built is not called either; the whole constructor is tried
+        for path, places in edits.cuts:
+            inner = _below(path, way.path)
+            if inner:
+                build.append(f"kept = [model.get_submodule({inner!r})[place] for place in {list(places)}]")
+                build.append(f"kind = type(model.get_submodule({inner!r}))")
+                parent, _, name = inner.rpartition(".")
+                owner = f"model.get_submodule({parent!r})" if parent else "model"
+                wanted = "kind(kept) if kind is torch.nn.ModuleList else kind(*kept)"
+                build.append(f"setattr({owner}, {name!r}, {wanted})")
+        for path in edits.stand_ins:
+            inner = _below(path, way.path)
+            if inner:
+                build.append(f"stand_in(model.get_submodule({inner!r}), lambda zero: {self._output(path, texts)})")
+                yield STAND_IN
+
+    def _output(self, path: str, texts: Texts) -> str:
+        calls = self._recording.calls.get(path, ())
+        output = next((call.output for call in calls if call.output is not None), None)
+        if output is None:
+            raise NotTextError(f"what {path} gives, which was not seen")
+        return texts.value(_with_gradients(output))
+
+    def _closure(self) -> Closure:
+        closure = source_closure(self._sources, self._owns, reserved=RESERVED)
+        if closure.problems:
+            raise NotTextError(closure.problems[0])
+        missing = [name for name in closure.needs if name in self._sources]
+        if missing:
+            raise NotTextError(f"{missing[0]}, which has parts without a source")
+        return closure
+
+    def _imported(self) -> Closure:
+        if not self._owns:
+            raise NotTextError("your own code, of which nothing is needed")
+        folders = [str(folder) for folder in self._sources.folders]
+        lines = ["import sys", "", f"sys.path[:0] = {folders}"]
+        lines += [f"from {own.module} import {own.name}  # noqa: E402" for own in self._owns]
+        modules = tuple(dict.fromkeys(own.module.partition(".")[0] for own in self._owns))
+        return Closure(imports=(), body="\n".join(lines), names={own: own.name for own in self._owns}, needs=modules)
+
+
+def _with_colon(spec: str) -> str:
+    """Returns "module:name" for "path/module.py:name" too."""
+    where, _, name = spec.rpartition(":")
+    return f"{where.rpartition('/')[2].removesuffix('.py')}:{name}" if where.endswith(".py") else spec
+
+
+def _below(path: str, top: str) -> str:
+    """Returns the path of a module within another one, "" where it is none of its own."""
+    if not top:
+        return path
+    return path[len(top) + 1 :] if path.startswith(f"{top}.") else ""
+
+
+def _with_gradients(structure: Mapping[str, Any]) -> dict[str, Any]:
+    """Marks the floating tensors of an output that carry gradients."""
+    if structure["kind"] == "tensor" and structure.get("grad"):
+        return {**structure, "plus": "zero", "grad": False}
+    if "items" in structure:
+        return {**structure, "items": [_with_gradients(one) for one in structure["items"]]}
+    return dict(structure)
