@@ -83,8 +83,8 @@ class _Work:
         if trial is None:
             return
         self._part("the search for the settings it needs", lambda: self._axes(trial))
-        self._part("the comparison of ways of training it", lambda: self._strategies(trial))
         self._part("the search for the module", lambda: self._model(trial))
+        self._part("the comparison of ways of training it", lambda: self._strategies(trial))
 
     def _part(self, what: str, work: Callable[[], None]) -> None:
         try:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from diagnostics import redact
 from diagnostics.bisection.found import Bisection, Mark, Standing
 from diagnostics.bisection.next_step import next_step
+from diagnostics.bisection.stack_shown import shown_stack
 from diagnostics.bisection.tree_rows import Line, lines_of
 from diagnostics.bisection.tries_shown import result_of
 from diagnostics.bisection.words import certainty, headline, needs, not_needed, often
@@ -104,7 +105,7 @@ def _drawn(line: Line) -> str:
 def _evidence(report: RunReport, found: Bisection) -> Iterator[str]:
     yield from (f"- {inline(one)}" for one in found.evidence)
     if found.failure is not None and found.failure.text:
-        yield from ("", *block(found.failure.text.rstrip().splitlines()[-30:]))
+        yield from ("", *block(shown_stack(found.failure.text)))
 
 
 def _tried(report: RunReport, found: Bisection) -> Iterator[str]:

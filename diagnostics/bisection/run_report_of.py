@@ -9,6 +9,7 @@ from dataclasses import replace
 from importlib.metadata import version
 
 from diagnostics.bisection.found import Bisection
+from diagnostics.bisection.next_step import next_step
 from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.bisection.words import certainty, headline, needs
 from diagnostics.findings import Confidence
@@ -33,6 +34,7 @@ def run_report_of(found: Bisection, seen: RunReport | None, *, command: str, sta
     `seen` is None where no run was watched to its end; what it does not say is taken from the tries.
     """
     report = seen if seen is not None else _empty(started)
+    fix, commands = next_step(found)
     filled = _as_passed(report) if found.failure is None else _as_failed(report, found, found.failure)
     return replace(
         filled,
@@ -42,13 +44,14 @@ def run_report_of(found: Bisection, seen: RunReport | None, *, command: str, sta
         exit_code=found.exit_code,
         exit_code_reason=EXIT_REASONS[found.exit_code],
         notes=(*found.notes, *report.notes),
-        fix_commands=(),
+        fix=fix,
+        fix_commands=tuple(commands),
     )
 
 
 def _as_passed(report: RunReport) -> RunReport:
     return replace(
-        report, outcome=JobOutcome.OK, failure_class=NO_CLASS, culprit_ranks=(), victim_ranks=(), root_cause="", fix=""
+        report, outcome=JobOutcome.OK, failure_class=NO_CLASS, culprit_ranks=(), victim_ranks=(), root_cause=""
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from html import escape
 
 from diagnostics.bisection.found import Mark
 from diagnostics.bisection.tree_rows import Line
 
-ROW, INDENT, LEFT, TOP, CHAR = 22, 22, 24, 96, 7.25
+ROW, INDENT, LEFT, TOP, CHAR, LINE, WRAP = 22, 22, 24, 96, 7.25, 17, 100
 # Colours that people who cannot tell red from green tell apart; the signs say it without any colour.
 LOOKS = {
     Mark.CULPRIT: ("#b2182b", "#ffffff", "X", "the culprit"),
@@ -21,12 +22,14 @@ LOOKS = {
 def tree_svg(title: str, verdict: str, lines: Sequence[Line]) -> str:
     """Returns the picture as one SVG document."""
     used = [mark for mark in LOOKS if any(line.mark is mark for line in lines)]
-    top = TOP + ROW * len(used)
-    texts = [title, verdict, *(LOOKS[mark][3] for mark in used)]
+    said = textwrap.wrap(verdict, WRAP, break_on_hyphens=False)
+    began = TOP + LINE * (len(said) - 1)
+    top = began + ROW * len(used)
+    texts = [title, *said, *(LOOKS[mark][3] for mark in used)]
     widest = max([LEFT + INDENT * line.depth + 30 + CHAR * len(_text(line)) for line in lines] or [0])
     width = int(max(widest, *(LEFT + 30 + CHAR * len(text) for text in texts))) + LEFT
     height = top + ROW * len(lines) + 20
-    body = [*_head(title, verdict, used), *_connections(lines, top)]
+    body = [*_head(title, said), *_legend(used, began - ROW - 2), *_connections(lines, top)]
     for number, line in enumerate(lines):
         body += _drawn(line, top + ROW * number)
     return (
@@ -37,11 +40,15 @@ def tree_svg(title: str, verdict: str, lines: Sequence[Line]) -> str:
     )
 
 
-def _head(title: str, verdict: str, used: Sequence[Mark]) -> Iterator[str]:
+def _head(title: str, said: Sequence[str]) -> Iterator[str]:
     yield f'<text x="{LEFT}" y="34" font-size="15" font-weight="bold" fill="#111111">{escape(title)}</text>'
-    yield f'<text x="{LEFT}" y="58" fill="#111111">{escape(verdict)}</text>'
+    for number, line in enumerate(said):
+        yield f'<text x="{LEFT}" y="{58 + LINE * number}" fill="#111111">{escape(line)}</text>'
+
+
+def _legend(used: Sequence[Mark], top: int) -> Iterator[str]:
     for number, mark in enumerate(used):
-        y = 72 + ROW * number
+        y = top + ROW * number
         yield from _sign(LEFT, y, mark)
         yield f'<text x="{LEFT + 26}" y="{y + 14}" fill="#333333">{escape(LOOKS[mark][3])}</text>'
 

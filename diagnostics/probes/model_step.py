@@ -17,6 +17,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from diagnostics.analysis.job_answers import USAGE_EXIT, adapter_argv, answer_file, last_line, shown_ranks
@@ -68,7 +69,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         )
         ends.append(end)
     answers = [answer for answer in model_answers(config.record_dir, config.nproc) if answer is not None]
-    findings = _findings(ends, answers, _repeated(config.job, config.nproc))
+    findings = _findings(ends, answers, _repeated(config.job, config.nproc), _bisected(config.job, config.nproc))
     return Result(title=_title(answers, config.nproc), findings=findings, measured=_measured(answers, ends))
 
 
@@ -77,21 +78,38 @@ def _fresh_folder(folder: Path) -> Path:
     return make_record_folder(folder)
 
 
-def _findings(ends: Sequence[RankEnd], answers: Sequence[ModelAnswer], rerun: str) -> tuple[Finding, ...]:
+def _findings(
+    ends: Sequence[RankEnd], answers: Sequence[ModelAnswer], rerun: str, bisection: str
+) -> tuple[Finding, ...]:
     refused = [end for end in ends if end.returncode == USAGE_EXIT and end.exception is None]
     if refused:
         return (_refused(refused, rerun),)
     # Ranks whose parameters differ break in the wrap: parameters-agree names the cause.
     role = Role.CASCADE if disagreeing(answers) else Role.ROOT
-    return tuple(rank_finding(CODE, group, rerun=rerun, role=role) for group in alike(culprits(ends)))
+    told = [rank_finding(CODE, group, rerun=rerun, role=role) for group in alike(culprits(ends))]
+    return tuple(_with_bisection(finding, bisection) for finding in told)
+
+
+def _with_bisection(finding: Finding, command: str) -> Finding:
+    """Returns the finding with the command that finds the smallest module, unless somebody else ended the rank."""
+    if finding.fix is None or finding.name == "killed-externally":
+        return finding
+    return replace(finding, fix=replace(finding.fix, commands=(*finding.fix.commands, command)))
 
 
 def _repeated(job: JobDescription, nproc: int) -> str:
     """Returns the command line that runs this stage again."""
-    overrides = [part for override in job.overrides for part in ("--set", override)]
-    return shlex.join(
-        ["ups-doctor", "preflight", str(job.config), "--stages", "model", "--nproc", str(nproc), *overrides]
-    )
+    words = ["ups-doctor", "preflight", str(job.config), "--stages", "model", "--nproc", str(nproc), *_sets(job)]
+    return shlex.join(words)
+
+
+def _bisected(job: JobDescription, nproc: int) -> str:
+    """Returns the command line that finds the smallest module that fails."""
+    return shlex.join(["ups-doctor", "bisect-model", str(job.config), "--nproc", str(nproc), *_sets(job)])
+
+
+def _sets(job: JobDescription) -> list[str]:
+    return [part for override in job.overrides for part in ("--set", override)]
 
 
 def _refused(ends: Sequence[RankEnd], rerun: str) -> Finding:

@@ -76,7 +76,10 @@ def test_a_module_that_segfaults_on_rank_1_only_is_named(machine, preflight, tmp
     assert f"> {READ:4d}      return ctypes.string_at(address)" in source.observed.splitlines()
     assert stack.observed.splitlines()[0] == "Segmentation fault"
     assert finding.fix is not None
-    assert finding.fix.commands == (f"ups-doctor preflight {tmp_path}/config.json --stages model --nproc 2",)
+    assert finding.fix.commands == (
+        f"ups-doctor preflight {tmp_path}/config.json --stages model --nproc 2",
+        f"ups-doctor bisect-model {tmp_path}/config.json --nproc 2",
+    )
 
 
 @pytest.mark.slow
