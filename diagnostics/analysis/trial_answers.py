@@ -34,7 +34,8 @@ class RankAnswer:
     refusal: str = ""
     hint: str = ""
     error: RankError | None = None
-    nonfinite: str = ""
+    nonfinite: str = ""  # "loss", "gradient of NAME", "parameter NAME"
+    nonfinite_step: int = 0
     gradients: str = ""
     parameters: str = ""
     tree: tuple[Mapping[str, Any], ...] = ()
@@ -55,6 +56,7 @@ def read_rank_answer(data: Mapping[str, Any] | None) -> RankAnswer | None:
             hint=str(data.get("hint") or ""),
             error=_error(error) if error else None,
             nonfinite=str(data.get("nonfinite") or ""),
+            nonfinite_step=int(data.get("nonfinite_step") or 0),
             gradients=str(data.get("gradients") or ""),
             parameters=str(data.get("parameters") or ""),
             tree=tuple(node for node in data.get("tree") or () if isinstance(node, Mapping)),

@@ -14,16 +14,16 @@ from diagnostics.bisection.trial import PHASES, Failure, Kind
 from diagnostics.redact import text as without_secrets
 
 SAME_TIME_S = 0.05  # ranks that end this close to each other ended at once: the lower one is named
-AGREEING = ("ddp", "fabric")  # wrappers after which gradients and parameters are equal on all ranks
 NO_MEMORY = re.compile(
     r"can't allocate memory|cannot allocate memory|std::bad_alloc|out of memory|OutOfMemoryError|^MemoryError",
     re.IGNORECASE,
 )
+_PHASES_OF = {"loss": "loss", "gradient": "backward", "parameter": "optimizer"}
 # What C++ says before it aborts; glibc's words about a broken heap differ from run to run and are left out.
 _ABORTED = re.compile(r"^\s*what\(\):\s*(.+)$|^.*: (Assertion `.+' failed)\.?$|^(std::bad_alloc)$", re.MULTILINE)
 
 
-def failure_of(runs: Sequence[RankRun], *, wrapper: str, cwd: str) -> Failure | None:
+def failure_of(runs: Sequence[RankRun], *, cwd: str) -> Failure | None:
     """Returns how the run failed, None where every rank came to its end with numbers that are right."""
     acted = [run for run in runs if run.acted]
     if acted:
@@ -33,7 +33,7 @@ def failure_of(runs: Sequence[RankRun], *, wrapper: str, cwd: str) -> Failure | 
     lost = [run for run in runs if not run.done and not run.end.ended]
     if lost:
         return _first_alike(lost, cwd)
-    return _nonfinite(runs) or (_disagreement(runs) if wrapper in AGREEING else None)
+    return _nonfinite(runs) or _disagreement(runs)
 
 
 def fault_of_ours(runs: Sequence[RankRun]) -> str:
@@ -62,6 +62,8 @@ def _of_rank(run: RankRun, cwd: str) -> Failure:
         message = next(filter(None, said[-1]), "") if said else ""
         kind = Kind.MEMORY if NO_MEMORY.search(message) else Kind.SIGNAL
         place = _place(run.fault_frames or run.leaving_frames, cwd)
+        if kind is Kind.MEMORY:  # the same limit shows in many ways
+            return _built(run, kind, "", "", place, _stack_text(run))
         return _built(run, kind, run.killed, message, place, _stack_text(run))
     if error is not None and error.type != "SystemExit":
         said_it = f"{error.type}: {error.message}"
@@ -105,7 +107,7 @@ def _hang(runs: Sequence[RankRun], cwd: str) -> Failure:
 
 
 def _nonfinite(runs: Sequence[RankRun]) -> Failure | None:
-    """Returns the first thing that is not a number: a loss before a gradient, whose name moves with an edit."""
+    """Returns the first thing that is no number: a loss before a gradient or a parameter, whose names an edit moves."""
     found = [run for run in runs if run.answer is not None and run.answer.nonfinite]
     if not found:
         return None
@@ -116,8 +118,8 @@ def _nonfinite(runs: Sequence[RankRun]) -> Failure | None:
     return Failure(
         kind=Kind.NONFINITE,
         detail=said.split(" ")[0],
-        phase="loss" if of_loss else "backward",
-        step=first.answer.step if first.answer is not None else 0,
+        phase=_PHASES_OF.get(said.split(" ")[0], ""),
+        step=first.answer.nonfinite_step if first.answer is not None else 0,
         ranks=ranks,
         text=f"{said} is not finite",
     )

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from diagnostics.analysis.job_answers import last_line
+from diagnostics.bisection.attempts import Attempts
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.deadlines import Deadlines
-from diagnostics.bisection.failures import failure_of, fault_of_ours
-from diagnostics.bisection.one_run import Asked, Surroundings, run_once
+from diagnostics.bisection.lanes import Lanes
+from diagnostics.bisection.one_run import Surroundings, may_fork
 from diagnostics.bisection.progress import Progress
-from diagnostics.bisection.rank_runs import RankRun, out_of_time
 from diagnostics.bisection.recorded import base_of, best_recording, file_of, records
+from diagnostics.bisection.side_effects import FolderState, what_will_run, written_line
 from diagnostics.bisection.trial import Failure, OutOfTries, Trial
-from diagnostics.bisection.tries_file import TriesFile, known_case, read_node
-from diagnostics.checks import ChildTimeout
-from diagnostics.errors import DoctorError
-from diagnostics.machine import MachineError
+from diagnostics.bisection.tries_file import TriesFile, known_case
 from diagnostics.machine.contract import Ranks
-from diagnostics.redact import text
+
+KEPT_FREE = 0.1  # of the memory that is free when a try begins
+WHAT_MODULES_GIVE = "the model as it is, for what its modules give"
 
 
 class Tries:
-    """The Oracle that runs cases. `sought`, once it is known, decides a case at its first run that shows it."""
+    """The Oracle that runs cases. Set `sought` once it is known: it decides a case at its first run that shows it."""
 
     def __init__(
         self,
@@ -38,127 +35,118 @@ class Tries:
         deadline_s: float | None = None,
         max_tries: int | None = None,
         memory_bytes: int = 0,
+        available_bytes: Callable[[], int] | None = None,
+        jobs: int | None = None,
+        cores: float = 1.0,
     ) -> None:
-        """`folder` takes the recordings; `max_tries` counts cases that are run, not those known from `file`."""
-        self.sought: Failure | None = None
+        """`folder` takes the recordings; `max_tries` counts cases that are run, not those known from `file`.
+
+        `available_bytes` gives what a try may take of the memory where `memory_bytes`, the limit of a rank, is 0.
+        """
         self.most: int | None = max_tries  # of tries, as far as it is known
         self.tries = 0
-        self._ranks, self._around, self._file, self._progress = ranks, around, file, progress
-        self._recordings = folder / "structures"
-        self._repeat, self._max_tries, self._memory_bytes = repeat, max_tries, memory_bytes
-        self._deadlines = Deadlines(deadline_s)
-        self._hangs: list[Failure] = []  # seen under a generous deadline
+        self._file, self._progress, self._around = file, progress, around
+        self._folder, self._recordings = folder, folder / "structures"
+        self._max_tries, self._memory_bytes, self._available_bytes = max_tries, memory_bytes, available_bytes
+        self._attempts = Attempts(around, repeat=repeat, deadline_s=deadline_s, memory_bytes=self._limit)
+        self._lanes = Lanes(ranks, around.python, jobs=jobs, cores=cores)
+        self._side_by_side = 1
+        self._told = False  # what will run, and what the first try wrote
         self._seconds = 0.0
+
+    @property
+    def sought(self) -> Failure | None:
+        """The failure that is looked for."""
+        return self._attempts.sought
+
+    @sought.setter
+    def sought(self, failure: Failure | None) -> None:
+        self._attempts.sought = failure
 
     def ask(self, case: Case, why: str) -> Trial:
         """Returns what the case gives; see trial.Oracle. Raises OutOfTries, DoctorError."""
-        known = known_case(self._file, case)
-        if known is not None:
-            return known
-        if not records(case) and self.recording(case) is None:
-            self.ask(base_of(case), "the model as it is, for what its modules give")
-        self._announce(why)
-        trial = self._tried(case)
-        self._file.add(trial)
-        self._seconds += trial.seconds * trial.runs
-        self._progress.tried(why, trial)
-        return trial
+        return self.ask_all([(case, why)])[0]
 
     def ask_all(self, cases: Sequence[tuple[Case, str]]) -> list[Trial]:
-        """Returns what each case gives."""
-        return [self.ask(case, why) for case, why in cases]
+        """Returns what each case gives, side by side where the cores have room. Raises OutOfTries, DoctorError."""
+        unknown = {case.key: (case, why) for case, why in cases if known_case(self._file, case) is None}
+        bases = {base_of(case).key: base_of(case) for case, _ in unknown.values() if self._lacks_recording(case)}
+        self._try([(base, WHAT_MODULES_GIVE) for base in bases.values()])
+        self._try(list(unknown.values()))
+        found = [known_case(self._file, case) for case, _ in cases]
+        if None in found:
+            raise OutOfTries(f"{self.tries} cases were tried, as many as were allowed")
+        return [trial for trial in found if trial is not None]
 
     def expect(self, more: int) -> None:
         """Says how many more tries there may be at most, for the progress."""
         most = self.tries + more
         self.most = most if self._max_tries is None else min(most, self._max_tries)
 
+    def recording(self, case: Case) -> Path | None:
+        """Returns the file with what the modules of this model took and gave, None where no run has left one."""
+        return best_recording(self._recordings, case, self._file.known.values())
+
+    def close(self) -> None:
+        """Ends all ranks; they start again when a case is asked for."""
+        self._lanes.close()
+
+    def _lacks_recording(self, case: Case) -> bool:
+        return not records(case) and self.recording(case) is None and known_case(self._file, base_of(case)) is None
+
+    def _try(self, cases: Sequence[tuple[Case, str]]) -> None:
+        """Tries what is not known, as far as the number of tries allows."""
+        cases = [(case, why) for case, why in cases if known_case(self._file, case) is None]
+        if not cases:
+            return
+        allowed = cases if self._max_tries is None else cases[: max(0, self._max_tries - self.tries)]
+        before = self._first_look(allowed)
+        forked = [one for one in allowed if may_fork(one[0], self._lanes.warmed(), self._around)]
+        self._side_by_side = self._lanes.room_for([case for case, _ in forked])
+        together = forked if self._side_by_side > 1 else []
+        self._try_together(together)
+        self._side_by_side = 1
+        for case, why in allowed:
+            if (case, why) not in together:
+                self._announce(why)
+                self._keep(self._tried(case, self._lanes.warmed()), why)
+        if before is not None and (line := written_line(before.written())):
+            self._progress.say(line)
+
+    def _try_together(self, cases: Sequence[tuple[Case, str]]) -> None:
+        tasks = [lambda ranks, case=case: self._tried(case, ranks) for case, _ in cases]
+        results = self._lanes.run(tasks, self._side_by_side, lambda number: self._announce(cases[number][1]))
+        for (_, why), trial in zip(cases, results, strict=True):
+            self._keep(trial, why)
+
+    def _first_look(self, cases: Sequence[tuple[Case, str]]) -> FolderState | None:
+        """Says what will run before the first try; returns the state of the current folder before it."""
+        if self._told or not cases:
+            return None
+        self._told = True
+        self._progress.say(what_will_run(cases[0][0].source))
+        return FolderState(Path.cwd(), but=self._folder)
+
     def _announce(self, why: str) -> None:
-        if self._max_tries is not None and self.tries >= self._max_tries:
-            raise OutOfTries(f"{self.tries} cases were tried, as many as were allowed")
         self.tries += 1
         done = self.tries - 1
         left_s = self._seconds / done * (self.most - done) if done and self.most is not None else None
         self._progress.trying(why, number=self.tries, most=self.most, left_s=left_s)
 
-    def _tried(self, case: Case) -> Trial:
-        """Runs the case as often as wanted; one verdict over all runs."""
-        runs: list[Trial] = []
-        while len(runs) < self._repeat:
-            runs.append(self._once(case))
-            if runs[-1].refusal or (self.sought is not None and runs[-1].shows(self.sought)):
-                break
-        return _one_verdict(runs, self.sought)
-
-    def _once(self, case: Case) -> Trial:
-        """Runs the case once. A hang under a short deadline counts where it is known, else it is tried for longer."""
-        trial, late = self._under(case, self._deadlines.usual(case))
-        if not late:
-            if trial.passed:
-                self._deadlines.learn(case, trial.seconds)
-            return trial
-        short = self._deadlines.usual(case) < self._deadlines.generous(case)
-        if short and any(trial.shows(hang) for hang in self._hangs):
-            return trial
-        if short:
-            trial, late = self._under(case, self._deadlines.generous(case))
-        if late and trial.failure is not None:
-            self._hangs.append(trial.failure)
-        return trial
-
-    def _under(self, case: Case, deadline_s: float) -> tuple[Trial, bool]:
-        """Returns what one run gave, and whether the deadline ended it."""
+    def _tried(self, case: Case, ranks: Ranks) -> Trial:
         recording = file_of(self._recordings, case) if records(case) else self.recording(case)
         if recording is not None:
             recording.parent.mkdir(parents=True, exist_ok=True)
-        asked = Asked(
-            deadline_s=deadline_s,
-            structures=recording,
-            record=records(case),
-            memory_bytes=self._memory_bytes,
-        )
-        try:
-            runs, seconds = run_once(case, asked, self._ranks, self._around)
-        except (MachineError, ChildTimeout) as error:
-            raise DoctorError(f"no rank could be run: {error}") from error
-        broken = fault_of_ours(runs)
-        if broken:
-            raise DoctorError(f"the try itself is at fault, not the model: {last_line(broken)}", hint=text(broken))
-        return _trial(case, runs, seconds), out_of_time(runs)
+        return self._attempts.of(case, ranks, structures=recording, record=records(case))
 
-    def recording(self, case: Case) -> Path | None:
-        """Returns the file with what the modules of this model took and gave, None where no run has left one."""
-        return best_recording(self._recordings, case, self._file.known.values())
+    def _keep(self, trial: Trial, why: str) -> None:
+        self._file.add(trial)
+        self._seconds += trial.seconds * trial.runs
+        self._progress.tried(why, trial)
 
-
-def _trial(case: Case, runs: Sequence[RankRun], seconds: float) -> Trial:
-    answers = [run.answer for run in runs if run.answer is not None]
-    refused = next((answer for answer in answers if answer.refusal), None)
-    failure = failure_of(runs, wrapper=case.settings.wrapper, cwd=str(Path.cwd())) if refused is None else None
-    tree = next((answer.tree for answer in answers if answer.tree), ())
-    return Trial(
-        case=case,
-        failure=failure,
-        refusal=refused.refusal if refused is not None else "",
-        hint=refused.hint if refused is not None else "",
-        seconds=round(seconds, 3),
-        failed=int(failure is not None),
-        tree=tuple(read_node(node) for node in tree),
-        torch=answers[0].torch if answers else "",
-    )
-
-
-def _one_verdict(runs: Sequence[Trial], sought: Failure | None) -> Trial:
-    """Returns one trial for all runs: of several ways to fail the one that is sought, else the most frequent."""
-    failures = [run.failure for run in runs if run.failure is not None]
-    wanted = [failure for failure in failures if sought is not None and failure.same_as(sought)]
-    shown = wanted[0] if wanted else max(failures, key=lambda one: sum(map(one.same_as, failures)), default=None)
-    first = next((run for run in runs if run.refusal or run.failure is shown), runs[0])
-    return replace(
-        first,
-        failure=shown,
-        seconds=round(sum(run.seconds for run in runs) / len(runs), 3),
-        runs=len(runs),
-        failed=sum(shown.same_as(failure) for failure in failures) if shown is not None else 0,
-        tree=max((run.tree for run in runs), key=len),
-    )
+    def _limit(self, case: Case) -> int:
+        """Returns the bytes that a rank may take."""
+        if self._memory_bytes or self._available_bytes is None:
+            return self._memory_bytes
+        share = self._available_bytes() * (1 - KEPT_FREE)
+        return int(share / case.settings.world / self._side_by_side)

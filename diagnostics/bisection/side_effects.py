@@ -1,0 +1,69 @@
+"""What the user's code does beside building a model: said before the first try, and seen after it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from diagnostics.bisection.case import Source
+
+MOST_FILES = 20_000
+SHOWN = 5
+NOT_LOOKED_INTO = {"__pycache__", "node_modules", "site-packages"}
+
+
+def what_will_run(source: Source) -> str:
+    """Returns one sentence that says whose code each try runs, and what comes of it."""
+    if source.capture:
+        return "each try builds the captured model anew: what its constructor writes, downloads or sends happens again"
+    named = [source.factory, source.inputs] if source.factory else [" ".join(source.adapter)]
+    run = " and ".join(filter(None, named))
+    return f"each try runs {run} in processes of its own: what that writes, downloads or sends happens again each time"
+
+
+class FolderState:
+    """The files of a folder with size and time of change; hidden folders are left out, and so is `but`."""
+
+    def __init__(self, folder: Path, but: Path) -> None:
+        self._folder, self._but = folder, but
+        self._before = self._now()
+
+    def written(self) -> tuple[str, ...]:
+        """Returns the files that are new or changed since then, relative to the folder."""
+        now = self._now() if self._before is not None else None
+        if now is None or self._before is None:
+            return ()
+        return tuple(sorted(name for name, state in now.items() if self._before.get(name) != state))
+
+    def _now(self) -> dict[str, tuple[int, int]] | None:
+        """Returns size and time of each file, None where there are too many to look at."""
+        found: dict[str, tuple[int, int]] = {}
+        for path in _files(self._folder, self._but):
+            if len(found) >= MOST_FILES:
+                return None
+            try:
+                state = path.lstat()
+            except OSError:  # gone meanwhile
+                continue
+            found[str(path.relative_to(self._folder))] = (state.st_size, state.st_mtime_ns)
+        return found
+
+
+def written_line(names: Iterable[str]) -> str:
+    """Returns what the first try wrote in words, "" where it wrote nothing."""
+    written = list(names)
+    if not written:
+        return ""
+    shown = ", ".join(written[:SHOWN]) + (", ..." if len(written) > SHOWN else "")
+    files = f"{len(written)} file{'s' * (len(written) > 1)}"
+    return f"the first try wrote {files} in the current folder ({shown}); the others will, too"
+
+
+def _files(folder: Path, but: Path) -> Iterator[Path]:
+    for inside, folders, names in os.walk(folder):
+        place = Path(inside)
+        folders[:] = [
+            name for name in folders if not name.startswith(".") and name not in NOT_LOOKED_INTO and place / name != but
+        ]
+        yield from (place / name for name in names)
