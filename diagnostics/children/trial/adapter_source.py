@@ -43,7 +43,8 @@ class Adapter:
             if left.code == 2:
                 lines = told.getvalue().strip().splitlines() or ["the adapter %s refuses this CONFIG" % self.module]
                 raise Refusal(lines[0], "\n".join(line.strip() for line in lines[1:])) from None
-            raise
+            if left.code:
+                raise
         finally:
             sys.argv, sys.stderr = before
             del sys.modules[HANDED_OVER]

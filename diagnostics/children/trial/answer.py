@@ -17,6 +17,7 @@ class Answer:
     def __init__(self, file):
         self.file = Path(file)
         self.paths = {}  # id of a module -> its dotted path, once the model is known
+        self.listener = None  # is told the name of each phase, with "B" as it begins and "E" at its end
         self.content = {
             "torch": str(torch.__version__),
             "phase": "",
@@ -40,9 +41,16 @@ class Answer:
         self.content.update(phase=name, step=step)
         self.write()
         announce("step %d: %s" % (step, name) if step else name)
+        self.tell(name, "B")
         began = time.monotonic()
         yield
+        self.tell(name, "E")
         self.content["phases"].append([name, time.monotonic() - began])
+
+    def tell(self, name, kind):
+        """Passes the beginning or end of a phase on."""
+        if self.listener is not None:
+            self.listener(name, kind)
 
     def note(self, **values):
         """Sets parts of the answer; they are written with the next phase."""

@@ -12,7 +12,7 @@ def handed_over(calls, workers):
 
 
 class Calls(torch.utils.data.Dataset):
-    """The calls as a dataset of whole batches; tensors on a GPU stay where they are and go by number."""
+    """The calls as a dataset of whole batches."""
 
     def __init__(self, calls):
         self.calls = calls

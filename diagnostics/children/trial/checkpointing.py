@@ -2,6 +2,7 @@
 
 import functools
 
+import torch
 from torch.utils.checkpoint import checkpoint
 
 
@@ -11,5 +12,6 @@ def add(model):
     The forward is replaced and no module put around it: names and parameters stay what the wrappers see.
     """
     for path, module in model.named_modules():
-        if path and any(True for _ in module.children()):
+        compiled = isinstance(module, torch.jit.ScriptModule)
+        if path and not compiled and any(True for _ in module.children()):
             module.forward = functools.partial(checkpoint, module.forward, use_reentrant=False)

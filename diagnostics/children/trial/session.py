@@ -7,11 +7,11 @@ import sys
 import torch
 
 from ..inspection.refusal import Refusal
-from ..inspection.values import moved
 from . import checkpointing, edits, group, memory, wrappers
 from .answer import Answer
 from .source import source_of
 from .stepping import Steps
+from .trace import traced
 
 
 def run(request, rank, world_size):
@@ -60,7 +60,6 @@ def attempt(request, rank, world_size, answer):
         answer.note(tree=edits.tree(model))
     with answer.phase("move"):
         model.to(device)
-        calls = [(moved(args, device), moved(kwargs, device)) for args, kwargs in calls]
     steps = Steps(request, answer, model, calls, device)
     steps.make_lazy_parameters()
     if settings["checkpointing"]:
@@ -68,7 +67,8 @@ def attempt(request, rank, world_size, answer):
     with answer.phase("wrap"):
         steps.wrap(wrapper)
     seed_all(request["seed"] + rank)
-    steps.run(records)
+    with traced(request.get("profile", "").replace("{rank}", str(rank)), answer, not settings["compile"]):
+        steps.run(records)
     with answer.phase("end"):
         group.end()
 
@@ -79,6 +79,7 @@ def prepared(request, rank, answer, source):
     seed_all(request["seed"])  # the same model on every rank
     with answer.phase("construct"), edits.building(request):
         model = source.build()
+    torch.set_num_threads(settings["threads"])  # user code sets numbers of its own
     model.train()
     seed_all(request["seed"] + rank)  # but batches of its own
     with answer.phase("batch"):

@@ -4,7 +4,7 @@ import contextlib
 
 import torch
 
-from ..inspection.values import loss_of
+from ..inspection.values import loss_of, moved
 from . import digests, edits, nonfinite
 from .batches import handed_over
 
@@ -24,7 +24,7 @@ class Steps:
         unmade = getattr(torch.nn.parameter, "UninitializedTensorMixin", ())
         if any(isinstance(one, unmade) for one in self.model.parameters()):
             with self.answer.phase("forward"), torch.no_grad():
-                args, kwargs = self.calls[0]
+                args, kwargs = moved(self.calls[0], self.device)
                 self.model(*args, **kwargs)
 
     def wrap(self, wrapper):
@@ -42,7 +42,7 @@ class Steps:
             losses = []
             for last in [False] * (self.settings["accumulate"] - 1) + [True]:
                 with self.answer.phase("batch", step):
-                    call = next(following)
+                    call = moved(next(following), self.device)
                 with self.wrapper.accumulating(self.wrapped, last):
                     losses.append(self.forward_backward(step, call, records and step == 1 and not losses))
             self.answer.note(losses=[*self.answer.content["losses"], shown(losses)])
