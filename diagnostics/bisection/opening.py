@@ -9,6 +9,7 @@ from diagnostics.bisection.one_run import Surroundings
 from diagnostics.bisection.oracle import Tries
 from diagnostics.bisection.place import TRIES
 from diagnostics.bisection.progress import Progress
+from diagnostics.bisection.source_stamp import source_stamp
 from diagnostics.bisection.tries_file import TriesFile
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.machine import Machine
@@ -18,6 +19,7 @@ def open_tries(wanted: Wanted, machine: Machine, progress: Progress) -> Tries:
     """Returns the oracle of one bisection. Raises MachineError, ChildTimeout where torch cannot be imported."""
     torch = machine.ranks.torch_facts()
     stamp = {"python": torch.python, "torch": torch.torch, "folder": str(Path.cwd())}
+    stamp["the source"] = source_stamp(wanted.sources, Path.cwd())
     file = TriesFile(wanted.folder / TRIES, stamp)
     if file.set_aside:
         progress.say(f"the tries in {TRIES} do not count: {file.set_aside}")
@@ -31,4 +33,7 @@ def open_tries(wanted: Wanted, machine: Machine, progress: Progress) -> Tries:
         deadline_s=wanted.deadline_s,
         max_tries=wanted.max_tries,
         memory_bytes=wanted.memory_bytes,
+        available_bytes=machine.memory.available_bytes,
+        jobs=wanted.jobs,
+        cores=machine.limits.cpu_count(),
     )

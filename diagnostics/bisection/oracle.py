@@ -16,6 +16,7 @@ from diagnostics.bisection.trial import Failure, OutOfTries, Trial
 from diagnostics.bisection.tries_file import TriesFile, known_case
 from diagnostics.machine.contract import Ranks
 
+LEAST_BYTES = 1 << 30  # threads and libraries alone reserve hundreds of MiB
 KEPT_FREE = 0.1  # of the memory that is free when a try begins
 WHAT_MODULES_GIVE = "the model as it is, for what its modules give"
 
@@ -149,4 +150,4 @@ class Tries:
         if self._memory_bytes or self._available_bytes is None:
             return self._memory_bytes
         share = self._available_bytes() * (1 - KEPT_FREE)
-        return int(share / case.settings.world / self._side_by_side)
+        return max(LEAST_BYTES, int(share / case.settings.world / self._side_by_side))
