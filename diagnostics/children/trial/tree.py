@@ -1,0 +1,39 @@
+"""The modules of a model, as the search for a culprit needs to know them."""
+
+import hashlib
+
+import torch
+
+from . import classes
+from .cuts import LISTS
+
+
+def nodes(model, name_of, arguments):
+    """Returns JSON of ModuleNode for each module as it was built, and "alike": what modules built alike share.
+
+    `name_of(module)` gives what it was built as, `arguments` those of each constructor.
+    """
+    return [
+        {
+            "path": path,
+            "class_name": type(module).__name__,
+            "place": classes.place(type(module)),
+            "built_as": name_of(module),
+            "parameters": sum(one.numel() for one in module.parameters() if not lazy(one)),
+            "container": isinstance(module, LISTS),
+            "alike": likeness(module, arguments.get(name_of(module), "")),
+        }
+        for path, module in model.named_modules()
+    ]
+
+
+def likeness(module, arguments):
+    """Returns a name that modules of the same class, construction and parameter shapes share."""
+    shapes = [(name, tuple(one.shape)) for name, one in module.named_parameters() if not lazy(one)]
+    text = repr((type(module).__module__, type(module).__qualname__, repr(module), shapes, arguments))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def lazy(parameter):
+    """Whether a parameter waits for a first forward to get its shape."""
+    return isinstance(parameter, getattr(torch.nn.parameter, "UninitializedTensorMixin", ()))
