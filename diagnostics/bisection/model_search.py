@@ -87,6 +87,7 @@ class _Search:
 
     def cut_short(self) -> ModuleFound:
         """What is known where the tries ran out."""
+        self.gone = self.removals.unneeded
         return self._told(ModuleFound(minimal=self.failing, undecided="the search for the module ran out of tries"))
 
     def _narrow(self, *, gone: Collection[str] = (), kept: Collection[str] = ()) -> Narrowed:
@@ -174,19 +175,31 @@ class _Search:
     def _each(self, first: str) -> ModuleFound:
         """Without the first it fails all the same: another one fails by itself, too, as a rule of the same class."""
         same = self._of_its_class(first)
-        other = next((name for name in reversed(same) if name != first), None)
-        if other is not None and self.removals.ask(self.tree.roots(same)) is Answer.PASSES:
-            self.heals = self.removals.trial(self.tree.roots(same))
-            self.alone = self.removals.alone(first)
-            fails = [self.removals.answer(one) is Answer.FAILS for one in (self.alone, self.removals.alone(other))]
-            if all(fails):
-                return self._named(same, self.alone, relation=Relation.EACH)
+        if first in same and len(same) > 1 and self.removals.ask(same) is Answer.PASSES and self._all_fail(first, same):
+            self.heals, self.alone = self.removals.trial(same), self.removals.alone(first)
+            tried = len(_sample(first, same))
+            notes = (f"{tried} of the {len(same)} were run alone",) if tried < len(same) else ()
+            return self._named(same, self.alone, relation=Relation.EACH, notes=notes)
         return self._each_by_itself(first)
+
+    def _all_fail(self, first: str, same: Sequence[str]) -> bool:
+        """Returns whether some of a class fail alone, and it still fails without just these."""
+        some = _sample(first, same)
+        if not all(self.removals.answer(self.removals.alone(name)) is Answer.FAILS for name in some):
+            return False
+        return len(some) == len(same) or self.removals.ask(some) is Answer.FAILS
 
     def _of_its_class(self, name: str) -> tuple[str, ...]:
         wanted = next(node for node in self.nodes if node.path == name)
         kind = (wanted.class_name, wanted.place)
-        return tuple(node.path for node in self.nodes if (node.class_name, node.place) == kind and node.replaceable)
+        alike = [node.path for node in self.nodes if (node.class_name, node.place) == kind]
+        # One that holds another of them would fail alone because of that one.
+        return tuple(
+            path
+            for path in alike
+            if self.tree.parts[path].removable
+            and not any(one != path and one in self.tree.below(path) for one in alike)
+        )
 
     def _each_by_itself(self, first: str) -> ModuleFound:
         found = [first]
@@ -266,3 +279,8 @@ class _Search:
 
     def _told(self, found: ModuleFound, tried: Sequence[Trial] = ()) -> ModuleFound:
         return told(found, self.nodes, self.tree, gone=tuple(self.gone), tried=tried)
+
+
+def _sample(first: str, same: Sequence[str]) -> tuple[str, ...]:
+    """Returns all of a few, else the first that was found and those at both ends."""
+    return tuple(same) if len(same) <= MOST_ALONE else tuple(dict.fromkeys((first, same[0], same[-1])))

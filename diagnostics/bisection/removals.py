@@ -20,10 +20,14 @@ class Removals:
         self._failing = failing
         self._failure = failure
         self._tree = tree
+        self.unneeded: frozenset[str] = frozenset()  # the most that was taken out while it still failed
 
     def ask(self, removed: Collection[str]) -> Answer:
         """Returns whether the failure is still there without these."""
-        return self.answer(self.trial(removed))
+        said = self.answer(self.trial(removed))
+        if said is Answer.FAILS and len(self._tree.covered(removed)) > len(self._tree.covered(self.unneeded)):
+            self.unneeded = frozenset(removed)
+        return said
 
     def trial(self, removed: Collection[str]) -> Trial:
         """Returns what the model gives without these."""
