@@ -5,28 +5,54 @@ What one part cannot say costs its own answer, never those of the others.
 
 from __future__ import annotations
 
+import os
 import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
 
 from diagnostics import redact
+from diagnostics.bisection.axes_search import search_axes
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.failing_case import failing, look_for_failure
 from diagnostics.bisection.found import Bisection
+from diagnostics.bisection.hand_over import hand_over
+from diagnostics.bisection.model_search import search_model
+from diagnostics.bisection.one_run import Surroundings
 from diagnostics.bisection.progress import Progress
 from diagnostics.bisection.run_report_of import run_report_of
-from diagnostics.bisection.trial import Kind, Oracle, OutOfTries, Trial
+from diagnostics.bisection.shrinking import shrink
+from diagnostics.bisection.strategies import compare_strategies
+from diagnostics.bisection.traces import trace
+from diagnostics.bisection.trial import Failure, Kind, Oracle, OutOfTries, Trial
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.bisection.watched import watched
 from diagnostics.capture import keep_text
 from diagnostics.checks import ChildTimeout
 from diagnostics.errors import DoctorError, UsageError
-from diagnostics.machine import MachineError
+from diagnostics.machine import Machine, MachineError
 from diagnostics.matches import JobOutcome
 from diagnostics.run_report import RunReport
 
 STALL_S = {True: 10.0, False: 60.0}  # whether it is known to hang
+SHRINKING_TRIES = 12
+AXES_TRIES, STRATEGIES_TRIES = 14, 4  # about as many as they ever take
+FAULTS = "doctor-error.txt"
+
+
+class Counting(Oracle, Protocol):
+    """An oracle that knows what is looked for, and counts."""
+
+    sought: Failure | None
+    tries: int
+
+    def expect(self, more: int) -> None:
+        """Says how many more tries there may be at most."""
+
+    def recording(self, case: Case) -> Path | None:
+        """Returns the file with what the modules of this model took and gave."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -37,15 +63,13 @@ class Interrupted(KeyboardInterrupt):
         self.found, self.report = found, report
 
 
-def bisect(
-    wanted: Wanted, oracle: Oracle, progress: Progress, *, gpus: int = 0, threads: int = 2
-) -> tuple[Bisection, RunReport]:
+def bisect(wanted: Wanted, oracle: Counting, machine: Machine, progress: Progress) -> tuple[Bisection, RunReport]:
     """Returns what was found, and the report of the failing case as a watched run.
 
     Raises UsageError where the model cannot be built or called as asked, Interrupted on Ctrl-C: by then the try that
     ran has ended.
     """
-    work = _Work(wanted, oracle, progress, gpus=gpus, threads=threads)
+    work = _Work(wanted, oracle, machine, progress)
     try:
         work.all()
     except KeyboardInterrupt as stop:
@@ -57,46 +81,48 @@ def bisect(
 class _Work:
     """What is known so far, and the parts that find out more."""
 
-    def __init__(self, wanted: Wanted, oracle: Oracle, progress: Progress, *, gpus: int, threads: int) -> None:
-        self._wanted, self._oracle, self._progress = wanted, oracle, progress
-        self._gpus, self._threads = gpus, threads
+    def __init__(self, wanted: Wanted, oracle: Counting, machine: Machine, progress: Progress) -> None:
+        self._wanted, self._oracle, self._machine, self._progress = wanted, oracle, machine, progress
         self._began, self._started = time.monotonic(), time.strftime("%Y-%m-%dT%H:%M:%S%z")
         self._seen: RunReport | None = None
         self._minimal: Trial | None = None
         self._healthy: Trial | None = None
-        self.found = Bisection(name=wanted.name, attempts=())
+        self.found = Bisection(name=wanted.name, attempts=(), notes=wanted.notes)
+        (wanted.folder / FAULTS).unlink(missing_ok=True)
 
     def result(self) -> tuple[Bisection, RunReport]:
-        found = replace(
-            self.found,
-            tries=getattr(self._oracle, "tries", 0),
-            seconds=time.monotonic() - self._began,
-        )
+        """Returns what is known."""
+        seconds = time.monotonic() - self._began
+        found = replace(self.found, tries=self._oracle.tries, seconds=seconds)
         return found, run_report_of(found, self._seen, command=self._wanted.command, started=self._started)
 
     def all(self) -> None:
         """Goes through the parts; later ones rest on what earlier ones found."""
         trial = self._reproduced()
-        if self._wanted.watch and self._wanted.cases:
-            case = trial.case if trial is not None else self._wanted.cases[0]
+        case = trial.case if trial is not None else self._wanted.cases[0]
+        if self._wanted.watch:
             self._part("the watched run", lambda: self._watched(case, trial))
         if trial is None:
             return
+        self._oracle.sought = trial.failure
         self._part("the search for the settings it needs", lambda: self._axes(trial))
         self._part("the search for the module", lambda: self._model(trial))
+        self._part("making the case smaller", lambda: self._shrunk(trial))
         self._part("the comparison of ways of training it", lambda: self._strategies(trial))
+        self._part("the script that shows it", lambda: self._handed_over(trial))
+        if self._wanted.profile:
+            self._part("the traces", self._traced)
 
     def _part(self, what: str, work: Callable[[], None]) -> None:
         try:
             work()
         except OutOfTries:
-            most = self._wanted.max_tries
-            self._undecided(f"{what} was cut short by --max-tries{f' {most}' if most else ''}")
+            self._undecided(f"{what} was cut short by --max-tries {self._wanted.max_tries}")
         except (DoctorError, MachineError, ChildTimeout) as error:
             self._undecided(f"{what} came to nothing: {error}")
         except Exception as error:  # a fault of ours: it costs this part
-            keep_text(self._wanted.folder / "doctor-error.txt", redact.text(traceback.format_exc()))
-            self._undecided(f"{what} came to nothing: {type(error).__name__}: {error} (doctor-error.txt)")
+            keep_text(self._wanted.folder / FAULTS, redact.text(traceback.format_exc()))
+            self._undecided(f"{what} came to nothing: {type(error).__name__}: {error} ({FAULTS})")
 
     def _undecided(self, why: str) -> None:
         self.found = replace(self.found, undecided=self.found.undecided or why, notes=(*self.found.notes, why))
@@ -104,10 +130,10 @@ class _Work:
     def _reproduced(self) -> Trial | None:
         """Returns the trial that fails, None where none does. Raises UsageError where the model cannot be run."""
         attempts = []
-        for attempt in look_for_failure(self._wanted, self._oracle, gpus=self._gpus):
+        for attempt in look_for_failure(self._wanted, self._oracle, gpus=self._gpus()):
             attempts.append(attempt)
             self.found = replace(self.found, attempts=tuple(attempts), torch=attempt.trial.torch or self.found.torch)
-        if all(one.trial.refusal for one in attempts):
+        if attempts[0].trial.refusal:
             raise UsageError(attempts[0].trial.refusal, hint=attempts[0].trial.hint)
         one = failing(attempts)
         if one is None:
@@ -123,32 +149,30 @@ class _Work:
         )
         return trial
 
+    def _gpus(self) -> int:
+        return self._machine.ranks.torch_facts().device_count
+
     def _watched(self, case: Case, trial: Trial | None) -> None:
+        """Has the doctor watch the case; one that fails now and then is run until it does."""
         self._progress.doing("running the failing case under watch" if trial else "running the model under watch")
         hangs = trial is not None and trial.failure is not None and trial.failure.kind is Kind.HANG
         folder = self._wanted.folder / ("failing-run" if trial else "run")
-        for number in range(max(1, self._wanted.repeat if trial else 1)):
+        for number in range(self._wanted.repeat if trial else 1):
             place = folder if number == 0 else folder.with_name(f"{folder.name}-{number + 1}")
             self._seen = watched(case, place, python=self._wanted.python, stall_s=STALL_S[hangs])
             if trial is None or self._seen is None or self._seen.outcome is not JobOutcome.OK:
                 return
 
     def _axes(self, trial: Trial) -> None:
-        from diagnostics.bisection.axes_search import search_axes
-
-        axes = search_axes(self._oracle, trial, threads=self._threads, gpus=self._gpus)
+        self._oracle.expect(AXES_TRIES)
+        threads = max(2, int(self._machine.limits.cpu_count()))
+        axes = search_axes(self._oracle, trial, threads=threads, gpus=self._gpus())
         self._minimal, self._healthy = axes.minimal, axes.healthy
         evidence = (*self.found.evidence, *axes.evidence)
         self.found = replace(self.found, axes=axes.rows, minimal=axes.minimal.case, evidence=evidence)
 
-    def _strategies(self, trial: Trial) -> None:
-        from diagnostics.bisection.strategies import compare_strategies
-
-        self.found = replace(self.found, strategies=compare_strategies(self._oracle, trial))
-
     def _model(self, trial: Trial) -> None:
-        from diagnostics.bisection.model_search import search_model
-
+        self._oracle.expect(2 * max(2, len(trial.tree).bit_length()) + SHRINKING_TRIES + STRATEGIES_TRIES)
         one = search_model(self._oracle, self._minimal or trial, healthy=self._healthy)
         self._minimal = one.minimal
         self.found = replace(
@@ -167,3 +191,34 @@ class _Work:
             evidence=(*self.found.evidence, *one.evidence),
             notes=(*self.found.notes, *one.notes),
         )
+
+    def _shrunk(self, trial: Trial) -> None:
+        if self._minimal is None or not self.found.modules:
+            return
+        self._oracle.expect(SHRINKING_TRIES + STRATEGIES_TRIES)
+        one = shrink(self._oracle, self._minimal, trial.tree, tries=SHRINKING_TRIES)
+        self._minimal = one.minimal
+        self.found = replace(self.found, minimal=one.minimal.case, evidence=(*self.found.evidence, *one.steps))
+
+    def _strategies(self, trial: Trial) -> None:
+        self._oracle.expect(STRATEGIES_TRIES)
+        self.found = replace(self.found, strategies=compare_strategies(self._oracle, trial))
+
+    def _handed_over(self, trial: Trial) -> None:
+        self._progress.doing("writing the script that shows it")
+        self.found = hand_over(self.found, self._wanted, trial.tree, self._machine.child, self._progress)
+
+    def _traced(self) -> None:
+        around = Surroundings(python=self._wanted.python, environ=os.environ, env=self._wanted.env)
+        cases = {"failing": self.found.failing, "healthy": self._healthy_case()}
+        for name, case in cases.items():
+            if case is not None:
+                self._progress.doing(f"tracing the {name} run")
+                file = self._wanted.folder / f"trace-{name}.json"
+                trace(case, file, self._machine.ranks, around, self._oracle.recording(case))
+
+    def _healthy_case(self) -> Case | None:
+        """Returns the last case that passes: without the culprit, else with other settings."""
+        if self.found.failing is not None and self.found.modules and self.found.heals:
+            return self.found.failing.without(*self.found.modules)
+        return self._healthy.case if self._healthy is not None else None

@@ -78,6 +78,7 @@ class JobDescription:
     cache_dirs: tuple[Path, ...] = ()
     data_files: tuple[Path, ...] = ()
     precision: str = "float32"
+    models: tuple[str, ...] = ()  # names of those that its verb `inspect` hands over, in their order
     env: Mapping[str, str] = field(default_factory=dict)
 
 

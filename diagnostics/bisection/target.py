@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from diagnostics import job
 from diagnostics.bisection.case import Source
+from diagnostics.bisection.script_capture import capture_script
 from diagnostics.checks import JobDescription
 from diagnostics.errors import UsageError
 
@@ -17,6 +19,19 @@ if TYPE_CHECKING:
 
 NAMED = re.compile(r"(?P<module>[^:]+):(?P<name>[A-Za-z_][\w.]*)$")
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
+CAPTURE = "capture"
+BATCHES = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """What is to be bisected, and under which settings its trainer or its script runs it."""
+
+    name: str
+    sources: tuple[Source, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def is_factory(target: str) -> bool:
@@ -24,15 +39,35 @@ def is_factory(target: str) -> bool:
     return NAMED.match(target) is not None and not Path(target).is_file()
 
 
-def factory_source(target: str, inputs: str | None) -> Source:
-    """Returns the model that a factory makes. Raises UsageError for inputs of another form."""
-    if inputs and not NAMED.match(inputs):
-        raise UsageError(f"--inputs {inputs}: a MODULE:NAME was expected", hint="for example: --inputs data:make_batch")
-    return Source(factory=target, inputs=inputs or "")
+def model_of(
+    named: str | None,
+    script: Sequence[str],
+    *,
+    inputs: str | None,
+    overrides: Sequence[str],
+    stage: str,
+    folder: Path,
+    python: str,
+    child: Child,
+) -> Model:
+    """Returns the model of a factory, a CONFIG (`named`) or a script. Raises UsageError, DoctorError."""
+    if named is None:
+        return _captured(script, folder / CAPTURE, python=python, child=child)
+    if is_factory(named):
+        if inputs and not NAMED.match(inputs):
+            raise UsageError(
+                f"--inputs {inputs}: a MODULE:NAME was expected", hint="for example: --inputs data:make_batch"
+            )
+        return Model(name=shown(named), sources=(Source(factory=named, inputs=inputs or ""),))
+    return _of_trainer(_described(named, overrides, python=python, child=child), named, stage)
 
 
-def described(target: str, overrides: Sequence[str], *, python: str, child: Child) -> JobDescription:
-    """Returns what the trainer of a CONFIG says. Raises UsageError, DoctorError."""
+def _captured(script: Sequence[str], folder: Path, *, python: str, child: Child) -> Model:
+    one = capture_script(script, folder, python=python, child=child)
+    return Model(name=one.name, sources=(one.source,), settings=one.settings, notes=one.notes)
+
+
+def _described(target: str, overrides: Sequence[str], *, python: str, child: Child) -> JobDescription:
     path = Path(target)
     if path.suffix == ".py":
         raise UsageError(
@@ -47,11 +82,17 @@ def described(target: str, overrides: Sequence[str], *, python: str, child: Chil
     return job.describe(path, overrides, python=python, child=child)
 
 
-def adapter_source(about: JobDescription, *, stage: str = "", batches: int = 2) -> Source:
-    """Returns the model that a trainer hands over."""
+def _of_trainer(about: JobDescription, target: str, stage: str) -> Model:
+    if stage and about.models and stage not in about.models:
+        raise UsageError(f"{target} has no model '{stage}'", hint=f"it has: {', '.join(about.models)}")
     sets = [word for override in about.overrides for word in ("--set", override)]
-    return Source(
-        adapter=(about.module, "inspect", str(about.config), "--steps", str(batches), *sets), stage=stage
+    adapter = (about.module, "inspect", str(about.config), "--steps", str(BATCHES), *sets)
+    stages = [stage] if stage else list(about.models) or [""]
+    return Model(
+        name=target,
+        sources=tuple(Source(adapter=adapter, stage=one) for one in stages),
+        settings={"world": about.nproc, "threads": about.threads_per_rank},
+        env={name: value for name, value in about.env.items() if name != "OMP_NUM_THREADS"},  # follows `threads`
     )
 
 

@@ -87,7 +87,7 @@ def _lines(branch: Branch, depth: int, above: str, *, fold_all: bool) -> Iterato
         return
     for group in _groups(branch.children):
         first, last = group[0], group[-1]
-        if len(group) < 3:
+        if len(group) < 2:
             for child in group:
                 yield from _lines(child, depth + 1, row.path, fold_all=fold_all)
             continue

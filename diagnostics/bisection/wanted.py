@@ -17,12 +17,16 @@ class Wanted:
     """One bisection. `named`: the settings the user gave; these stay while a failing case is sought."""
 
     name: str  # of the model, as it is shown
-    sources: tuple[Source, ...]  # a trainer may have several models; none before a script was captured
+    sources: tuple[Source, ...]  # a trainer may have several models
     script: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # about how the model was come by
     python: str
     env: Mapping[str, str] = field(default_factory=dict)  # that the job adds
     folder: Path
     named: Mapping[str, Any] = field(default_factory=dict)
+    as_trained: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # what a script or a trainer sets, where nobody else does
     repeat: int = 1
     deadline_s: float | None = None
     max_tries: int | None = None
@@ -38,7 +42,7 @@ class Wanted:
     @property
     def cases(self) -> tuple[Case, ...]:
         """Returns the case that is expected to fail, of each model."""
-        settings = DEFAULT if not self.named else Settings(**{**_fields(DEFAULT), **self.named})
+        settings = Settings(**{**_fields(DEFAULT), **self.as_trained, **self.named})
         return tuple(Case(source=source, settings=settings) for source in self.sources)
 
 

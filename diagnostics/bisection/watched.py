@@ -24,16 +24,22 @@ def watched(case: Case, folder: Path, *, python: str, stall_s: float) -> RunRepo
 
     None where the watch itself came to nothing. Raises OSError where the folder cannot be made.
     """
+    if folder.is_dir():  # of the run that is gone on with
+        return _seen(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     request = folder.with_name(f"{folder.name}.json")
-    body = {**case.as_json(), "result": str(folder.with_name(f"{folder.name}-{{rank}}.json")), "watched": True}
+    body = {**case.as_json(), "result": str(folder.with_name(f"{folder.name}-{{rank}}.json"))}
     request.write_text(json.dumps(body), encoding="utf-8")
     try:
         _run(_command(case, folder, request, python, stall_s), case, stall_s)
     finally:
         request.unlink(missing_ok=True)
         for rank in range(case.settings.world):
-            Path(body["result"].format(rank=rank)).unlink(missing_ok=True)
+            folder.with_name(f"{folder.name}-{rank}.json").unlink(missing_ok=True)
+    return _seen(folder)
+
+
+def _seen(folder: Path) -> RunReport | None:
     try:
         return examine(folder)
     except DoctorError:  # the watch was ended before it had a record

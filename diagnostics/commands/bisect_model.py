@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import click
 from diagnostics import interpreter
 from diagnostics.bisect import Interrupted, bisect
 from diagnostics.bisection import place, target
-from diagnostics.bisection.case import WRAPPERS, Source
+from diagnostics.bisection.case import WRAPPERS
 from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.opening import open_tries
 from diagnostics.bisection.outcome_lines import outcome_lines
@@ -86,7 +86,7 @@ def command(context: click.Context, /, target: str | None, **options: Any) -> No
         stopped = None
         shown.doing("importing torch")
         try:
-            found, report = bisect(wanted, open_tries(wanted, machine, shown), shown)
+            found, report = bisect(wanted, open_tries(wanted, machine, shown), machine, shown)
         except Interrupted as stop:
             found, report, stopped = stop.found, stop.report, stop
         machine.close()  # before anything is written: a full disk must not leave a child behind
@@ -131,30 +131,36 @@ def _wanted(
     machine: Machine,
     screen: Screen,
 ) -> Wanted:
-    settings = {key: options[name] for name, key in SETTINGS.items() if options[name] is not None}
-    if str(settings.get("device", "")).startswith("cuda"):
-        settings.setdefault("backend", "nccl")
-    sources: tuple[Source, ...] = ()
-    env: Mapping[str, str] = {}
-    if named is not None and target.is_factory(named):
-        sources = (target.factory_source(named, options["inputs"]),)
-    elif named is not None:
-        screen.waiting_for(f"asking the trainer about {named}")
-        about = target.described(named, options["overrides"], python=python, child=machine.child)
-        sources = (target.adapter_source(about, stage=options["stage"]),)
-        settings.setdefault("world", about.nproc)
-        env = about.env
+    named_settings = {key: options[name] for name, key in SETTINGS.items() if options[name] is not None}
+    if str(named_settings.get("device", "")).startswith("cuda"):
+        named_settings.setdefault("backend", "nccl")
     folder, problem = place.open_folder(options["report_dir"], resume=options["resume"])
     if problem:
         screen.say(f"{problem}; the report goes to {folder}")
-    return Wanted(
-        name=target.shown(named) if named is not None else shlex.join(options["script"]),
-        sources=sources,
-        script=tuple(options["script"]),
-        python=python,
-        env=env,
+    if options["script"]:
+        screen.waiting_for(f"running {options['script'][0]} until it trains a model")
+    else:
+        screen.waiting_for(f"asking about {named}")
+    model = target.model_of(
+        named,
+        options["script"],
+        inputs=options["inputs"],
+        overrides=options["overrides"],
+        stage=options["stage"],
         folder=folder,
-        named=settings,
+        python=python,
+        child=machine.child,
+    )
+    return Wanted(
+        name=model.name,
+        sources=model.sources,
+        script=tuple(options["script"]),
+        notes=model.notes,
+        python=python,
+        env=model.env,
+        folder=folder,
+        named=named_settings,
+        as_trained=model.settings,
         repeat=options["repeat"],
         deadline_s=options["deadline"],
         max_tries=options["max_tries"],

@@ -103,6 +103,7 @@ def test_describe_gives_every_field_of_a_job_description(config: Path, tmp_path:
         "cache_dirs": [f"{tmp_path}/run/cache"],
         "data_files": [str(data_file(tmp_path))],
         "precision": "float32",
+        "models": ["autoencoder", "operator"],
         "env": {"OMP_NUM_THREADS": "1"},
     }
 

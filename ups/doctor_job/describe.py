@@ -61,6 +61,7 @@ def describe(request: Request) -> dict[str, Any]:
         "cache_dirs": [str(config.cache_dir.absolute())] if config.cache.enabled else [],
         "data_files": [str(path.absolute())],
         "precision": training.precision,
+        "models": ["autoencoder", "operator"],
         "env": {"OMP_NUM_THREADS": str(training.threads_per_rank)},
     }
 
