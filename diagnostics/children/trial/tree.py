@@ -13,9 +13,13 @@ def nodes(model, name_of, arguments):
 
     `name_of(module)` gives what it was built as, `arguments` those of each constructor.
     """
+    paths = {}
+    for path, module in model.named_modules(remove_duplicate=False):
+        paths.setdefault(id(module), []).append(path)
     return [
         {
             "path": path,
+            "also": [other for other in paths[id(module)] if other != path],
             "class_name": type(module).__name__,
             "place": classes.place(type(module)),
             "built_as": name_of(module),
