@@ -225,13 +225,28 @@ class _Search:
         """None of these can be taken out: the smallest one that fails alone is named."""
         order = sorted(suspects, key=lambda name: (name != self.opened, len(self.tree.below(name))))
         for name in [one for one in order if one != self.tree.root][:MOST_ALONE]:
-            alone = self.removals.alone(name)
-            if self.removals.answer(alone) is Answer.FAILS:
-                self.alone = alone
-                return self._named((name,), alone)
+            if self.removals.answer(self.removals.alone(name)) is Answer.FAILS:
+                return self._smallest_alone(name)
         if tuple(suspects) == (self.tree.root,):
             return self._root_by_elimination()
         return self._undecided(tuple(suspects))
+
+    def _smallest_alone(self, name: str) -> ModuleFound:
+        """It fails alone: halves what is below it, run alone."""
+        outside = set(self.tree.parts) - self.tree.below(name)
+        found = narrow(
+            self.tree, lambda gone: self.removals.ask(gone, alone=name), kept=[name], innocent=outside | self.innocent
+        )
+        below = sorted(found.suspects, key=lambda one: len(self.tree.below(one)))
+        for one in below[:MOST_ALONE]:
+            if self.removals.answer(self.removals.alone(one)) is Answer.FAILS:
+                name = one
+                break
+        self.alone = self.removals.alone(name)
+        self.heals = self.removals.trial([name]) if self.tree.parts[name].removable else None
+        if self.heals is not None and self.removals.answer(self.heals) is Answer.FAILS:
+            return self._each(name)
+        return self._named((name,), self.alone)
 
     def _root_by_elimination(self) -> ModuleFound:
         """Everything inside can be replaced, the model itself cannot: its own code or what is around it."""

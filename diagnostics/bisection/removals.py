@@ -22,18 +22,20 @@ class Removals:
         self._tree = tree
         self.unneeded: frozenset[str] = frozenset()  # the most that was taken out while it still failed
 
-    def ask(self, removed: Collection[str]) -> Answer:
-        """Returns whether the failure is still there without these."""
-        said = self.answer(self.trial(removed))
-        if said is Answer.FAILS and len(self._tree.covered(removed)) > len(self._tree.covered(self.unneeded)):
+    def ask(self, removed: Collection[str], *, alone: str | None = None) -> Answer:
+        """Returns whether the failure is still there without these, in the model or in one module of it run alone."""
+        said = self.answer(self.trial(removed, alone=alone))
+        if alone is None and said is Answer.FAILS and self._size(removed) > self._size(self.unneeded):
             self.unneeded = frozenset(removed)
         return said
 
-    def trial(self, removed: Collection[str]) -> Trial:
-        """Returns what the model gives without these."""
+    def trial(self, removed: Collection[str], *, alone: str | None = None) -> Trial:
+        """Returns what the model, or one module of it run alone, gives without these."""
         if not removed:
-            return self._failing
-        return self._learned(self._oracle.ask(self.case(removed), without(self._tree.roots(removed))))
+            return self._failing if alone is None else self.alone(alone)
+        case = self.case(removed) if alone is None else self.case(removed).edit(alone=alone)
+        why = without(self._tree.roots(removed))
+        return self._learned(self._oracle.ask(case, why if alone is None else f"{alone} alone, {why}"))
 
     def alone(self, path: str) -> Trial:
         """Returns what one module gives, run by itself on the inputs it is given in the model."""
@@ -62,6 +64,9 @@ class Removals:
     def answer(self, trial: Trial) -> Answer:
         """Returns what a trial says of the failure looked for."""
         return answer(trial, self._failure)
+
+    def _size(self, removed: Collection[str]) -> int:
+        return len(self._tree.covered(removed))
 
     def _learned(self, trial: Trial) -> Trial:
         """Notes which modules can be replaced now that a run came further."""
