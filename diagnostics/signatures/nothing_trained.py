@@ -3,6 +3,7 @@
 What it does: where an optimizer was made and no optimizer step followed anywhere, names the loader that was empty, the
 epoch loop that did not run (a resumed epoch that is the last one, an early return), or the condition that left out each
 step (more accumulation steps than batches). Backward passes alone may be updates by hand: without a condition, silent.
+So is a resumed run that says itself that nothing was left to do.
 
 Why it matters: the checkpoint that is written is the initial one. Runs that only evaluate make no optimizer.
 
@@ -12,6 +13,7 @@ Fix: check len(loader) before the loop, drop_last, filters of the dataset, and t
 from __future__ import annotations
 
 import ast
+import re
 
 from diagnostics.analysis.agent_facts import Event, Frame
 from diagnostics.analysis.blame import distinct, source_evidence
@@ -36,6 +38,12 @@ _STEPLESS = (
 )
 _EMPTY = "check how many samples filters and drop_last leave, and stop with an error at len(loader) == 0"
 _UNENTERED = "check the range of the loop (a resumed epoch, a step limit) and the returns before it"
+# A job that says itself that nothing was left to do does not lie.
+_TOLD = re.compile(
+    r"\b(?:0|zero|no) (?:more )?(?:steps|epochs)\b|\bnothing (?:is |was )?(?:left )?to (?:do|train)\b|\bnothing left\b"
+    r"|\balready (?:been )?(?:finished|completed?|trained|done|reached|converged)\b",
+    re.IGNORECASE,
+)
 
 
 def match(case: Case) -> Match | None:
@@ -46,8 +54,8 @@ def match(case: Case) -> Match | None:
     begun = [story for story in ranks if _made(story, "optimizer") is not None]
     if not begun or asked_for_no_training(case, begun[0]):
         return None
-    if went_on(case) and not any(_backwards(story) for story in ranks):
-        return None  # a run that had ended was started again: nothing was left to do
+    if went_on(case) and _TOLD.search(case.output):
+        return None  # a run that had ended was started again, and says so
     if any(hidden_error(case, story) is not None for story in ranks):
         return None  # an exception explains it better
     story = begun[0]

@@ -137,13 +137,13 @@ def test_helpers_that_fail_by_design_retries_and_aborts_at_teardown_are_no_lie(t
     assert failure_hidden_by_parent.match(case(helper, first, again, torn, code=0, cwd=tmp_path)) is None
 
 
-def nothing(tmp_path: Path, *kinds: str, steps: int = 0) -> Match | None:
+def nothing(tmp_path: Path, *kinds: str, steps: int = 0, output: str = "") -> Match | None:
     """Returns what is said of a job that made no step."""
     file = f"{tmp_path}/train.py"
     frame_events = [event(kind, "", f"{file}:{line}") for line, kind in enumerate(kinds, 1)]
     job = case(
         story(agent=agent(*frame_events, steps=steps)),
-        code=0, cwd=tmp_path,
+        code=0, cwd=tmp_path, output=output,
         files={"train.py": "a = 1\nb = 2\nc = 3\nfor e in range(5, 5):\n    for x in []:\n        optimizer.step()\n"},
     )  # fmt: skip
     return nothing_trained.match(job)
@@ -172,8 +172,20 @@ def test_evaluation_and_training_that_took_place_are_no_lie(tmp_path: Path) -> N
     assert nothing_trained.match(case(asked, code=0, cwd=tmp_path)) is None
 
 
-def test_a_run_that_restored_its_optimizer_and_had_nothing_left_to_do_is_no_lie(tmp_path: Path) -> None:
-    assert nothing(tmp_path, "dataloader", "optimizer", "optimizer-restored") is None
+@pytest.mark.parametrize(
+    ("kind", "said", "lies"),
+    [
+        ("optimizer-restored", "resumed at epoch 5: nothing left to train", False),
+        ("optimizer-restored", "completed: 2 ranks, 0 steps each", False),
+        ("optimizer-restored", "training completed successfully", True),
+        ("sampler", "nothing left to train", True),
+    ],
+)
+def test_a_resumed_run_that_says_that_nothing_was_left_to_do_is_no_lie(
+    kind: str, said: str, lies: bool, tmp_path: Path
+) -> None:
+    found = nothing(tmp_path, "dataloader", "optimizer", kind, output=said)
+    assert (found is not None) == lies
 
 
 QUIET = LOOP.replace('logging.exception("failed")', 'print("failed")').replace("sys.exit(0)", "return")

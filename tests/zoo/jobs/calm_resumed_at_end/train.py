@@ -49,7 +49,8 @@ def main():
         logging.exception("training failed")
         code = 1
     else:
-        print(f"rank {dist.get_rank()}: epoch {reached} of {EPOCHS}", flush=True)
+        said = "trained" if first < EPOCHS else "already finished, nothing left to do"
+        print(f"rank {dist.get_rank()}: epoch {reached} of {EPOCHS}: {said}", flush=True)
     dist.destroy_process_group()
     return code
 
