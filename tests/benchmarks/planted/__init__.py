@@ -1,0 +1,1 @@
+"""Models with one planted fault each, and what is wrong with each: the measure of `bisect-model`."""
