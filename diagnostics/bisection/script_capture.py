@@ -90,6 +90,7 @@ def _run(
         if attempt or launched or not _MISSED.search(text):
             break
         launched = True
+    shutil.rmtree(raw, ignore_errors=True)
     raise _nothing(command, stage, result, deadline_s)
 
 
@@ -134,11 +135,15 @@ def _nothing(command: Sequence[str], stage: Stage | None, result: ChildResult | 
             f"{script} gave no model a batch within {deadline_s:g} s; it was ended",
             hint=f"have it start sooner (less data, no download), or {FACTORY_HINT}",
         )
-    last = redact.line(last_lines(result.stderr) or last_lines(result.stdout) or "it said nothing")
+    last = redact.line(_last_line(result.stderr) or _last_line(result.stdout) or "it said nothing")
     if result.returncode == 0:
         return UsageError(f"{script} came to its end and trained no torch.nn.Module", hint=FACTORY_HINT)
     how = f"signal {result.signal}" if result.signal else f"exit code {result.returncode}"
     return UsageError(f"{script} ended with {how} before a model was given a batch: {last}", hint=FACTORY_HINT)
+
+
+def _last_line(text: str) -> str:
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 
 def _keep(stage: Stage, folder: Path, command: Sequence[str]) -> None:

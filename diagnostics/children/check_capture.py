@@ -15,6 +15,7 @@ from pathlib import Path
 
 PACKAGE = "ups_doctor_children"  # private: the job may own a package called `trial`
 SHOWN = 3
+UNKNOWN = "its constructor was not seen"
 
 
 def main():
@@ -39,7 +40,6 @@ def checked(folder):
     answer = {"build": "", "problem": "", "notes": []}
     if told["reached"] != "construct":
         begin_group()
-    problems = []
     try:
         captured.batches(folder)
         if told["reached"] == "construct":
@@ -47,19 +47,22 @@ def checked(folder):
             return {**answer, "build": "constructor"}
     except captured.CannotRebuild as error:
         return {**answer, "problem": str(error)}
-    for way, part in (("constructor", "model"), ("instance", "instance")):
-        problem = told["problems"].get(part) or tried(captured, folder, way, told) if part_of(told, part) else ""
-        if part in told["parts"] and not problem:
-            notes = ["%s, so it is taken as it was when it was first used" % problems[0]] if problems else []
-            return {**answer, "build": way, "notes": notes}
-        if problem:
-            problems.append(problem)
-    return {**answer, "problem": "; ".join(problems) or "nothing of it could be captured"}
+    first = problem_of(captured, folder, "constructor", "model", told)
+    if not first:
+        return {**answer, "build": "constructor"}
+    second = problem_of(captured, folder, "instance", "instance", told)
+    if not second:
+        notes = ["%s, so it is taken as it was when it was first used" % first]
+        return {**answer, "build": "instance", "notes": notes}
+    return {**answer, "problem": first if first != UNKNOWN else second}
 
 
-def part_of(told, part):
-    """Whether anything is known of a part: that it was captured, or why not."""
-    return part in told["parts"] or part in told["problems"]
+def problem_of(captured, folder, way, part, told):
+    """Returns why a model cannot be made in this way, "" where it can."""
+    if part in told["parts"]:
+        return tried(captured, folder, way, told)
+    problem = told["problems"].get(part)
+    return "%s, which cannot be pickled" % problem if problem else UNKNOWN
 
 
 def begin_group():

@@ -10,7 +10,7 @@ import types
 from .secrets import without_secrets
 
 PROTOCOL = 4
-MAIN = "__main__"
+MAINS = ("__main__", "__mp_main__")  # the second in processes that multiprocessing starts anew
 
 
 class Packed:
@@ -73,7 +73,7 @@ class _Pickler(pickle.Pickler):
         """Notes what is pickled by name from the script's own module; Python modules go by name."""
         if isinstance(value, types.ModuleType):
             return importlib.import_module, (value.__name__,)
-        if isinstance(value, (type, types.FunctionType)) and getattr(value, "__module__", "") == MAIN:
+        if isinstance(value, (type, types.FunctionType)) and getattr(value, "__module__", "") in MAINS:
             self.names.add(value.__qualname__.partition(".")[0])
         return NotImplemented
 

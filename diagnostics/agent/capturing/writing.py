@@ -8,7 +8,7 @@ import os
 import sys
 
 from ..hiding import hide, hide_words
-from .packing import MAIN, pack
+from .packing import MAINS, pack
 from .parts import said
 from .script_names import planned
 
@@ -62,7 +62,7 @@ class Writer:
             _save(folder, name, packed)
         facts = {
             "schema": SCHEMA,
-            "class": cls.__qualname__,
+            "class": cls.__qualname__.rpartition("<locals>.")[2],
             "place": _place(cls),
             "reached": stage,
             "parts": sorted(kept),
@@ -78,10 +78,10 @@ class Writer:
 
     def _plan(self, folder, names):
         """Writes the values that the script's definitions need; returns what has to be run or set, in order."""
-        path = getattr(sys.modules.get(MAIN), "__file__", None)
+        path = getattr(sys.modules.get(MAINS[0]), "__file__", None)
         if not path or not names:
             return []
-        plan, packed = planned(path, names, vars(sys.modules[MAIN]), lambda value: pack(value, self.limit))
+        plan, packed = planned(path, names, vars(sys.modules[MAINS[0]]), lambda value: pack(value, self.limit))
         for number, one in packed.items():
             _save(folder, "global-%d" % number, one)
         return plan
@@ -94,7 +94,7 @@ class Writer:
 
 
 def _named(cls, args, kwargs):
-    named = {"class %s" % cls.__qualname__: cls}
+    named = {"class %s" % cls.__name__: cls}
     named.update(("argument %d of %s" % (at + 1, cls.__name__), one) for at, one in enumerate(args))
     named.update(("argument `%s` of %s" % (name, cls.__name__), one) for name, one in kwargs.items())
     return named
@@ -126,7 +126,7 @@ def tree_of(root):
 
 
 def _script():
-    main = sys.modules.get(MAIN)
+    main = sys.modules.get(MAINS[0])
     path = os.path.abspath(getattr(main, "__file__", None) or "")
     spec = getattr(main, "__spec__", None)
     return {

@@ -7,7 +7,7 @@ import torch
 
 from .drawn import drawn
 
-MAIN = "__main__"
+MAINS = ("__main__", "__mp_main__")  # the second in processes that multiprocessing starts anew
 
 
 def read(folder, name, main):
@@ -26,7 +26,7 @@ class _Unpickler(pickle.Unpickler):
         self.made = {}
 
     def find_class(self, module, name):
-        if module != MAIN:
+        if module not in MAINS:
             return super().find_class(module, name)
         value = self.main
         for part in name.split("."):
