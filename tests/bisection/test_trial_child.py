@@ -196,6 +196,16 @@ def test_gradients_that_are_no_numbers_are_named(attempt: Callable[..., Tried]) 
     assert (answer["nonfinite"], answer["losses"]) == ("gradient of scale.weight", [0.0])
 
 
+def test_the_place_where_a_number_was_lost_is_found(attempt: Callable[..., Tried]) -> None:
+    forward = attempt(case("nan", settings=TWO), origin=True).answers[1]
+    assert (forward["nonfinite_module"], forward["nonfinite_frames"][-1][2]) == ("blocks.1", "_call_impl")
+    backward = attempt(case("RootOfZero"), origin=True).answers[0]
+    place = [str(MODELS / "trained.py"), line("        return torch.sqrt(self.scale(x) * 0)"), "forward"]
+    assert (backward["nonfinite_module"], backward["nonfinite_frames"][-1]) == (None, place)
+    healthy = attempt(case(), origin=True)
+    assert (healthy.codes, healthy.of_all("nonfinite_frames")) == ([0], [[]])
+
+
 @pytest.mark.parametrize(
     ("factory", "inputs"),
     [("lazy", "batch"), ("sparse", "numbers"), ("Keywords", "keywords"), ("Net", "generator"), ("Net", "loader")],

@@ -30,6 +30,8 @@ class Answer:
             "error": None,
             "nonfinite": "",
             "nonfinite_step": 0,
+            "nonfinite_module": None,
+            "nonfinite_frames": [],
             "gradients": "",
             "parameters": "",
             "tree": [],

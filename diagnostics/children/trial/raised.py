@@ -30,9 +30,14 @@ def frames(trace):
     for frame, line in traceback.walk_tb(trace):
         file = frame.f_code.co_filename
         file = file if file.startswith("<") else str(Path(file).absolute())
-        if not file.startswith((OURS, AGENT)):
+        if not is_ours(file):
             found.append([file, line, frame.f_code.co_name])
     return found
+
+
+def is_ours(file):
+    """Whether a frame's file is one of ours or of the agent."""
+    return file.startswith((OURS, AGENT))
 
 
 def innermost_module(trace, paths):

@@ -7,7 +7,7 @@ import sys
 import torch
 
 from ..inspection.refusal import Refusal
-from . import checkpointing, edits, group, memory, wrappers
+from . import checkpointing, edits, group, memory, origin, wrappers
 from .answer import Answer
 from .source import source_of
 from .stepping import Steps
@@ -67,7 +67,9 @@ def attempt(request, rank, world_size, answer):
     with answer.phase("wrap"):
         steps.wrap(wrapper)
     seed_all(request["seed"] + rank)
-    with traced(request.get("profile", "").replace("{rank}", str(rank)), answer, not settings["compile"]):
+    file = request.get("profile", "").replace("{rank}", str(rank))
+    watching = origin.watching(model, answer, request.get("origin"))
+    with traced(file, answer, not settings["compile"]), watching:
         steps.run(records)
     with answer.phase("end"):
         group.end()
