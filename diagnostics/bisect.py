@@ -22,6 +22,7 @@ from diagnostics.bisection.hand_over import hand_over
 from diagnostics.bisection.model_search import search_model
 from diagnostics.bisection.one_run import Surroundings
 from diagnostics.bisection.progress import Progress
+from diagnostics.bisection.report_files import shown_path
 from diagnostics.bisection.run_report_of import run_report_of
 from diagnostics.bisection.shrinking import shrink
 from diagnostics.bisection.strategies import compare_strategies
@@ -87,7 +88,7 @@ class _Work:
         self._seen: RunReport | None = None
         self._minimal: Trial | None = None
         self._healthy: Trial | None = None
-        self.found = Bisection(name=wanted.name, attempts=(), notes=wanted.notes)
+        self.found = Bisection(name=wanted.name, attempts=(), notes=wanted.notes, folder=shown_path(wanted.folder))
         (wanted.folder / FAULTS).unlink(missing_ok=True)
 
     def result(self) -> tuple[Bisection, RunReport]:

@@ -95,6 +95,7 @@ class Bisection:
     evidence: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     versions: tuple[VersionRow, ...] = ()
+    folder: str = ""  # of the report, as the user would name it
     repro: str = ""  # file name of the script, "" for none
     repro_failed: int = 0
     repro_runs: int = 0

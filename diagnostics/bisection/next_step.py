@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from diagnostics.bisection.found import Bisection, Standing
 from diagnostics.bisection.words import listed, path_in_words
 
@@ -23,5 +25,5 @@ def next_step(found: Bisection) -> tuple[str, list[str]]:
     until = f" Until it is fixed, {listed(healing)} avoids it." if healing else ""
     where = found.module_place or path_in_words(found.modules[0])
     if found.repro:
-        return f"fix {where}, with the script that shows it.{until}", [f"python {found.repro}"]
+        return f"fix {where}, with the script that shows it.{until}", [f"python {Path(found.folder) / found.repro}"]
     return f"look at {where}.{until}", []

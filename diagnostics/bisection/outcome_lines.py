@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 
 from diagnostics import redact
 from diagnostics.bisection.found import Bisection
@@ -45,7 +46,8 @@ def _body(found: Bisection, report: RunReport) -> Iterator[tuple[str, str]]:
     if often(found):
         yield "often", often(found)
     if found.repro:
-        yield "repro", f"{found.repro}: failed in the same way {found.repro_failed} of {found.repro_runs} times"
+        often_so = f"failed in the same way {found.repro_failed} of {found.repro_runs} times"
+        yield "repro", f"{Path(found.folder) / found.repro}, {found.repro_note}: {often_so}"
     elif found.repro_note:
         yield "repro", found.repro_note
     for row in found.versions:
@@ -53,7 +55,7 @@ def _body(found: Bisection, report: RunReport) -> Iterator[tuple[str, str]]:
     text, commands = next_step(found)
     yield "next", text
     for command in commands:
-        yield "", command
+        yield " ", command
 
 
 def _wrapped(label: str, text: str) -> list[str]:

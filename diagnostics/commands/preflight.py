@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from diagnostics import interpreter, job, last_good, probes, redact, render
+from diagnostics.bisect_preflight import model_fails, run_bisection
 from diagnostics.checks import PreflightConfig, Stage
 from diagnostics.command_folder import ScriptCommand
 from diagnostics.config import find, read_thresholds
@@ -40,6 +41,7 @@ from diagnostics.screen import Screen
 @click.option("--python", metavar="PATH", help="The job's Python; default: this one if it has torch, else the active.")
 @click.option("--thresholds", type=click.Path(path_type=Path), help="Default: configs/doctor.yaml or doctor.yaml.")
 @click.option("--strict", is_flag=True, help="Warnings count as errors.")
+@click.option("--bisect", "bisects", is_flag=True, help="Bisect a model that fails: ups-doctor bisect-model CONFIG.")
 @click.option("-v", "--verbose", is_flag=True, help="Show measurements, seconds and tracebacks too.")
 @click.option(
     "--script",
@@ -94,12 +96,18 @@ def command(context: click.Context, /, config: Path | None, **options: Any) -> N
         _finish(screen, place, report, settled, options)
     if stopped is not None:
         raise stopped
+    if options["bisects"] and config is not None and model_fails(verdict):
+        run_bisection(config, settled, options["report_dir"], json=options["as_json"])
     context.exit(report.exit_code)
 
 
 def _refuse_contradictions(config: Path | None, options: dict[str, Any]) -> None:
     if config is not None and options["script"]:
         raise UsageError("CONFIG and --script exclude each other: a CONFIG's trainer starts its own ranks")
+    if options["bisects"] and config is None:
+        raise UsageError(
+            "--bisect needs a CONFIG", hint="for a model of your own: ups-doctor bisect-model module:factory"
+        )
     if config is None and options["overrides"]:
         raise UsageError("--set needs a CONFIG whose keys it overrides")
     if options["script"] and shutil.which(options["script"][0]) is None and not Path(options["script"][0]).is_file():
