@@ -5,6 +5,8 @@ import functools
 import torch
 from torch.utils.checkpoint import checkpoint
 
+from .units import is_called
+
 
 def add(model):
     """Has each module below the root that holds others compute its forward again in the backward pass.
@@ -12,6 +14,6 @@ def add(model):
     The forward is replaced and no module put around it: names and parameters stay what the wrappers see.
     """
     for path, module in model.named_modules():
-        compiled = isinstance(module, torch.jit.ScriptModule)
-        if path and not compiled and any(True for _ in module.children()):
+        called = is_called(module) and not isinstance(module, torch.jit.ScriptModule)
+        if path and called and any(True for _ in module.children()):
             module.forward = functools.partial(checkpoint, module.forward, use_reentrant=False)

@@ -2,8 +2,6 @@
 
 from torch import nn
 
-CONTAINERS = (nn.ModuleList, nn.ModuleDict)
-
 
 def units(model):
     """Returns the items of the outermost containers that have parameters, and share none with the rest.
@@ -17,17 +15,18 @@ def units(model):
     return [one for one in items(model) if trains(one) and not shares(one, owners)]
 
 
-def items(module):
-    """Yields the items of containers below the module, none inside another."""
+def items(module, listed=False):
+    """Yields the items of containers below the module, none inside another; `listed`: the module is a container."""
     for child in module.children():
-        if isinstance(child, (*CONTAINERS, nn.Sequential)):
-            for item in child.children():
-                if isinstance(item, CONTAINERS):
-                    yield from items(item)
-                else:
-                    yield item
+        if is_called(child) and listed:
+            yield child
         else:
-            yield from items(child)
+            yield from items(child, not is_called(child) or isinstance(child, nn.Sequential))
+
+
+def is_called(module):
+    """Whether the module has a forward, and is no mere list of modules: what is not called is never gathered."""
+    return type(module).forward is not nn.Module.forward
 
 
 def trains(module):
