@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from diagnostics.errors import UsageError, from_os_error
@@ -30,6 +33,17 @@ def open_folder(wanted: Path | None, *, resume: bool) -> tuple[Path, str]:
         refused = from_os_error(error, action="cannot write", path=wanted or REPORTS)
         return Path(tempfile.mkdtemp(prefix="ups-doctor-bisect-")), refused.message
     return folder.absolute(), ""
+
+
+@contextmanager
+def removed_if_refused(folder: Path, *, resume: bool) -> Iterator[None]:
+    """Takes a new folder away again where the block ends in a UsageError: nothing worth keeping was run."""
+    try:
+        yield
+    except UsageError:
+        if not resume:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _left(wanted: Path | None) -> Path:

@@ -76,11 +76,15 @@ def command(context: click.Context, /, target: str | None, **options: Any) -> No
     """
     _refuse_contradictions(target, options)
     python = interpreter.choose(options["python"], os.environ)
+    folder, problem = place.open_folder(options["report_dir"], resume=options["resume"])
     with (
+        place.removed_if_refused(folder, resume=options["resume"]),
         open_machine(python) as machine,
         Screen(quiet=options["as_json"], verbose=options["verbose"]) as screen,
     ):
-        wanted = _wanted(context, target, options, python, machine, screen)
+        if problem:
+            screen.say(f"{problem}; the report goes to {folder}")
+        wanted = _wanted(context, target, options, folder, python, machine, screen)
         shown = TriesShown(screen)
         shown.say(f"bisect-model of {wanted.name}, python {python}")
         stopped = None
@@ -127,6 +131,7 @@ def _wanted(
     context: click.Context,
     named: str | None,
     options: dict[str, Any],
+    folder: Path,
     python: str,
     machine: Machine,
     screen: Screen,
@@ -134,9 +139,6 @@ def _wanted(
     named_settings = {key: options[name] for name, key in SETTINGS.items() if options[name] is not None}
     if str(named_settings.get("device", "")).startswith("cuda"):
         named_settings.setdefault("backend", "nccl")
-    folder, problem = place.open_folder(options["report_dir"], resume=options["resume"])
-    if problem:
-        screen.say(f"{problem}; the report goes to {folder}")
     if options["script"]:
         screen.waiting_for(f"running {options['script'][0]} until it trains a model")
     else:
