@@ -4,7 +4,7 @@ import torch
 
 from ..inspection.refusal import Refusal
 from .making import Making, known, prepared
-from .walking import mapped
+from .walking import mapped, tensors_in
 
 
 class Alone(torch.nn.Module):
@@ -30,7 +30,11 @@ class Alone(torch.nn.Module):
             module = self
             for name in path.split("."):
                 module = getattr(module, name)
-            outputs.append(module(*mapped(tuple(args), self.as_given), **mapped(dict(kwargs), self.as_given)))
+            args, kwargs = mapped(tuple(args), self.as_given), mapped(dict(kwargs), self.as_given)
+            output = module(*args, **kwargs)
+            # A module without an output has written into its inputs.
+            given_back = any(one.requires_grad for one in tensors_in(output))
+            outputs.append(output if given_back else (output, args, kwargs))
         if self.anchor is not None:
             outputs.append(self.anchor.sum())
         return outputs

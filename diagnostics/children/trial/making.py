@@ -111,7 +111,7 @@ class Making:
 
 def made_of(structure, items):
     """Returns a dict, namedtuple, dataclass or object from its parts."""
-    kind, named = structure["type"], dict(zip(structure["names"], items))
+    kind, named = structure["type"], dict(zip(structure["names"], items))  # noqa: B905 - see above
     if structure["kind"] == "namedtuple":
         return kind(*items)
     if structure["kind"] == "dict" and kind is dict:

@@ -8,6 +8,7 @@ import types
 
 import torch
 
+from . import lazies
 from .making import Making
 from .recorder import autocast
 from .touching import TOUCH, nothing_of, touched
@@ -50,6 +51,7 @@ def install(model, path, recorded, guess):
     for below, module in top.named_modules(prefix=path):
         if STATE in vars(module) or not is_called(module):
             continue
+        lazies.make(module, below, recorded)
         variants = recorded.variants(below)
         state = State(module, variants, guess)
         object.__setattr__(module, STATE, state)

@@ -14,13 +14,17 @@ def nothing_of(tensors, device):
 
 
 def added(total, tensor):
-    """Returns total + 0 * tensor. Infinity is what masks are made of and stays without effect."""
+    """Returns total + 0 * tensor, which is NaN where the tensor has NaN. Infinity is what masks are made of: 0.
+
+    The tensor is not kept for the backward pass: the model may change it in place.
+    """
     if tensor.is_complex():
         tensor = torch.view_as_real(tensor)
     if not tensor.is_floating_point():
         return total
-    nothing = torch.nan_to_num(tensor, nan=float("nan"), posinf=0.0, neginf=0.0) * 0
-    return total + nothing.sum().to(device=total.device, dtype=total.dtype)
+    nothing = (tensor * 0).sum().to(device=total.device, dtype=total.dtype)
+    broken = torch.isnan(tensor.detach()).any().to(total.device)
+    return total + torch.where(broken, nothing, torch.zeros_like(nothing))
 
 
 def touched(module, names, below, total):
