@@ -10,6 +10,7 @@ from diagnostics.bisection.case import Settings
 from diagnostics.bisection.trial import Failure, Kind
 
 SIMPLEST = Settings()
+EARLY = ("import", "group", "construct", "move")
 TITLES = {
     "world": "world size",
     "wrapper": "wrapper",
@@ -97,7 +98,13 @@ def smaller(choice: Choice) -> tuple[Choice, ...]:
 
 
 def others(settings: Settings, failure: Failure, *, threads: int, gpus: int) -> Iterator[Choice]:
-    """Yields values that the settings do not have, the cheap ones first; each is tried by itself."""
+    """Yields values that the settings do not have, the cheap ones first; each is tried by itself.
+
+    What fails before a model is wrapped or stepped knows nothing of how that would be done.
+    """
+    if failure.phase in EARLY:
+        yield from _of_the_device(settings, failure, gpus)
+        return
     if settings.steps == 1:
         yield Choice(kind="steps", value=2)
     for kind, value in (("amp", "bfloat16"), ("accumulate", 2), ("checkpointing", True), ("workers", 2)):

@@ -71,6 +71,11 @@ def test_a_failure_that_needs_nothing_takes_one_try_and_one_for_each_other_value
     ]
 
 
+def test_how_a_model_is_stepped_is_not_tried_where_its_construction_fails() -> None:
+    found, _ = searched(lambda run: replace(CRASH, phase="construct"), world=2, wrapper="ddp", steps=2)
+    assert list(standings(found)) == ["world size", "wrapper", "steps", "env ATEN_CPU_CAPABILITY"]
+
+
 def test_two_settings_in_combination_are_both_needed_and_what_heals_is_told() -> None:
     def rule(run: Run) -> Failure | None:
         one = run.settings
