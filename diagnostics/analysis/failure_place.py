@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from enum import Enum
 
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.user_code import shown_path
@@ -18,6 +19,7 @@ CALLED_FROM = " < "
 _MODULE_CALL = re.compile(r"/torch/nn/modules/module\.py$")
 _PLUMBING = re.compile(r"^<frozen |/importlib/_bootstrap|/runpy\.py$|\.pyx$|/torch/_dynamo/|/torch/_compile\.py$")
 _WAITING_IN = re.compile(r"/torch/(?:distributed|autograd|nn/parallel)/")
+_WRAPPING = re.compile(r"/torch/(?:distributed/(?:fsdp|_composable)|autograd|nn/parallel)/")
 _TORCH = re.compile(r"/(?:site|dist)-packages/(?=torch/)")
 _PACKAGE = re.compile(r"/(?:site|dist)-packages/")
 _STDLIB = re.compile(r"/lib(?:64)?/python3\.\d+/(?=.)")
@@ -43,14 +45,26 @@ def place_of(frames: Sequence[Frame], *, cwd: str, ours: Sequence[str] = (), mov
     return f"{name}{CALLED_FROM}{_named(caller, cwd, line=True)}" if caller is not None else name
 
 
-def waits_for_peers(frames: Sequence[Frame], *, ours: Sequence[str] = ()) -> bool:
-    """Returns whether a stack, innermost first, stands in communication that the user's innermost line has begun."""
+class Wait(Enum):
+    """For what a rank stands still."""
+
+    ITSELF = 0  # it is in no communication: the others may wait for it
+    CALLED = 1  # in communication that the user's own line has called
+    WRAPPER = 2  # in communication of a wrapper or a backward pass
+
+
+def wait_of(frames: Sequence[Frame], *, ours: Sequence[str] = ()) -> Wait:
+    """Returns for what a rank with this stack, innermost frame first, waits."""
+    waiting = False
     for frame in frames:
-        if _WAITING_IN.search(frame.file):
-            return True
+        if _WRAPPING.search(frame.file):
+            return Wait.WRAPPER
+        if _MODULE_CALL.search(frame.file):
+            return Wait.WRAPPER if waiting else Wait.ITSELF
+        waiting = waiting or bool(_WAITING_IN.search(frame.file))
         if _is_own(frame) and not _is_ours(frame, ours):
-            return False
-    return False
+            return Wait.CALLED if waiting else Wait.ITSELF
+    return Wait.WRAPPER if waiting else Wait.ITSELF
 
 
 def same_place(one: str, other: str) -> bool:
@@ -72,7 +86,7 @@ def _telling(frames: Sequence[Frame]) -> Frame | None:
     own = next((frame for frame in frames if _is_own(frame)), None)
     packaged = next((frame for frame in frames if _has_lines(frame)), None)
     library = [frame for frame in frames if not _STDLIB.search(frame.file) or _PACKAGE.search(frame.file)]
-    return own or packaged or (library[-1] if library else None)
+    return own or packaged or (library[-1] if library else next(iter(frames), None))
 
 
 def _is_own(frame: Frame) -> bool:

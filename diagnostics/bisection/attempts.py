@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from diagnostics.analysis.job_answers import last_line
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.deadlines import Deadlines
 from diagnostics.bisection.failures import fault_of_ours
+from diagnostics.bisection.journal_tree import read_tree
 from diagnostics.bisection.one_run import Asked, Surroundings, run_once
 from diagnostics.bisection.rank_runs import out_of_time
 from diagnostics.bisection.trial import Failure, Trial
@@ -35,7 +37,7 @@ class Attempts:
         self.sought: Failure | None = None
         self._around, self._repeat, self._memory_bytes = around, repeat, memory_bytes
         self._deadlines = Deadlines(deadline_s)
-        self._hangs: list[Failure] = []  # seen under a generous deadline
+        self._hangs: list[Failure] = []  # seen under the longer deadline
 
     def of(self, case: Case, ranks: Ranks, *, structures: Path | None, record: bool) -> Trial:
         """Returns one verdict over all runs. Raises DoctorError where no rank could be run."""
@@ -48,12 +50,12 @@ class Attempts:
 
     def _once(self, case: Case, ranks: Ranks, structures: Path | None, record: bool) -> Trial:
         """Runs the case once. A hang under a short deadline counts where it is known, else it is tried for longer."""
-        deadline_s, longest_s = self._deadlines.usual(case), self._deadlines.generous(case)
+        deadline_s, longer_s = self._deadlines.usual(case), self._deadlines.longer(case)
         trial, late = self._under(case, ranks, structures, record, deadline_s)
-        if late and deadline_s < longest_s and not any(trial.shows(hang) for hang in self._hangs):
-            trial, late = self._under(case, ranks, structures, record, longest_s)
-            deadline_s = longest_s
-        if late and deadline_s == longest_s and trial.failure is not None:
+        if late and deadline_s < longer_s and not any(trial.shows(hang) for hang in self._hangs):
+            trial, late = self._under(case, ranks, structures, record, longer_s)
+            deadline_s = longer_s
+        if late and deadline_s == longer_s and trial.failure is not None:
             self._hangs.append(trial.failure)
         if trial.passed:
             self._deadlines.learn(case, trial.seconds)
@@ -72,4 +74,7 @@ class Attempts:
         broken = fault_of_ours(runs)
         if broken:
             raise DoctorError(f"the try itself is at fault, not the model: {last_line(broken)}", hint=text(broken))
-        return trial_of(case, runs, seconds), out_of_time(runs)
+        trial = trial_of(case, runs, seconds)
+        if record and structures is not None:  # rank 0 wrote it as it went; its answer may be of before a crash
+            trial = replace(trial, tree=read_tree(structures) or trial.tree)
+        return trial, out_of_time(runs)

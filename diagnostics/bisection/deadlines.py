@@ -6,8 +6,10 @@ from diagnostics.bisection.case import Case
 
 FIRST_S = 60.0
 COMPILING_S = 300.0  # a first compile takes minutes
-LEAST_S = 8.0
+LEAST_S = 5.0
 FACTOR = 6.0
+LEAST_LONGER_S = 20.0
+LONGER = 4.0
 
 
 class Deadlines:
@@ -18,18 +20,22 @@ class Deadlines:
         self._most_s = most_s
         self._slowest: dict[bool, float] = {}
 
-    def generous(self, case: Case) -> float:
-        """Returns the deadline of a case about which nothing is known."""
-        return self._most_s or (COMPILING_S if case.settings.compile else FIRST_S)
-
     def usual(self, case: Case) -> float:
-        """Returns the deadline as healthy tries suggest it, the generous one where there was none yet."""
+        """Returns the deadline as healthy tries suggest it; the longest one where there was none yet."""
         slowest = self._slowest.get(case.settings.compile)
-        if slowest is None:
-            return self.generous(case)
-        return min(self.generous(case), max(LEAST_S, FACTOR * slowest))
+        return self._first(case) if slowest is None else min(self._first(case), max(LEAST_S, FACTOR * slowest))
+
+    def longer(self, case: Case) -> float:
+        """Returns the deadline under which a hang is believed that was never seen before."""
+        if case.settings.compile not in self._slowest:
+            return self._first(case)
+        return min(self._first(case), max(LEAST_LONGER_S, LONGER * self.usual(case)))
 
     def learn(self, case: Case, seconds: float) -> None:
         """Notes what a try took that came to its end."""
         key = case.settings.compile
         self._slowest[key] = max(self._slowest.get(key, 0.0), seconds)
+
+    def _first(self, case: Case) -> float:
+        """Returns the deadline of a case about which nothing is known."""
+        return self._most_s or (COMPILING_S if case.settings.compile else FIRST_S)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.failure_message import plain_message
-from diagnostics.analysis.failure_place import place_of, waits_for_peers
+from diagnostics.analysis.failure_place import place_of, wait_of
 from diagnostics.bisection.rank_runs import OURS, RankRun, out_of_time
 from diagnostics.bisection.trial import PHASES, Failure, Kind
 from diagnostics.redact import text as without_secrets
@@ -97,11 +97,13 @@ def _built(run: RankRun, kind: Kind, detail: str, message: str, place: str, text
 
 
 def _hang(runs: Sequence[RankRun], cwd: str) -> Failure:
-    """Returns the places of the ranks that keep the others waiting; of all where every one waits."""
-    stuck = [run for run in runs if run.end.timed_out]
-    found = [run for run in stuck if not waits_for_peers(run.fault_frames, ours=OURS)] or stuck
+    """Returns the places of the ranks that keep the others waiting: in no communication, or in one of their own."""
+    timed_out = [run for run in runs if run.end.timed_out]
+    stuck = [run for run in timed_out if not run.done] or timed_out
+    first = min(wait_of(run.fault_frames, ours=OURS).value for run in stuck)
+    found = [run for run in stuck if wait_of(run.fault_frames, ours=OURS).value == first]
     places = {_place(run.fault_frames, cwd, moving=True) for run in found} - {""}
-    texts = [f"rank {run.rank}:\n{_stack_text(run)}" for run in stuck]
+    texts = [f"rank {run.rank}:\n{_stack_text(run)}" for run in timed_out]
     failure = _built(found[0], Kind.HANG, "", "", "", "\n".join(texts))
     return replace(failure, places=tuple(sorted(places)), ranks=tuple(run.rank for run in found))
 
