@@ -46,7 +46,7 @@ class Failure:
     text: str = ""  # the whole message or stack, for people
 
     def same_as(self, other: Failure | None) -> bool:
-        """Returns whether both are the same failure. Hangs are with one place in common: the other ranks wait for it."""
+        """Returns whether both are the same failure. Of hangs one place in common is enough: all wait for it."""
         if other is None or (self.kind, self.detail, self.message) != (other.kind, other.detail, other.message):
             return False
         if self.kind is Kind.HANG and self.places and other.places:
