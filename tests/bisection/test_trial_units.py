@@ -77,3 +77,17 @@ def test_digests_tell_values_names_and_missing_gradients_apart() -> None:
     assert digests.parameters(nn.Sequential(model)) != digests.parameters(model)
     half = nn.Linear(2, 2).to(torch.bfloat16)
     assert digests.parameters(half) == digests.parameters(half)
+
+
+def test_blocks_are_checkpointed_one_by_one_and_no_block_inside_another() -> None:
+    model = Tied()
+    part("checkpointing").add(model)
+    replaced = [path for path, one in model.named_modules() if "forward" in vars(one)]
+    assert replaced == ["levels.0.0", "levels.0.1", "levels.1", "names.a"]
+
+
+def test_parts_of_a_model_without_blocks_are_checkpointed() -> None:
+    model = nn.Sequential(nn.Linear(2, 2))
+    model.add_module("encoder", nn.Sequential(nn.Linear(2, 2)))
+    part("checkpointing").add(model)
+    assert [path for path, one in model.named_modules() if "forward" in vars(one)] == ["encoder"]
