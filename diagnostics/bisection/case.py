@@ -34,7 +34,7 @@ class Settings:
     compile: bool = False
     amp: str = ""  # "bfloat16", "float16"
     accumulate: int = 1  # backward passes before an optimizer step
-    checkpointing: bool = False  # activation checkpointing of each module that holds others
+    checkpointing: bool = False  # activation checkpointing of each block that holds other modules
     workers: int = 0  # of a DataLoader that hands over the batches
     threads: int = 1  # intra-op and OMP
     steps: int = 1
