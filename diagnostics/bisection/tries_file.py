@@ -28,6 +28,7 @@ class TriesFile:
         head, lines = _lines(path)
         if head is not None and head.get("stamp") == self._stamp and head.get("schema") == SCHEMA:
             self.known = {key: trial for line in lines for key, trial in _trials(line)}
+            self._end_last_line()
         else:
             self.set_aside = self._difference(head)
             self._begin()
@@ -40,6 +41,12 @@ class TriesFile:
     def _begin(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._append("w", {"schema": SCHEMA, "stamp": self._stamp})
+
+    def _end_last_line(self) -> None:
+        """Gives a line that was cut off an end, so that the next one is whole."""
+        if not self._path.read_bytes().endswith(b"\n"):
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write("\n")
 
     def _append(self, mode: str, data: Mapping[str, Any]) -> None:
         try:
@@ -109,7 +116,7 @@ def _failure(data: Mapping[str, Any]) -> Failure:
 def read_node(data: Mapping[str, Any]) -> ModuleNode:
     """Returns one module of a rank's answer. Raises KeyError, TypeError."""
     values = {one.name: data[one.name] for one in fields(ModuleNode) if one.name in data}
-    return ModuleNode(**values)
+    return ModuleNode(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
 
 def known_case(file: TriesFile, case: Case) -> Trial | None:
