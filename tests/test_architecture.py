@@ -16,7 +16,7 @@ ENGINES = {
     "cache", "fix_cache", "repair", "interpreter", "job", "last_good", "preflight", "preflight_setup", "probe_plan",
     "report", "report_place", "supervise", "diagnose", "capture", "capture_cores", "capture_sources", "surroundings",
     "stall", "verdict", "report_filling", "report_ranks", "report_timeline", "run_page", "run_summary", "inspection",
-    "audit",
+    "audit", "bisect", "bisection", "bisect_preflight",
 }  # fmt: skip
 OUTSIDE = {"torch", "h5py", "ups", "torchvision", "lightning"}
 IN_THE_JOB = ("agent", "children")  # these run in the job's processes and may import torch there
