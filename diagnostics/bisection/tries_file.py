@@ -115,8 +115,9 @@ def _failure(data: Mapping[str, Any]) -> Failure:
 
 def read_node(data: Mapping[str, Any]) -> ModuleNode:
     """Returns one module of a rank's answer. Raises KeyError, TypeError."""
-    values = {one.name: data[one.name] for one in fields(ModuleNode) if one.name in data}
-    return ModuleNode(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+    known = [(one.name, data[one.name]) for one in fields(ModuleNode) if one.name in data]
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in known}
+    return ModuleNode(**values)
 
 
 def known_case(file: TriesFile, case: Case) -> Trial | None:
