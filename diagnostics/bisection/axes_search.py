@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from diagnostics.analysis.delta_debugging import Answer, minimal_subset
@@ -108,6 +109,7 @@ class _Search:
         wanted = [
             choice for choice in others(settings, self._failure, threads=threads, gpus=gpus) if choice.axis not in known
         ]
+        self._side_by_side(wanted)
         for choice in wanted:
             now = "unset" if choice.kind == "env" else choice.simplest
             try:
@@ -119,6 +121,13 @@ class _Search:
             standing = {Answer.FAILS: Standing.NO_EFFECT, Answer.PASSES: Standing.HEALS}.get(said, Standing.NOT_TRIED)
             note = _told(trial) if standing is Standing.NOT_TRIED else ""
             yield AxisRow(axis=choice.axis, value=now, other=choice.words, standing=standing, note=note)
+
+    def _side_by_side(self, wanted: Sequence[Choice]) -> None:
+        """Has the oracle try them all; where the tries run out, what it knows by then is asked for one by one."""
+        settings = self.minimal.case.settings
+        cases = [(self._case(choice.on(settings)), f"with {choice.axis} {choice.words}") for choice in wanted]
+        with suppress(OutOfTries):
+            self._oracle.ask_all(cases)
 
 
 def _row(choice: Choice, other: str, standing: Standing, note: str = "") -> AxisRow:

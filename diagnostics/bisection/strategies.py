@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from diagnostics.analysis.delta_debugging import Answer
 from diagnostics.bisection.case import WRAPPERS, Case
 from diagnostics.bisection.found import StrategyRow
@@ -19,14 +21,29 @@ def compare_strategies(oracle: Oracle, failing: Trial) -> tuple[StrategyRow, ...
     """
     if failing.failure is None:
         raise ValueError("there is no failure to compare by")
+    with suppress(OutOfTries):  # each is asked for again: those that were tried are known
+        oracle.ask_all([(case, _why(case)) for case in _cases(failing)])
     return tuple(_row(oracle, failing, failing.failure, wrapper) for wrapper in WRAPPERS)
 
 
+def _cases(failing: Trial) -> list[Case]:
+    cases = [case_of(failing.case, wrapper) for wrapper in WRAPPERS]
+    return [case for case in cases if case != failing.case]
+
+
+def _way(wrapper: str) -> str:
+    return "no wrapper" if wrapper == "none" else wrapper
+
+
+def _why(case: Case) -> str:
+    return f"{_way(case.settings.wrapper)}, {case.settings.world} ranks"
+
+
 def _row(oracle: Oracle, failing: Trial, failure: Failure, wrapper: str) -> StrategyRow:
-    way = "no wrapper" if wrapper == "none" else wrapper
+    way = _way(wrapper)
     case = case_of(failing.case, wrapper)
     try:
-        trial = failing if case == failing.case else oracle.ask(case, f"{way}, {case.settings.world} ranks")
+        trial = failing if case == failing.case else oracle.ask(case, _why(case))
     except OutOfTries:
         return StrategyRow(way=way, result="not tried", note="no tries left")
     times = f"{trial.failed} of {trial.runs} times" if trial.runs > 1 else ""
