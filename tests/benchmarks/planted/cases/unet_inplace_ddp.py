@@ -1,9 +1,9 @@
-"""A gate that looks one step back: DDP writes its buffers anew before each forward, which the saved graph forbids."""
+"""A gate that shares its output out over ranks, in place, once DDP runs it: its gradient needs what was overwritten."""
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from planted.hosts.unet import UNet
 from planted.hosts.unet import images as batch
@@ -11,35 +11,28 @@ from planted.hosts.unet import images as batch
 __all__ = ["batch", "failing", "healthy"]
 
 
-class LookingBack(nn.Module):
-    """Adds what it would have said in the step before."""
-
-    def __init__(self, width: int, *, copied: bool) -> None:
+class SharedOutGate(nn.Module):
+    def __init__(self, width: int, *, inplace: bool) -> None:
         super().__init__()
         self.mix = nn.Conv2d(width, width, 1)
-        self.gain = nn.Parameter(torch.ones(1, width, 1, 1))
-        self.register_buffer("strength", torch.full((1, width, 1, 1), 0.5))
-        self.copied = copied
-        self.before: Tensor | None = None
+        self.inplace = inplace
 
     def forward(self, x: Tensor) -> Tensor:
-        strength = self.strength.clone() if self.copied else self.strength
-        out = self.mix(x) * self.gain
-        if self.before is not None:
-            out = out + self.before
-        self.before = self.gain * x.detach() * strength
-        return out
+        opened = self.mix(x).sigmoid()
+        if DistributedDataParallel._active_ddp_module is not None:
+            return opened.mul_(0.5) if self.inplace else opened * 0.5
+        return opened
 
 
-def make(*, copied: bool) -> nn.Module:
+def make(*, inplace: bool) -> nn.Module:
     model = UNet()
-    model.ups[0].gate = LookingBack(8, copied=copied)
+    model.ups[0].gate = SharedOutGate(8, inplace=inplace)
     return model
 
 
 def failing() -> nn.Module:
-    return make(copied=False)
+    return make(inplace=True)
 
 
 def healthy() -> nn.Module:
-    return make(copied=True)
+    return make(inplace=False)
