@@ -24,6 +24,19 @@ def unwrapped(module):
     return module
 
 
+def forward_method(module):
+    """Returns the name of the method that a module's call runs: another one where `forward` was redirected to it.
+
+    Lightning has DDP's forward call `training_step`: for that call, a closure over the method's name stands in.
+    """
+    cells = getattr(vars(module).get("forward"), "__closure__", None) or ()
+    for cell in cells:
+        name = getattr(cell.cell_contents, "__name__", cell.cell_contents)
+        if isinstance(name, str) and name != "forward" and callable(getattr(type(module), name, None)):
+            return name
+    return "forward"
+
+
 def method_holder(module, frame):
     """Returns (holder, method, args, kwargs) where a method of a module that holds this one makes the call.
 

@@ -8,7 +8,7 @@ import weakref
 from _thread import get_ident
 
 from . import CAPTURED_EXIT
-from .callers import constructors_above, method_holder, unwrapped
+from .callers import constructors_above, forward_method, method_holder, unwrapped
 from .writing import Writer, tree_of
 
 # How surely a module that is called is the one that is trained.
@@ -111,7 +111,8 @@ class Capture:
 
         if self.level == TRAINED or not torch.is_grad_enabled() or constructors_above(frame, self.codes):
             return
-        root, method = unwrapped(module), "forward"
+        root = unwrapped(module)
+        method = forward_method(root)
         held = method_holder(root, frame)
         if held is not None:
             root, method, args, kwargs = held
