@@ -44,7 +44,7 @@ class Alone(torch.nn.Module):
         return tensor.clone() if tensor.requires_grad else tensor
 
 
-def run_alone(model, path, recorded):
+def run_alone(model, path, recorded, amp):
     """Returns a model that runs this module alone, and its calls. Raises Refusal where no inputs were recorded."""
     calls = topmost(model, path, recorded)
     if not calls:
@@ -54,7 +54,7 @@ def run_alone(model, path, recorded):
         raise Refusal("an input of %s is of a kind that cannot be written down" % unknown.path)
 
     def following():
-        return tuple(made(call) for call in calls), {}
+        return tuple(made(call, amp) for call in calls), {}
 
     return Alone(model, path, [call.path for call in calls]), following
 
@@ -69,12 +69,19 @@ def topmost(model, path, recorded):
     return sorted(found, key=lambda call: call.number)
 
 
-def made(call):
-    """Returns (args, kwargs) of a recorded call, each time anew."""
-    given = Given()
+def made(call, amp=""):
+    """Returns (args, kwargs) of a recorded call, each time anew, as they are under autocast to the dtype `amp`."""
+    given = Given(lower=lower(call.line["autocast"], amp))
     stored = call.given()
     args, kwargs = (given.make(prepared(call.line[part], stored)) for part in ("args", "kwargs"))
     return args, kwargs
+
+
+def lower(recorded, amp):
+    """Returns which dtypes are others than those recorded."""
+    if amp and not recorded:
+        return (torch.float32, getattr(torch, amp), True)
+    return (getattr(torch, recorded), torch.float32, False) if recorded and not amp else None
 
 
 class Given(Making):
@@ -86,6 +93,8 @@ class Given(Making):
             tensor = self.inputs[told["input"]]
         elif "kept" in told:
             tensor = told["kept"].clone()
+            if tensor.is_floating_point():
+                tensor = tensor.to(self.as_now(told, tensor.dtype))
         else:
             tensor = super().tensor({**told, "grad": False})
         if told["grad"] and not tensor.requires_grad:

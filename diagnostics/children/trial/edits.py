@@ -65,7 +65,7 @@ def apply(model, calls, request):
     path = wanted.get("alone")
     if path:
         held_by(model, path)
-        model, calls = alone.run_alone(model, path, known)
+        model, calls = alone.run_alone(model, path, known, request["settings"].get("amp", ""))
     for container, name, places in cut:
         cuts.cut(container, name, places)
     if guessed:

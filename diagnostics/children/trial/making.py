@@ -51,7 +51,7 @@ class Making:
 
     def __init__(self, inputs=(), depends=None, device="cpu", lower=None, everything=False):
         self.inputs, self.depends, self.device, self.everything = list(inputs), depends, device, everything
-        self.lower = lower  # (dtype recorded, dtype to give instead), where autocast is no longer what it was
+        self.lower = lower  # (dtype recorded, dtype to give instead, only of what autocast lowers), None: as recorded
 
     def make(self, structure):
         """Returns a value of this structure."""
@@ -78,11 +78,11 @@ class Making:
         if given is not None:
             made = given
         elif "kept" in told:
-            made = self.fixed(told, self.as_now(dtype))
+            made = self.fixed(told, self.as_now(told, dtype))
         elif dtype.is_complex:
             made = torch.ones(self.shape(told), dtype=dtype, device=self.device)
         else:
-            made = noise(self.shape(told), told, self.as_now(dtype), self.device)
+            made = noise(self.shape(told), told, self.as_now(told, dtype), self.device)
         if self.depends is not None and (told["grad"] or self.everything):
             made = made + self.depends.to(device=made.device, dtype=made.dtype)
         return made
@@ -93,9 +93,11 @@ class Making:
             return noise(self.shape(told), told, dtype, self.device)
         return tiled(told["kept"], self.shape(told), self.device).to(dtype)
 
-    def as_now(self, dtype):
+    def as_now(self, told, dtype):
         """Returns the dtype that is given where `dtype` was recorded."""
-        return self.lower[1] if self.lower is not None and self.lower[0] is dtype else dtype
+        if self.lower is None or self.lower[0] is not dtype or (self.lower[2] and not told.get("lowers")):
+            return dtype
+        return self.lower[1]
 
     def shape(self, told):
         """Returns the recorded shape, where its dims follow an input's with that one's present size."""

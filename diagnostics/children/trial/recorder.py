@@ -5,6 +5,8 @@ from contextlib import contextmanager
 
 import torch
 
+from .autocasting import autocast
+from .lowering import Lowering
 from .structures import Describing
 from .walking import signature, tensors_in
 
@@ -17,18 +19,17 @@ class Recorder:
     def __init__(self, journal, paths, number):
         self.journal, self.paths, self.number = journal, paths, number
         self.thread = threading.get_ident()
-        self.calls, self.entered = {}, {}
+        self.lowering = None if autocast() else Lowering()
 
     def call(self, original, module, args, kwargs):
         """Calls the module as it is, noting both sides."""
         path = self.paths[id(module)]
         number, self.number = self.number, self.number + 1
-        self.entered[path] = self.entered.get(path, 0) + 1
         inputs = tensors_in((args, kwargs))
         self.enter(path, number, module, args, kwargs)
         versions, before = [version(one) for one in inputs], dict(vars(module))
         output = original(module, *args, **kwargs)
-        describing = Describing(inputs)
+        describing = Describing(inputs, lowering=self.lowering)
         sets = {
             name: describing.describe(value)
             for name, value in list(vars(module).items())
@@ -38,12 +39,11 @@ class Recorder:
         mutates = [at for at, one in enumerate(inputs) if version(one) != versions[at]]
         self.journal.store("leave-%d" % number, describing.stored)
         self.journal.write(leave=number, output=told, mutates=mutates, sets=sets)
-        self.calls[path] = self.calls.get(path, 0) + 1
         return output
 
     def enter(self, path, number, module, args, kwargs):
         """Notes what the module is given."""
-        describing = Describing(keep_all=True)
+        describing = Describing(keep_all=True, lowering=self.lowering)
         told = {"args": describing.describe(tuple(args)), "kwargs": describing.describe(dict(kwargs))}
         self.journal.store("enter-%d" % number, describing.stored)
         grad, cast = torch.is_grad_enabled(), autocast()
@@ -54,15 +54,6 @@ class Recorder:
 def version(tensor):
     """Returns how often a tensor was changed in place, 0 where nobody counts."""
     return 0 if tensor.is_inference() else tensor._version
-
-
-def autocast():
-    """Returns the dtype that autocast gives on this machine's devices now, "" where it is off."""
-    if torch.is_autocast_enabled():
-        return str(torch.get_autocast_gpu_dtype())[6:]
-    if torch.is_autocast_cpu_enabled():
-        return str(torch.get_autocast_cpu_dtype())[6:]
-    return ""
 
 
 @contextmanager

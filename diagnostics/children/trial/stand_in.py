@@ -9,8 +9,8 @@ import types
 import torch
 
 from . import lazies
+from .autocasting import autocast
 from .making import Making
-from .recorder import autocast
 from .touching import TOUCH, nothing_of, touched
 from .walking import signature, tensors_in
 
@@ -134,10 +134,12 @@ def device_of(module, inputs):
 
 
 def lowered(variant, inputs):
-    """Returns (dtype recorded, dtype to give instead) where autocast or the model's dtype is not as it was recorded."""
-    floats = [one.dtype for one in inputs if one.is_floating_point()]
-    if not floats or variant.dtype is None or variant.autocast == autocast():
-        return None if not floats or variant.dtype in (None, floats[0]) else (variant.dtype, floats[0])
-    if variant.autocast:
-        return (getattr(torch, variant.autocast), floats[0])
+    """Returns what of the dtypes is not as it was recorded, see Making: autocast was switched, or the model cast."""
+    floats, now = [one.dtype for one in inputs if one.is_floating_point()], autocast()
+    if now and not variant.autocast:
+        return (torch.float32, getattr(torch, now), True)
+    if variant.autocast and not now:
+        return (getattr(torch, variant.autocast), floats[0] if floats else torch.float32, False)
+    if floats and variant.dtype not in (None, floats[0]) and not now:
+        return (variant.dtype, floats[0], False)
     return None

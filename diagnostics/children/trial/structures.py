@@ -25,8 +25,8 @@ FEW_VALUES = 4  # a float tensor of so few values is a mask, a one-hot or a cons
 class Describing:
     """Describes the values of one call; `stored` is what goes into the file beside the description."""
 
-    def __init__(self, inputs=(), keep_all=False):
-        self.inputs, self.keep_all, self.stored = list(inputs), keep_all, []
+    def __init__(self, inputs=(), keep_all=False, lowering=None):
+        self.inputs, self.keep_all, self.stored, self.lowering = list(inputs), keep_all, [], lowering
 
     def describe(self, value, depth=MAX_DEPTH):
         """Returns the structure of a value."""
@@ -71,6 +71,8 @@ class Describing:
         told["grad"] = tensor.requires_grad
         plain = tensor.detach()
         told.update(statistics(plain))
+        if self.lowering is not None and self.lowering.lowers(tensor):
+            told["lowers"] = True
         same = [number for number, one in enumerate(self.inputs) if one is tensor]
         if same:
             told["input"] = same[0]
