@@ -32,10 +32,7 @@ def main():
         sys.stderr.write("%s cannot import torch: %s\n" % (sys.executable, error))
         os._exit(2)
     session = importlib.import_module(PACKAGE + ".trial.session")
-    code = session.run(request, int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1")))
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os._exit(code)
+    session.leave(session.run(request, int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))))
 
 
 if __name__ == "__main__":

@@ -147,6 +147,8 @@ def test_an_exception_is_told_with_module_and_line(attempt: Callable[..., Tried]
         ("fails", "batch", 1, ("construct", "KeyError", "'width'")),
         ("leaves", "batch", 3, ("forward", "SystemExit", "3")),
         ("Net", "fails", 1, ("batch", "KeyError", "'width'")),
+        ("loud", "batch", 1, ("construct", "LoudError", "(its text raised TypeError)")),
+        ("deep", "batch", 1, ("construct", "RecursionError", "maximum recursion depth exceeded")),
     ],
 )
 def test_what_the_users_code_raises_is_a_failure(
@@ -167,6 +169,7 @@ def test_what_the_users_code_raises_is_a_failure(
         ("Net", "pair", {}, "the inputs do not fit Net.forward(x): too many positional arguments"),
         ("Net", "batch", {"wrapper": "horovod"}, "no wrapper is named 'horovod'"),
         ("Net", "batch", {"device": "cuda:9"}, "device cuda:9 cannot be used"),
+        ("Detached", "batch", {"wrapper": "ddp"}, "no output of Detached has a gradient: a wrapper cannot train it"),
         ("WithoutParameters", "batch", {"wrapper": "ddp"}, "no parameter of WithoutParameters requires a gradient"),
         ("WithoutParameters", "batch", {"wrapper": "fsdp2"}, "no parameter of WithoutParameters requires a gradient"),
     ],
@@ -212,7 +215,15 @@ def test_the_place_where_a_number_was_lost_is_found(attempt: Callable[..., Tried
 
 @pytest.mark.parametrize(
     ("factory", "inputs"),
-    [("lazy", "batch"), ("sparse", "numbers"), ("Keywords", "keywords"), ("Net", "generator"), ("Net", "loader")],
+    [
+        ("lazy", "batch"),
+        ("sparse", "numbers"),
+        ("Keywords", "keywords"),
+        ("Net", "generator"),
+        ("Net", "loader"),
+        ("reads_the_command_line", "batch"),
+        ("closes_its_output", "batch"),
+    ],
 )
 def test_models_and_inputs_of_all_kinds_are_stepped(attempt: Callable[..., Tried], factory: str, inputs: str) -> None:
     tried = attempt(case(factory, inputs, replace(TWO, steps=3)))
@@ -225,6 +236,16 @@ def test_a_loader_of_the_users_reads_with_the_workers_asked_for(attempt: Callabl
     error = with_two.answers[0]["error"]
     assert (error["phase"], error["type"]) == ("batch", "OSError")
     assert error["message"].endswith("OSError: the disk has gone\n")
+
+
+def test_what_ddp_leaves_alone_may_differ(attempt: Callable[..., Tried]) -> None:
+    tried = attempt(case("Left", settings=TWO))
+    assert (tried.codes, len({*tried.of_all("gradients")}), len({*tried.of_all("parameters")})) == ([0, 0], 1, 1)
+
+
+def test_without_steps_a_model_is_built_and_wrapped(attempt: Callable[..., Tried]) -> None:
+    answer = attempt(case("Net", "", replace(TWO, steps=0))).answers[0]
+    assert (phases(answer), answer["losses"]) == ([*BEFORE, "end"], [])
 
 
 def test_an_unused_parameter_fails_in_the_second_step_and_an_option_heals_it(attempt: Callable[..., Tried]) -> None:

@@ -20,7 +20,5 @@ def run(rank, world_size, arguments):
     package.__path__ = [str(Path(__file__).parent.parent)]
     sys.modules[PACKAGE] = package
     request = {"timeout_s": arguments["timeout_s"], **arguments["request"]}
-    code = importlib.import_module(PACKAGE + ".trial.session").run(request, rank, world_size)
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os._exit(code)
+    session = importlib.import_module(PACKAGE + ".trial.session")
+    session.leave(session.run(request, rank, world_size))

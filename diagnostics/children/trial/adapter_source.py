@@ -67,7 +67,7 @@ class Adapter:
         self.answer.note(stages=[*self.answer.content["stages"], name])
         if self.stage in ("", name):
             self.model, self.batches = model, list(itertools.islice(batches, self.wanted))
-            if not self.batches:
+            if self.wanted and not self.batches:
                 raise Refusal("the adapter %s has no batch for %s" % (self.module, name))
             raise Leave
 

@@ -20,8 +20,8 @@ class Captured:
 
     def calls(self, model, count):
         """Returns the first call of the run, as often as it is asked for."""
-        following = said(captured.batches, self.folder)
-        if following is None and count:
+        following = said(captured.batches, self.folder) if count else None
+        if count and following is None and count:
             hint = "name a function that makes a batch: --inputs module:make_batch"
             raise Refusal("the run that was captured reached no batch", hint)
         return [following() for _ in range(count)]

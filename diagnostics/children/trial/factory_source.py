@@ -1,5 +1,7 @@
 """A model that a function without arguments makes, and batches that another one, a loader or a generator gives."""
 
+import sys
+
 import torch
 
 from ..inspection.refusal import Refusal
@@ -14,7 +16,8 @@ class Factory:
         self.loaded_factory = self.loaded_inputs = None
 
     def load(self):
-        """Imports both."""
+        """Imports both; code that reads the command line on import finds none."""
+        sys.argv = [self.factory.rpartition(":")[0]]
         self.loaded_factory = imported(self.factory)
         self.loaded_inputs = imported(self.inputs) if self.inputs else None
 
@@ -33,6 +36,8 @@ class Factory:
     def calls(self, model, count):
         """Returns the arguments of `count` calls."""
         name = type(model).__name__
+        if not count:
+            return []
         if self.loaded_inputs is None:
             missing = required(model.forward)
             if missing:

@@ -29,6 +29,8 @@ def begin(backend, rank, world_size, timeout_s):
         if world_size > 1:
             raise Refusal("this torch was built without torch.distributed")
         return
+    if dist.is_initialized():  # by the user's module, when it was imported
+        return
     available = {"gloo": "is_gloo_available", "nccl": "is_nccl_available"}.get(backend)
     if available and not getattr(dist, available, lambda: True)():
         raise Refusal("this torch was built without %s" % backend)

@@ -9,6 +9,7 @@ import torch
 OURS = str(Path(__file__).resolve().parent.parent) + os.sep
 AGENT = str(Path(__file__).resolve().parent.parent.parent / "agent") + os.sep
 MAX_TEXT = 20000
+MAX_FRAMES = 300  # of a recursion without end
 
 
 def described(error, paths):
@@ -16,12 +17,20 @@ def described(error, paths):
     module = innermost_module(error.__traceback__, paths)
     return {
         "type": type(error).__name__,
-        "message": str(error)[:MAX_TEXT],
+        "message": text_of(error)[:MAX_TEXT],
         "frames": frames(error.__traceback__),
         "module": paths.get(id(module)) if module is not None else None,
         "module_class": type(module).__name__ if module is not None else "",
         "traceback": "".join(traceback.format_exception(type(error), error, error.__traceback__))[-MAX_TEXT:],
     }
+
+
+def text_of(error):
+    """Returns an exception's text, also where its own class cannot say it."""
+    try:
+        return str(error)
+    except Exception as other:
+        return "(its text raised %s)" % type(other).__name__
 
 
 def frames(trace):
@@ -32,7 +41,7 @@ def frames(trace):
         file = file if file.startswith("<") else str(Path(file).absolute())
         if not is_ours(file):
             found.append([file, line, frame.f_code.co_name])
-    return found
+    return found[-MAX_FRAMES:]
 
 
 def is_ours(file):

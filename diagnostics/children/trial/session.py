@@ -1,6 +1,8 @@
 """A try from its first phase to its last."""
 
+import contextlib
 import itertools
+import os
 import random
 import sys
 
@@ -32,6 +34,14 @@ def run(request, rank, world_size):
         return 1
     answer.finish()
     return 0
+
+
+def leave(code):
+    """Ends the process without the interpreter's shutdown, in which threads of a process group may abort."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # a stream that the user's code closed or replaced
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def exit_code(left):
@@ -88,8 +98,20 @@ def prepared(request, rank, answer, source):
         calls = source.calls(model, settings["steps"] * settings["accumulate"])
     answer.paths.update((id(one), path) for path, one in model.named_modules())
     with answer.phase("edit"):
-        model, following = edits.apply(model, itertools.cycle(calls).__next__, request)
+        model, following = edits.apply(model, cycling(calls), request)
         return model, [following() for _ in calls]
+
+
+def cycling(calls):
+    """Returns a function that gives one call after the other, and the first again after the last."""
+    again = itertools.cycle(calls)
+
+    def following():
+        if not calls:
+            raise Refusal("the model is built and no step taken: there is no batch for this edit")
+        return next(again)
+
+    return following
 
 
 def seed_all(seed):

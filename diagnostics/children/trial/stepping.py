@@ -4,6 +4,7 @@ import contextlib
 
 import torch
 
+from ..inspection.refusal import Refusal
 from ..inspection.values import loss_of, moved
 from . import digests, edits, nonfinite
 from .batches import handed_over
@@ -22,7 +23,7 @@ class Steps:
     def make_lazy_parameters(self):
         """Has parameters made that wait for a first forward, as every wrapper demands."""
         unmade = getattr(torch.nn.parameter, "UninitializedTensorMixin", ())
-        if any(isinstance(one, unmade) for one in self.model.parameters()):
+        if self.calls and any(isinstance(one, unmade) for one in self.model.parameters()):
             with self.answer.phase("forward"), torch.no_grad():
                 args, kwargs = moved(self.calls[0], self.device)
                 self.model(*args, **kwargs)
@@ -56,12 +57,19 @@ class Steps:
                 output = self.forward(*args, **kwargs)
             with self.answer.phase("loss", step):
                 loss = loss_of(output)
+                self.refuse_without_gradient(loss)
                 number = None if loss is None else float(loss.detach())
         self.found(step, "loss" if nonfinite.number(number) else "")
         if loss is not None:
             with self.answer.phase("backward", step):
                 self.wrapper.backward(self.wrapped, loss / self.settings["accumulate"])
         return number
+
+    def refuse_without_gradient(self, loss):
+        """Raises Refusal where a wrapper would wait for gradients that never come."""
+        if loss is None and self.optimizer is not None and self.settings["wrapper"] != "none":
+            name = type(self.model).__name__
+            raise Refusal("no output of %s has a gradient: a wrapper cannot train it" % name)
 
     def finish(self, step):
         """Looks at the gradients, takes the optimizer's step, looks at the parameters."""

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import sys
 
 import torch
 from torch import nn
@@ -145,3 +146,46 @@ class CrashInWorker(Items):
 
 loader = torch.utils.data.DataLoader(Items(), batch_size=2, num_workers=3)
 crashing_loader = torch.utils.data.DataLoader(CrashInWorker(), batch_size=2)
+
+
+class Detached(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.scale(x).detach()
+
+
+class Left(nn.Module):
+    """DDP is told to leave a parameter alone that each rank has drawn for itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.shared, self.own = nn.Linear(8, 8), nn.Parameter(torch.zeros(8) + float(os.environ["RANK"]))
+        self._ddp_params_and_buffers_to_ignore = ["own"]
+
+    def forward(self, x):
+        return self.shared(x) * self.own
+
+
+class LoudError(Exception):
+    def __str__(self):
+        raise TypeError("no text")
+
+
+def loud():
+    raise LoudError
+
+
+def deep(depth=0):
+    return deep(depth + 1)
+
+
+def reads_the_command_line():
+    return Net() if sys.argv == [__file__] else None
+
+
+def closes_its_output():
+    sys.stdout.close()
+    return Net()
