@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,8 @@ class RankAnswer:
     error: RankError | None = None
     nonfinite: str = ""  # "loss", "gradient of NAME", "parameter NAME"
     nonfinite_step: int = 0
+    nonfinite_module: str | None = None
+    nonfinite_frames: tuple[Frame, ...] = ()  # innermost first
     gradients: str = ""
     parameters: str = ""
     tree: tuple[Mapping[str, Any], ...] = ()
@@ -57,6 +59,8 @@ def read_rank_answer(data: Mapping[str, Any] | None) -> RankAnswer | None:
             error=_error(error) if error else None,
             nonfinite=str(data.get("nonfinite") or ""),
             nonfinite_step=int(data.get("nonfinite_step") or 0),
+            nonfinite_module=_text_or_none(data.get("nonfinite_module")),
+            nonfinite_frames=_frames(data.get("nonfinite_frames") or ()),
             gradients=str(data.get("gradients") or ""),
             parameters=str(data.get("parameters") or ""),
             tree=tuple(node for node in data.get("tree") or () if isinstance(node, Mapping)),
@@ -66,15 +70,22 @@ def read_rank_answer(data: Mapping[str, Any] | None) -> RankAnswer | None:
 
 
 def _error(error: Mapping[str, Any]) -> RankError:
-    module = error.get("module")
-    frames = (Frame(file=str(file), line=int(line), function=str(name)) for file, line, name in error["frames"])
     return RankError(
         type=str(error["type"]),
         message=str(error.get("message", "")),
-        frames=tuple(reversed(list(frames))),
+        frames=_frames(error["frames"]),
         phase=str(error.get("phase", "")),
         step=int(error.get("step", 0)),
-        module=None if module is None else str(module),
+        module=_text_or_none(error.get("module")),
         module_class=str(error.get("module_class", "")),
         traceback=str(error.get("traceback", "")),
     )
+
+
+def _frames(innermost_last: Sequence[Sequence[Any]]) -> tuple[Frame, ...]:
+    found = [Frame(file=str(file), line=int(line), function=str(name)) for file, line, name in innermost_last]
+    return tuple(reversed(found))
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else str(value)

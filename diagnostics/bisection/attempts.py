@@ -9,11 +9,11 @@ from pathlib import Path
 from diagnostics.analysis.job_answers import last_line
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.deadlines import Deadlines
-from diagnostics.bisection.failures import fault_of_ours
+from diagnostics.bisection.failures import fault_of_ours, with_origin
 from diagnostics.bisection.journal_tree import read_tree
 from diagnostics.bisection.one_run import Asked, Surroundings, run_once
-from diagnostics.bisection.rank_runs import out_of_time
-from diagnostics.bisection.trial import Failure, Trial
+from diagnostics.bisection.rank_runs import RankRun, out_of_time
+from diagnostics.bisection.trial import Failure, Kind, Trial
 from diagnostics.bisection.verdicts import one_verdict, trial_of
 from diagnostics.checks import ChildTimeout
 from diagnostics.errors import DoctorError
@@ -41,19 +41,23 @@ class Attempts:
 
     def of(self, case: Case, ranks: Ranks, *, structures: Path | None, record: bool) -> Trial:
         """Returns one verdict over all runs. Raises DoctorError where no rank could be run."""
+        asked = Asked(structures=structures, record=record, memory_bytes=self._memory_bytes(case))
         runs: list[Trial] = []
         while len(runs) < self._repeat:
-            runs.append(self._once(case, ranks, structures, record))
+            runs.append(self._once(case, ranks, asked))
             if runs[-1].refusal or (self.sought is not None and runs[-1].shows(self.sought)):
                 break
-        return one_verdict(runs, self.sought)
+        trial = one_verdict(runs, self.sought)
+        if record and trial.failure is not None and trial.failure.kind is Kind.NONFINITE:
+            return self._with_origin(trial, trial.failure, ranks, asked)
+        return trial
 
-    def _once(self, case: Case, ranks: Ranks, structures: Path | None, record: bool) -> Trial:
+    def _once(self, case: Case, ranks: Ranks, asked: Asked) -> Trial:
         """Runs the case once. A hang under a short deadline counts where it is known, else it is tried for longer."""
         deadline_s, longer_s = self._deadlines.usual(case), self._deadlines.longer(case)
-        trial, late = self._under(case, ranks, structures, record, deadline_s)
+        trial, late = self._under(case, ranks, replace(asked, deadline_s=deadline_s))
         if late and deadline_s < longer_s and not any(trial.shows(hang) for hang in self._hangs):
-            trial, late = self._under(case, ranks, structures, record, longer_s)
+            trial, late = self._under(case, ranks, replace(asked, deadline_s=longer_s))
             deadline_s = longer_s
         if late and deadline_s == longer_s and trial.failure is not None:
             self._hangs.append(trial.failure)
@@ -61,20 +65,25 @@ class Attempts:
             self._deadlines.learn(case, trial.seconds)
         return trial
 
-    def _under(
-        self, case: Case, ranks: Ranks, structures: Path | None, record: bool, deadline_s: float
-    ) -> tuple[Trial, bool]:
+    def _with_origin(self, trial: Trial, failure: Failure, ranks: Ranks, asked: Asked) -> Trial:
+        """Returns the trial with the module that first made what is no number, where one more run tells it."""
+        again = replace(asked, deadline_s=self._deadlines.longer(trial.case), origin=True, record=False)
+        runs, _ = self._run(trial.case, ranks, again)
+        return replace(trial, failure=with_origin(failure, runs, cwd=str(Path.cwd())))
+
+    def _under(self, case: Case, ranks: Ranks, asked: Asked) -> tuple[Trial, bool]:
         """Returns what one run gave, and whether the deadline ended it."""
-        limit = self._memory_bytes(case)
-        asked = Asked(deadline_s=deadline_s, structures=structures, record=record, memory_bytes=limit)
-        try:
-            runs, seconds = run_once(case, asked, ranks, self._around)
-        except (MachineError, ChildTimeout) as error:
-            raise DoctorError(f"no rank could be run: {error}") from error
+        runs, seconds = self._run(case, ranks, asked)
         broken = fault_of_ours(runs)
         if broken:
             raise DoctorError(f"the try itself is at fault, not the model: {last_line(broken)}", hint=text(broken))
         trial = trial_of(case, runs, seconds)
-        if record and structures is not None:  # rank 0 wrote it as it went; its answer may be of before a crash
-            trial = replace(trial, tree=read_tree(structures) or trial.tree)
+        if asked.record and asked.structures is not None:  # rank 0 wrote as it went; its answer may be of before a crash
+            trial = replace(trial, tree=read_tree(asked.structures) or trial.tree)
         return trial, out_of_time(runs)
+
+    def _run(self, case: Case, ranks: Ranks, asked: Asked) -> tuple[list[RankRun], float]:
+        try:
+            return run_once(case, asked, ranks, self._around)
+        except (MachineError, ChildTimeout) as error:
+            raise DoctorError(f"no rank could be run: {error}") from error

@@ -9,6 +9,7 @@ from dataclasses import replace
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.failure_message import plain_message
 from diagnostics.analysis.failure_place import place_of, wait_of
+from diagnostics.analysis.trial_answers import RankAnswer
 from diagnostics.bisection.rank_runs import OURS, RankRun, out_of_time
 from diagnostics.bisection.trial import PHASES, Failure, Kind
 from diagnostics.redact import text as without_secrets
@@ -114,17 +115,27 @@ def _nonfinite(runs: Sequence[RankRun]) -> Failure | None:
     if not found:
         return None
     of_loss = [run for run in found if run.answer is not None and run.answer.nonfinite == "loss"]
-    first = (of_loss or found)[0]
-    said = first.answer.nonfinite if first.answer is not None else ""
-    ranks = tuple(run.rank for run in (of_loss or found))
+    told = of_loss or found
+    answer = told[0].answer or RankAnswer()
+    what = answer.nonfinite.split(" ")[0]
     return Failure(
         kind=Kind.NONFINITE,
-        detail=said.split(" ")[0],
-        phase=_PHASES_OF.get(said.split(" ")[0], ""),
-        step=first.answer.nonfinite_step if first.answer is not None else 0,
-        ranks=ranks,
-        text=f"{said} is not finite",
+        detail=what,
+        phase=_PHASES_OF.get(what, ""),
+        step=answer.nonfinite_step,
+        ranks=tuple(run.rank for run in told),
+        text=f"{answer.nonfinite} is not finite",
     )
+
+
+def with_origin(failure: Failure, runs: Sequence[RankRun], *, cwd: str) -> Failure:
+    """Returns the failure with what runs tell that looked for the module that first made what is no number."""
+    answers = [run.answer for run in runs if run.answer is not None and run.answer.nonfinite_frames]
+    if not answers:
+        return failure
+    module, place = answers[0].nonfinite_module, _place(answers[0].nonfinite_frames, cwd)
+    made = " ".join(filter(None, ("first made", f"by {module}" if module else "", f"at {place}" if place else "")))
+    return replace(failure, module=module, text=f"{failure.text}; {made}")
 
 
 def _disagreement(runs: Sequence[RankRun]) -> Failure | None:

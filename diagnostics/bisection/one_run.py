@@ -34,9 +34,10 @@ COMPILING = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
 class Asked:
     """What one run is given beside its case. `structures` is read, or written where `record` is set."""
 
-    deadline_s: float
+    deadline_s: float = 0.0
     structures: Path | None = None
     record: bool = False
+    origin: bool = False  # look for where a value that is no number was first made
     profile: str = ""
     memory_bytes: int = 0
 
@@ -98,6 +99,7 @@ def _request(case: Case, asked: Asked, folder: Path) -> dict[str, Any]:
         "result": str(folder / "answer-{rank}.json"),
         "structures": str(asked.structures or ""),
         "record": asked.record,
+        "origin": asked.origin,
         "profile": asked.profile,
         "memory_bytes": asked.memory_bytes,
         "timeout_s": asked.deadline_s + LATER_THAN_DEADLINE_S,
