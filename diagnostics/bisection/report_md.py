@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from diagnostics import redact
 from diagnostics.bisection.found import Bisection, Mark, Standing
@@ -74,16 +74,22 @@ def _needs(report: RunReport, found: Bisection) -> Iterator[str]:
         if row.standing is not Standing.NOT_TRIED
     ]
     if rows:
-        yield from table(("setting", "in the failing case", "compared with", "", "seen"), rows)
+        yield from _table(("setting", "in the failing case", "compared with", "", "seen"), rows)
     left = [row.axis for row in found.axes if row.standing is Standing.NOT_TRIED]
     if left:
         yield from ("", f"Not tried: {inline(', '.join(dict.fromkeys(left)))}.")
 
 
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Returns a table, without its last column where nothing stands in it."""
+    kept = None if any(row[-1] for row in rows) else -1
+    return table(head[:kept], [row[:kept] for row in rows])
+
+
 def _strategies(report: RunReport, found: Bisection) -> Iterator[str]:
     rows = [(inline(row.way), inline(row.result), inline(row.note)) for row in found.strategies]
     if rows:
-        yield from table(("way", "result", ""), rows)
+        yield from _table(("way", "result", ""), rows)
 
 
 def _tree(report: RunReport, found: Bisection) -> Iterator[str]:
@@ -120,7 +126,7 @@ def _tried(report: RunReport, found: Bisection) -> Iterator[str]:
 def _versions(report: RunReport, found: Bisection) -> Iterator[str]:
     rows = [(code(row.wanted), inline(row.result), inline(row.note)) for row in found.versions]
     if rows:
-        yield from table(("environment", "result", ""), rows)
+        yield from _table(("environment", "result", ""), rows)
 
 
 def _cost(report: RunReport, found: Bisection) -> Iterator[str]:

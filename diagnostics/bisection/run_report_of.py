@@ -38,7 +38,7 @@ def run_report_of(found: Bisection, seen: RunReport | None, *, command: str, sta
     filled = _as_passed(report) if found.failure is None else _as_failed(report, found, found.failure)
     return replace(
         filled,
-        module=found.module,
+        module=found.module or None,  # the model itself is no module inside it
         command=command,
         repeat=command,
         exit_code=found.exit_code,

@@ -89,14 +89,14 @@ def certainty(found: Bisection) -> str:
     """Returns how the named module is known."""
     if not found.modules:
         return ""
-    it = "it" if found.module is not None else "them"
-    heals: dict[bool | None, str] = {
-        True: f"without {it} the model passes",
-        False: f"without {it} the model still fails",
-    }
-    alone: dict[bool | None, str] = {True: "alone it fails in the same way", False: "alone it does not fail"}
-    said = [heals.get(found.heals, f"whether the model passes without {it} could not be tried")]
-    said.append(alone.get(found.fails_alone, "whether it fails alone could not be tried"))
+    one = found.module is not None
+    it, they_fail = ("it", "it fails") if one else ("them", "they fail")
+    heals = {True: f"without {it} the model passes", False: f"without {it} the model still fails"}
+    alone = {True: f"alone {they_fail} in the same way", False: f"alone {'it does' if one else 'they do'} not fail"}
+    said = [
+        heals[found.heals] if found.heals is not None else f"whether the model passes without {it} could not be tried",
+        alone[found.fails_alone] if found.fails_alone is not None else f"whether {they_fail} alone could not be tried",
+    ]
     return "; ".join(said)
 
 
@@ -115,7 +115,8 @@ def often(found: Bisection) -> str:
 def _ways(found: Bisection) -> str:
     runs = sum(one.trial.runs for one in found.attempts if not one.trial.refusal)
     tried = sum(not one.trial.refusal for one in found.attempts)
-    return f"{tried} way{'s' * (tried != 1)} of training it {'were' if tried != 1 else 'was'} tried, {runs} runs"
+    ways = f"{tried} ways of training it were tried" if tried != 1 else "1 way of training it was tried"
+    return f"{ways}, {runs} run{'s' * (runs != 1)}"
 
 
 def _because(why: str) -> str:

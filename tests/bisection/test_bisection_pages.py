@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+
+from bisected import FOUND, HEALTHY, reported
+
+from diagnostics.bisection.found import Standing
+from diagnostics.bisection.outcome_lines import outcome_lines
+from diagnostics.bisection.report_json import json_text
+from diagnostics.bisection.report_md import markdown
+from diagnostics.bisection.trial import Kind
+from diagnostics.bisection.words import headline, needs
+from diagnostics.run_report import RunReport
+
+PAGE = """\
+# Bisection of model.make
+
+**blocks.1.attn (Attention, model.py:6) dies of SIGSEGV in forward on ranks 0, 1.**
+
+- what: `native-crash`, outcome `crash`
+- module: `blocks.1.attn`
+- where: `model.py:16`
+- needs world size 2
+- makes no difference: wrapper, amp
+- how sure: without it the model passes; alone it fails in the same way
+
+Next step: fix model.py:6, with the script that shows it. Until it is fixed, threads 2 avoids it.
+
+```
+python reports/one/repro.py
+```
+
+## What the failure needs
+
+| setting    | in the failing case | compared with |            |
+| ---------- | ------------------- | ------------- | ---------- |
+| world size | `2`                 | `1`           | needed     |
+| wrapper    | `ddp`               | `none`        | not needed |
+| amp        | `off`               | `bfloat16`    | no effect  |
+| threads    | `1`                 | `2`           | heals      |
+
+Not tried: compile.
+
+## Ways of training it
+
+| way    | result     |                                   |
+| ------ | ---------- | --------------------------------- |
+| ddp    | fails      |                                   |
+| fabric | cannot run | Lightning Fabric is not installed |
+
+## The model
+
+![The module tree](tree.svg)
+
+```
+! (the model)  Net
+o   inp  Linear
+!   blocks  ModuleList
+o     0  Block
+o       attn  Attention
+!     1  Block
+X       attn  Attention
+-     2 ... 3  2 x Block, 2 modules inside
+```
+
+X the culprit; ! the failure is in here; o not needed: it still fails with a stand-in in its place; - not tried.
+
+## Evidence
+
+- without blocks.1.attn it passes
+- blocks.1.attn alone it fails in the same way
+
+```
+Segmentation fault
+/home/ann/model.py:16 forward
+```
+
+## Looking for a failing case
+
+| way of training it        | result                    | runs |     |
+| ------------------------- | ------------------------- | ---: | --- |
+| ddp, 2 ranks, gloo on cpu | fails: SIGSEGV in forward |    1 |     |
+
+## What it cost
+
+17 tries in 61 s, torch 2.13.0.
+
+## Files
+
+| file       | what it is                                    |
+| ---------- | --------------------------------------------- |
+| `repro.py` | stand-alone script that fails in the same way |
+
+## Run it again
+
+```
+ups-doctor bisect-model model:make --inputs model:batch
+```
+"""
+SCREEN = """\
+FAIL  blocks.1.attn (Attention, model.py:6) dies of SIGSEGV in forward on ranks 0, 1
+      where   model.py:16
+      needs   world size 2
+      not     wrapper, amp
+      sure    without it the model passes; alone it fails in the same way
+      repro   reports/one/repro.py, the module alone; needs torch only: failed in the same way 3 of 3 times
+      next    fix model.py:6, with the script that shows it. Until it is fixed, threads 2 avoids it.
+              python reports/one/repro.py"""
+HEALTHY_PAGE = """\
+# Bisection of model.make
+
+**model.make does not fail: 1 way of training it was tried, 1 run.**
+
+Next step: run the real training under watch; what fails there and not here lies in data, environment or time.
+
+```
+ups-doctor run -- YOUR TRAINING COMMAND
+```
+
+## Looking for a failing case
+
+| way of training it           | result     | runs |                                   |
+| ---------------------------- | ---------- | ---: | --------------------------------- |
+| ddp, 2 ranks, gloo on cpu    | passes     |    1 |                                   |
+| fabric, 2 ranks, gloo on cpu | cannot run |    1 | Lightning Fabric is not installed |
+
+## What it cost
+
+2 tries in 8 s, torch 2.13.0.
+
+## Run it again
+
+```
+ups-doctor bisect-model model:make --inputs model:batch
+```
+"""
+
+
+def test_the_page_has_the_verdict_first_and_what_it_rests_on_after_it() -> None:
+    files = [("repro.py", "stand-alone script that fails in the same way")]
+    assert markdown(reported(FOUND), FOUND, files) == PAGE
+
+
+def test_the_screen_says_what_fails_what_it_needs_and_what_to_run() -> None:
+    assert "\n".join(outcome_lines(FOUND, reported(FOUND))) == SCREEN
+
+
+def test_of_a_model_that_does_not_fail_both_say_how_often_it_was_tried() -> None:
+    assert markdown(reported(HEALTHY), HEALTHY, []) == HEALTHY_PAGE
+    assert outcome_lines(HEALTHY, reported(HEALTHY)) == [
+        "ok    model.make does not fail: 1 way of training it was tried, 1 run",
+        "      not run fabric, 2 ranks, gloo on cpu: Lightning Fabric is not installed",
+    ]
+
+
+def test_report_json_is_that_of_a_watched_run_and_what_the_tries_gave() -> None:
+    data = json.loads(json_text(reported(FOUND), FOUND))
+    assert {one.name for one in fields(RunReport)} <= data.keys()
+    told = {
+        name: data[name] for name in ("schema", "kind", "outcome", "failure_class", "module", "location", "exit_code")
+    }
+    assert told == {
+        "schema": 1,
+        "kind": "bisect-model",
+        "outcome": "crash",
+        "failure_class": "native-crash",
+        "module": "blocks.1.attn",
+        "location": "model.py:16",
+        "exit_code": 1,
+    }
+    found = data["bisection"]
+    assert found["needed"] == [{"axis": "world size", "value": "2"}]
+    assert (found["not_needed"], found["no_effect"]) == (["wrapper"], ["amp"])
+    assert found["heals_with"] == [{"axis": "threads", "value": "2"}]
+    assert found["failure"]["kind"] == "signal"
+    assert found["repro"] == {
+        "file": "repro.py", "failed": 3, "runs": 3, "note": "the module alone; needs torch only",
+    }  # fmt: skip
+    healthy = json.loads(json_text(reported(HEALTHY), HEALTHY))
+    assert (healthy["outcome"], healthy["failure_class"], healthy["module"]) == ("ok", "none", None)
+
+
+def test_no_module_is_named_where_the_fault_lies_outside_or_in_the_model_itself() -> None:
+    outside = replace(FOUND, modules=(), outside="it fails before the model gets a batch")
+    assert (reported(outside).module, outside.exit_code) == (None, 1)
+    assert headline(outside) == (
+        "model.make dies of SIGSEGV in forward on ranks 0, 1, and no module of it is the cause: "
+        "it fails before the model gets a batch"
+    )
+    itself = replace(FOUND, modules=("",), module_class="Net")
+    assert (reported(itself).module, itself.exit_code) == (None, 1)
+    assert headline(itself) == "the model itself (Net, model.py:6) dies of SIGSEGV in forward on ranks 0, 1"
+
+
+def test_several_modules_are_told_as_what_they_are() -> None:
+    each, both = (
+        replace(FOUND, modules=("a", "3"), relation="each"),
+        replace(FOUND, modules=("a", "b"), relation="together"),
+    )
+    assert headline(each).startswith("each of a and module 3 (Attention, model.py:6) dies")
+    assert headline(both).startswith("a and b together (Attention, model.py:6) dies")
+
+
+def test_a_search_that_came_to_no_end_is_undecided() -> None:
+    cut = replace(FOUND, modules=(), undecided="the tries ran out")
+    assert (cut.exit_code, reported(cut).module) == (3, None)
+    assert headline(cut).endswith("which module it is stays undecided: the tries ran out")
+
+
+def test_what_no_watch_can_see_is_told_by_the_tries() -> None:
+    assert FOUND.failure is not None
+    told = {
+        kind: (report.outcome.value, report.failure_class)
+        for kind in (Kind.NONFINITE, Kind.DISAGREE, Kind.HANG, Kind.MEMORY)
+        for report in [reported(replace(FOUND, failure=replace(FOUND.failure, kind=kind)))]
+    }
+    assert told == {
+        Kind.NONFINITE: ("silent-wrong", "nan-on-rank"),
+        Kind.DISAGREE: ("silent-wrong", "rank-divergence"),
+        Kind.HANG: ("hang", "rank-stalled"),
+        Kind.MEMORY: ("crash", "host-oom"),
+    }
+
+
+def test_a_failure_that_needs_no_setting_says_so() -> None:
+    rows = tuple(replace(row, standing=Standing.NO_EFFECT) for row in FOUND.axes)
+    said = "needs none of these settings: it fails in one process, without a wrapper"
+    assert needs(replace(FOUND, axes=rows)) == said
