@@ -28,6 +28,7 @@ from diagnostics.bisection.shrinking import shrink
 from diagnostics.bisection.strategies import compare_strategies
 from diagnostics.bisection.traces import trace
 from diagnostics.bisection.trial import Failure, Kind, Oracle, OutOfTries, Trial
+from diagnostics.bisection.versions import compare_versions
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.bisection.watched import watched
 from diagnostics.capture import keep_text
@@ -35,6 +36,7 @@ from diagnostics.checks import ChildTimeout
 from diagnostics.errors import DoctorError, UsageError
 from diagnostics.machine import Machine, MachineError
 from diagnostics.matches import JobOutcome
+from diagnostics.preflight_setup import open_machine
 from diagnostics.run_report import RunReport
 
 STALL_S = {True: 10.0, False: 60.0}  # whether it is known to hang
@@ -113,6 +115,8 @@ class _Work:
         self._part("the script that shows it", lambda: self._handed_over(trial))
         if self._wanted.profile:
             self._part("the traces", self._traced)
+        if self._wanted.environments:
+            self._part("the comparison of versions", self._versions)
 
     def _part(self, what: str, work: Callable[[], None]) -> None:
         try:
@@ -217,6 +221,10 @@ class _Work:
                 self._progress.doing(f"tracing the {name} run")
                 file = self._wanted.folder / f"trace-{name}.json"
                 trace(case, file, self._machine.ranks, around, self._oracle.recording(case))
+
+    def _versions(self) -> None:
+        wanted, child = self._wanted, self._machine.child
+        self.found = compare_versions(self.found, wanted, wanted.environments, open_machine, child, self._progress)
 
     def _healthy_case(self) -> Case | None:
         """Returns the last case that passes: without the culprit, else with other settings."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.bisection.case import Case, Settings, Source
+from diagnostics.bisection.environment_plan import Environment
 
 DEFAULT = Settings(world=2, wrapper="ddp", steps=2)
 
@@ -33,8 +34,7 @@ class Wanted:
     memory_bytes: int = 0
     jobs: int | None = None
     profile: bool = False
-    environments: tuple[str, ...] = ()  # "torch==2.9.1"
-    may_download: bool = False
+    environments: tuple[Environment, ...] = ()  # the minimal case is tried in each, too
     watch: bool = True  # the failing case is run once more, as a watched job
     command: str = ""
     resume: str = ""  # the command that goes on with it

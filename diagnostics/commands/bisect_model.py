@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from diagnostics import interpreter
 from diagnostics.bisect import Interrupted, bisect
 from diagnostics.bisection import place, target
 from diagnostics.bisection.case import WRAPPERS
+from diagnostics.bisection.environment_install import ask_for
 from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.opening import open_tries
 from diagnostics.bisection.outcome_lines import outcome_lines
@@ -153,6 +155,14 @@ def _wanted(
         python=python,
         child=machine.child,
     )
+    environments = ask_for(
+        options["environments"],
+        python=python,
+        child=machine.child,
+        progress=TriesShown(screen),
+        confirm=lambda line: _agreed(line, screen, yes=options["yes"]),
+        on_cpu=not str(named_settings.get("device", "")).startswith("cuda"),
+    )
     return Wanted(
         name=model.name,
         sources=model.sources,
@@ -169,11 +179,21 @@ def _wanted(
         memory_bytes=(options["memory"] or 0) * MIB,
         jobs=options["jobs"],
         profile=options["profile"],
-        environments=options["environments"],
-        may_download=options["yes"],
+        environments=environments,
         command=shlex.join(["ups-doctor", "bisect-model", *context.meta["arguments"]]),
         resume=_resume(context.meta["arguments"], folder),
     )
+
+
+def _agreed(line: str, screen: Screen, *, yes: bool) -> bool:
+    """Returns whether this may be downloaded; where nobody can be asked, only --yes agrees."""
+    screen.say(line)
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        screen.say("nothing is downloaded: --yes agrees to it")
+        return False
+    return click.confirm("go on?", default=False, err=True)
 
 
 def _resume(arguments: Sequence[str], folder: Path) -> str:
