@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from diagnostics.analysis.failure_place import CALLED_FROM
 from diagnostics.analysis.part_tree import Part, PartTree
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
 
@@ -60,7 +61,9 @@ def pointed_at(nodes: Sequence[ModuleNode], failing: Trial) -> tuple[str, ...]:
     opened = open_module(nodes, failure)
     if opened is not None:
         return (opened,)
-    return _of_that_code(nodes, failure.places) or (_with_unused(nodes) if NEVER_USED.search(failure.text) else ())
+    coded = _of_that_code(nodes, failure.places)
+    unused = NEVER_USED.search(f"{failure.message}\n{failure.text}")
+    return coded or (_with_unused(nodes) if unused else ())
 
 
 def open_module(nodes: Sequence[ModuleNode], failure: Failure) -> str | None:
@@ -98,13 +101,23 @@ def parent_of(path: str, known: Collection[str]) -> str | None:
 
 
 def _of_that_code(nodes: Sequence[ModuleNode], places: Sequence[str]) -> tuple[str, ...]:
-    """Returns the modules of the class that begins last before a place in the same file."""
+    """Returns the modules of the class that begins last before a place in the same file.
+
+    Where the place is a library's function called from there, what these hold of the library.
+    """
     found: set[str] = set()
     for place in places:
-        at = PLACE.match(place)
+        library, _, own = place.rpartition(CALLED_FROM)
+        at = PLACE.match(own)
         begun = [(line, where) for line, where in _classes(nodes, at[1]) if line <= int(at[2])] if at else []
-        found |= {max(begun)[1]} if begun else set()
-    return tuple(node.path for node in nodes if node.place in found)
+        paths = {node.path for node in nodes if begun and node.place == max(begun)[1]}
+        found |= (_from_the_library(nodes, paths) or paths) if library else paths
+    return tuple(node.path for node in nodes if node.path in found)
+
+
+def _from_the_library(nodes: Sequence[ModuleNode], holders: Collection[str]) -> set[str]:
+    known = {node.path for node in nodes}
+    return {node.path for node in nodes if not node.place and parent_of(node.path, known) in holders}
 
 
 def _classes(nodes: Sequence[ModuleNode], file: str) -> set[tuple[int, str]]:
