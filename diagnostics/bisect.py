@@ -76,7 +76,7 @@ def bisect(wanted: Wanted, oracle: Counting, machine: Machine, progress: Progres
     try:
         work.all()
     except KeyboardInterrupt as stop:
-        work.found = replace(work.found, undecided=work.found.undecided or "interrupted before it came to its end")
+        work.found = replace(work.found, undecided=work.found.undecided or "it was interrupted")
         raise Interrupted(*work.result()) from stop
     return work.result()
 
@@ -90,7 +90,13 @@ class _Work:
         self._seen: RunReport | None = None
         self._minimal: Trial | None = None
         self._healthy: Trial | None = None
-        self.found = Bisection(name=wanted.name, attempts=(), notes=wanted.notes, folder=shown_path(wanted.folder))
+        self.found = Bisection(
+            name=wanted.name,
+            attempts=(),
+            notes=wanted.notes,
+            folder=shown_path(wanted.folder),
+            resume=wanted.resume,
+        )
         (wanted.folder / FAULTS).unlink(missing_ok=True)
 
     def result(self) -> tuple[Bisection, RunReport]:

@@ -96,6 +96,7 @@ class Bisection:
     notes: tuple[str, ...] = ()
     versions: tuple[VersionRow, ...] = ()
     folder: str = ""  # of the report, as the user would name it
+    resume: str = ""  # the command that goes on with it
     repro: str = ""  # file name of the script, "" for none
     repro_failed: int = 0
     repro_runs: int = 0

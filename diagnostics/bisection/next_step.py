@@ -10,9 +10,9 @@ from diagnostics.bisection.words import listed, path_in_words
 
 def next_step(found: Bisection) -> tuple[str, list[str]]:
     """Returns a sentence and the commands that go with it."""
+    if found.undecided and not found.modules and not found.outside:
+        return "go on where it stopped; what was tried is not tried again.", [found.resume] if found.resume else []
     if found.failure is None:
-        if found.undecided:
-            return "give the tries more room, then run it again.", []
         return (
             "run the real training under watch; what fails there and not here lies in data, environment or time.",
             ["ups-doctor run -- YOUR TRAINING COMMAND"],
@@ -20,7 +20,7 @@ def next_step(found: Bisection) -> tuple[str, list[str]]:
     if found.outside:
         return "look at the line named above; the model is not the cause, so shrinking it would not help.", []
     if not found.modules:
-        return "give the search more tries, or look at the evidence below.", []
+        return "look at the evidence below.", []
     healing = [f"{row.axis} {row.other}" for row in found.axes if row.standing is Standing.HEALS]
     until = f" Until it is fixed, {listed(healing)} avoids it." if healing else ""
     where = found.module_place or path_in_words(found.modules[0])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import shorten
 from typing import Protocol
 
 from diagnostics.bisection.trial import Failure, Trial
+
+LONGEST = 40  # the running seconds stand behind it, on one line
 
 
 class Shows(Protocol):
@@ -27,11 +30,11 @@ class TriesShown:
         self._number = 0
 
     def trying(self, what: str, *, number: int, most: int | None, left_s: float | None) -> None:
-        """Shows "try 12 of at most 40, about 30 s left: without blocks.3"."""
+        """Shows "try 12 of at most 40, 30 s left: without blocks.3"."""
         self._number = number
         of = f" of at most {most}" if most is not None else ""
-        left = f", about {_time(left_s)} left" if left_s is not None else ""
-        self._screen.waiting_for(f"try {number}{of}{left}: {what};")
+        left = f", {_time(left_s)} left" if left_s is not None else ""
+        self._screen.waiting_for(f"try {number}{of}{left}: {shorten(what, LONGEST, placeholder=' ...')};")
 
     def tried(self, what: str, trial: Trial) -> None:
         """Prints the result where every try is to be seen."""

@@ -17,6 +17,7 @@ from diagnostics.bisection import place, target
 from diagnostics.bisection.case import WRAPPERS
 from diagnostics.bisection.environment_install import ask_for
 from diagnostics.bisection.found import Bisection
+from diagnostics.bisection.next_step import next_step
 from diagnostics.bisection.opening import open_tries
 from diagnostics.bisection.outcome_lines import outcome_lines
 from diagnostics.bisection.report_files import shown_path, write_reports
@@ -100,7 +101,8 @@ def command(context: click.Context, /, target: str | None, **options: Any) -> No
         _show(found, report, screen, options)
         screen.say(written)
     if stopped is not None:
-        click.echo(f"go on with: {wanted.resume}", err=True)
+        if options["as_json"] or next_step(found)[1] != [wanted.resume]:
+            click.echo(f"go on with: {wanted.resume}", err=True)
         raise stopped
     context.exit(found.exit_code)
 

@@ -206,6 +206,11 @@ def test_a_search_that_came_to_no_end_is_undecided() -> None:
     cut = replace(FOUND, modules=(), undecided="the tries ran out")
     assert (cut.exit_code, reported(cut).module) == (3, None)
     assert headline(cut).endswith("which module it is stays undecided: the tries ran out")
+    resume = "ups-doctor bisect-model model:make --report-dir reports/one --resume"
+    assert outcome_lines(replace(cut, resume=resume), reported(cut))[-2:] == [
+        "      next    go on where it stopped; what was tried is not tried again.",
+        f"              {resume}",
+    ]
 
 
 def test_what_no_watch_can_see_is_told_by_the_tries() -> None:
