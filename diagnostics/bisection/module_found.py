@@ -55,7 +55,7 @@ def told(
         class_name=first.class_name if first is not None else "",
         place=first.place if first is not None else "",
         tree=tuple(_rows(found, nodes, tree, gone)),
-        evidence=tuple(dict.fromkeys(sentence for trial in tried for sentence in _sentences(trial, found.minimal))),
+        evidence=tuple(dict.fromkeys(_sentence(trial, found.minimal.failure) for trial in tried)),
     )
 
 
@@ -71,23 +71,26 @@ def _rows(found: ModuleFound, nodes: Sequence[ModuleNode], tree: PartTree, gone:
         )
 
 
-def _sentences(trial: Trial, failing: Trial) -> Iterator[str]:
-    """Yields what one try showed: "without blocks.3 it passes"."""
+def _sentence(trial: Trial, failure: Failure | None) -> str:
+    """Returns what one try showed: "without blocks.3 the model passes"."""
     edits = trial.case.edits
-    removed = [path for path in edits.stand_ins if path not in failing.case.edits.stand_ins or not edits.alone]
-    what = f"{edits.alone or MODEL} alone" if edits.alone is not None else f"without {listed(removed)}"
-    what = f"without the constructor of {listed(edits.not_built)}" if edits.not_built else what
-    counts = f", {trial.failed} of {trial.runs} times" if trial.runs > 1 and trial.failure is not None else ""
-    counts = f", {trial.runs} of {trial.runs} times" if trial.runs > 1 and trial.passed else counts
-    failure = failing.failure
-    if trial.passed:
-        yield f"{what} it passes{counts}"
-    elif failure is not None and trial.shows(failure):
-        yield f"{what} it fails in the same way{counts}"
-    elif trial.failure is not None:
-        yield f"{what} it fails in another way: {shortly(trial.failure)}{counts}"
-    else:
-        yield f"{what} it cannot be run: {trial.refusal}"
+    ran = f"{edits.alone or MODEL} alone" if edits.alone is not None else "the model"
+    removed = [*edits.stand_ins, *(f"the constructor of {name}" for name in edits.not_built)]
+    if "" in edits.stand_ins:
+        return f"a stand-in for the whole model {_verb(trial, failure)}"
+    subject = f"without {listed(removed)} {ran}" if removed else ran
+    return f"{subject} {_verb(trial, failure)}"
+
+
+def _verb(trial: Trial, failure: Failure | None) -> str:
+    times = f", {trial.failed or trial.runs} of {trial.runs} times" if trial.runs > 1 else ""
+    if trial.refusal:
+        return f"cannot be run: {trial.refusal}"
+    if trial.failure is None:
+        return f"passes{times}"
+    if failure is not None and trial.shows(failure):
+        return f"fails in the same way{times}"
+    return f"fails in another way: {shortly(trial.failure)}{times}"
 
 
 def shortly(failure: Failure) -> str:

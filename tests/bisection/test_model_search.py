@@ -243,8 +243,8 @@ def test_a_trial_that_does_not_fail_is_refused() -> None:
 def test_evidence_tells_the_tries_that_decided() -> None:
     found = searched(Simulated(blocks(6), needs("blocks.3.attn")), "blocks.3.attn")
     assert found.evidence == (
-        "without blocks.3.attn it passes",
-        "blocks.3.attn alone it fails in the same way",
+        "without blocks.3.attn the model passes",
+        "blocks.3.attn alone fails in the same way",
     )
 
 
@@ -264,6 +264,6 @@ def test_how_often_is_told_where_it_does_not_always_fail() -> None:
 
     found = searched(Flaky(blocks(6), needs("blocks.3.attn")), "blocks.3.attn")
     assert found.evidence == (
-        "without blocks.3.attn it passes, 10 of 10 times",
-        "blocks.3.attn alone it fails in the same way, 3 of 10 times",
+        "without blocks.3.attn the model passes, 10 of 10 times",
+        "blocks.3.attn alone fails in the same way, 3 of 10 times",
     )
