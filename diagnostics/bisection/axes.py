@@ -114,7 +114,7 @@ def others(settings: Settings, failure: Failure, *, threads: int, gpus: int) -> 
         yield Choice(kind="threads", value=threads)
     yield from _options(settings)
     yield from _of_the_device(settings, failure, gpus)
-    if not settings.compile:
+    if not settings.compile and failure.kind is not Kind.HANG:  # a compiler is given minutes before it counts as stuck
         yield Choice(kind="compile", value=True)
 
 

@@ -11,7 +11,7 @@ from diagnostics.bisection.axes import SIMPLEST, choices
 from diagnostics.bisection.axes_search import AxesFound, search_axes
 from diagnostics.bisection.found import AxisRow, Standing, StrategyRow
 from diagnostics.bisection.strategies import compare_strategies
-from diagnostics.bisection.trial import Failure, Trial
+from diagnostics.bisection.trial import Failure, Kind, Trial
 
 EVERYTHING = {
     "world": 2,
@@ -74,6 +74,11 @@ def test_a_failure_that_needs_nothing_takes_one_try_and_one_for_each_other_value
 def test_how_a_model_is_stepped_is_not_tried_where_its_construction_fails() -> None:
     found, _ = searched(lambda run: replace(CRASH, phase="construct"), world=2, wrapper="ddp", steps=2)
     assert list(standings(found)) == ["world size", "wrapper", "steps", "env ATEN_CPU_CAPABILITY"]
+
+
+def test_a_hang_is_not_tried_under_a_compiler() -> None:
+    found, _ = searched(lambda run: replace(CRASH, kind=Kind.HANG, detail=""), world=2, wrapper="ddp", steps=2)
+    assert "compile" not in standings(found)
 
 
 def test_two_settings_in_combination_are_both_needed_and_what_heals_is_told() -> None:
