@@ -10,7 +10,8 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.failure_message import plain_message
 from diagnostics.analysis.failure_place import place_of, wait_of
 from diagnostics.analysis.trial_answers import RankAnswer
-from diagnostics.bisection.rank_runs import OURS, RankRun, out_of_time
+from diagnostics.bisection.own_frames import OURS
+from diagnostics.bisection.rank_runs import RankRun, out_of_time
 from diagnostics.bisection.trial import PHASES, Failure, Kind
 from diagnostics.redact import text as without_secrets
 

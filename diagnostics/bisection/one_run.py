@@ -15,6 +15,7 @@ from diagnostics.analysis.job_answers import read_json
 from diagnostics.analysis.rank_ends import RankEnd
 from diagnostics.analysis.trial_answers import read_rank_answer
 from diagnostics.bisection.case import Case
+from diagnostics.bisection.own_frames import agent_without_ours, report_without_ours
 from diagnostics.bisection.rank_runs import RankRun
 from diagnostics.machine import MachineError
 from diagnostics.machine.contract import Ranks
@@ -120,6 +121,7 @@ def _read(results: Sequence[RankResult], folder: Path) -> list[RankRun]:
     runs = []
     for result in results:
         agent = record.of_pid(result.pid) or record.of_rank(result.rank)
+        fault = record.fault_of(agent) if agent is not None else None
         end = RankEnd(
             rank=result.rank,
             signal=result.signal,
@@ -128,8 +130,8 @@ def _read(results: Sequence[RankResult], folder: Path) -> list[RankRun]:
             ended=result.ended,
             seconds=result.seconds,
             stderr=result.stderr,
-            agent=agent,
-            fault=record.fault_of(agent) if agent is not None else None,
+            agent=agent_without_ours(agent) if agent is not None else None,
+            fault=report_without_ours(fault) if fault is not None else None,
         )
         answer = read_rank_answer(read_json(folder / f"answer-{result.rank}.json"))
         runs.append(RankRun(end=end, answer=answer))

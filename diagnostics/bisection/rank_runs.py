@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.fault_stacks import parse_fault_report
@@ -13,7 +11,6 @@ from diagnostics.analysis.rank_ends import LOST_PEER, RankEnd
 from diagnostics.analysis.trial_answers import RankAnswer, RankError
 
 LEAVING = "end"  # the phase in which a rank takes its process group down: the model has been run
-OURS = tuple(str(Path(__file__).resolve().parent.parent / name) for name in ("children", "agent"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +74,3 @@ class RankRun:
 def out_of_time(runs: Sequence[RankRun]) -> bool:
     """Returns whether the deadline ended it while no rank had failed by itself."""
     return any(run.end.timed_out for run in runs) and not any(run.acted for run in runs)
-
-
-def is_stop(name: str) -> bool:
-    """Returns whether a signal is what people and systems end programs with, not a fault of the program."""
-    return name in {one.name for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
