@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from diagnostics.bisection.found import Bisection, Standing
-from diagnostics.bisection.words import listed, path_in_words
+from diagnostics.bisection.words import path_in_words
 
 
 def next_step(found: Bisection) -> tuple[str, list[str]]:
@@ -22,7 +22,7 @@ def next_step(found: Bisection) -> tuple[str, list[str]]:
     if not found.modules:
         return "look at the evidence below.", []
     healing = [f"{row.axis} {row.other}" for row in found.axes if row.standing is Standing.HEALS]
-    until = f" Until it is fixed, {listed(healing)} avoids it." if healing else ""
+    until = f" Until it is fixed, {' or '.join(healing)} avoids it." if healing else ""
     where = found.module_place or path_in_words(found.modules[0])
     if found.repro:
         return f"fix {where}, with the script that shows it.{until}", [f"python {Path(found.folder) / found.repro}"]

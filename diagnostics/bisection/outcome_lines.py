@@ -5,14 +5,17 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import shorten
 
 from diagnostics import redact
 from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.next_step import next_step
+from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.bisection.words import certainty, headline, needs, not_needed, often
 from diagnostics.run_report import RunReport
 
 WIDTH = 110
+LONGEST_WORDS = 300
 MARKS = {0: ("ok  ", "32"), 1: ("FAIL", "1;31"), 3: ("?   ", "33")}
 
 
@@ -35,8 +38,8 @@ def _body(found: Bisection, report: RunReport) -> Iterator[tuple[str, str]]:
         return
     if report.location:
         yield "where", report.location
-    if found.failure.text and found.failure.kind.value == "exception":
-        yield "says", found.failure.text.strip().splitlines()[-1]
+    if said := said_by(found.failure):
+        yield "says", said
     if found.axes:
         yield "needs", needs(found).removeprefix("needs ")
     if not_needed(found.axes):
@@ -56,6 +59,14 @@ def _body(found: Bisection, report: RunReport) -> Iterator[tuple[str, str]]:
     yield "next", text
     for command in commands:
         yield " ", command
+
+
+def said_by(failure: Failure) -> str:
+    """Returns the first line of an exception's own words, with its type; "" where none was raised."""
+    if failure.kind is not Kind.EXCEPTION:
+        return ""
+    lines = [line for line in failure.text.splitlines() if line.partition(":")[0].endswith(failure.detail)]
+    return shorten(lines[-1] if lines else f"{failure.detail}: {failure.message}", LONGEST_WORDS, placeholder=" ...")
 
 
 def _wrapped(label: str, text: str) -> list[str]:

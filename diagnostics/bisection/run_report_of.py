@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import version
+from pathlib import Path
 
 from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.next_step import next_step
@@ -25,6 +26,7 @@ CLASSES: Mapping[Kind, tuple[JobOutcome, str]] = {
     Kind.DISAGREE: (JobOutcome.SILENT_WRONG, "rank-divergence"),
     Kind.MEMORY: (JobOutcome.CRASH, "host-oom"),
 }
+OURS = str(Path(__file__).parent.parent / "children")
 EXIT_REASONS = {0: "it does not fail", 1: "it fails, and where was found", 3: "where it fails is undecided"}
 
 
@@ -59,24 +61,49 @@ def _as_failed(report: RunReport, found: Bisection, failure: Failure) -> RunRepo
     """Fills in what the watch did not see: it fails now and then, or no job would say it."""
     outcome, failure_class = CLASSES[failure.kind]
     told = report.failure_class not in (NO_CLASS, UNKNOWN_CLASS)
-    place = report.location or (failure.places[0].split(" ")[0] if failure.places else None) or found.module_place
+    places = _places(report, found, failure)
     sure = Confidence.CONFIRMED if found.modules and found.heals and found.fails_alone else Confidence.LIKELY
     return replace(
         report,
         outcome=report.outcome if told else outcome,
         failure_class=report.failure_class if told else failure_class,
         culprit_ranks=report.culprit_ranks or failure.ranks,
-        location=place or None,
-        locations=report.locations or ((place,) if place else ()),
+        location=places[0] if places else None,
+        locations=places,
+        sources=report.sources if places[:1] == report.locations[:1] else (),
         root_cause=_cause(report, found),
         confidence=sure,
     )
 
 
+def _places(report: RunReport, found: Bisection, failure: Failure) -> tuple[str, ...]:
+    """Returns the lines to look at: those of the watched run, unless its module is not the one that was found."""
+    own = [one for one in report.locations if not one.startswith(OURS)] if not _contradicts(report, found) else []
+    failed_at = [place.rpartition(" < ")[2].split(" ")[0] for place in failure.places]
+    lines = [*own, *(place for place in failed_at if _has_line(place)), found.module_place]
+    return tuple(dict.fromkeys(filter(None, lines)))
+
+
+def _has_line(place: str) -> bool:
+    return place.rpartition(":")[2].isdigit()
+
+
+def _contradicts(report: RunReport, found: Bisection) -> bool:
+    """Returns whether the watched run, which saw one failure only, names a module that the tries rule out."""
+    paths = {row.path for row in found.tree}  # in a constructor a class is all there is to name
+    if not found.modules or report.module not in paths:
+        return False
+    return not any(_related(report.module, module) for module in found.modules)
+
+
+def _related(one: str, other: str) -> bool:
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.") or not other
+
+
 def _cause(report: RunReport, found: Bisection) -> str:
     """Returns one text: what fails, what it needs, how that is known, and what the watched run made of it."""
     parts = [headline(found), needs(found) if found.axes else "", certainty(found)]
-    if report.root_cause:
+    if report.root_cause and not _contradicts(report, found):
         parts.append(f"the watched run: {report.root_cause}")
     return ". ".join(part[0].upper() + part[1:] if number else part for number, part in enumerate(filter(None, parts)))
 

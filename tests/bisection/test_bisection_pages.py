@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from bisected import FOUND, HEALTHY, reported
 
 from diagnostics.bisection.found import Standing
-from diagnostics.bisection.outcome_lines import outcome_lines
+from diagnostics.bisection.outcome_lines import outcome_lines, said_by
 from diagnostics.bisection.report_json import json_text
 from diagnostics.bisection.report_md import markdown
 from diagnostics.bisection.trial import Kind
@@ -20,7 +20,7 @@ PAGE = """\
 
 - what: `native-crash`, outcome `crash`
 - module: `blocks.1.attn`
-- where: `model.py:16`
+- where: `model.py:16`, see also `model.py:6`
 - needs world size 2
 - makes no difference: wrapper, amp
 - how sure: without it the model passes; alone it fails in the same way
@@ -232,3 +232,23 @@ def test_a_failure_that_needs_no_setting_says_so() -> None:
     rows = tuple(replace(row, standing=Standing.NO_EFFECT) for row in FOUND.axes)
     said = "needs none of these settings: it fails in one process, without a wrapper"
     assert needs(replace(FOUND, axes=rows)) == said
+
+
+def test_a_watched_run_that_names_a_module_which_the_tries_rule_out_is_not_believed() -> None:
+    about = {"failure_class": "native-crash", "root_cause": "inp died", "locations": ("model.py:9",)}
+    seen = replace(reported(HEALTHY), location="model.py:9", **about)
+    wrong, right = replace(seen, module="blocks.0.attn"), replace(seen, module="blocks.1.attn")
+    report = reported(FOUND, wrong)
+    assert (report.location, report.locations) == ("model.py:16", ("model.py:16", "model.py:6"))
+    assert "inp died" not in report.root_cause
+    report = reported(FOUND, right)
+    assert (report.location, report.locations) == ("model.py:9", ("model.py:9", "model.py:16", "model.py:6"))
+    assert report.root_cause.endswith("The watched run: inp died")
+
+
+def test_an_exception_is_told_in_its_own_words() -> None:
+    assert FOUND.failure is not None
+    text = "Traceback (most recent call last):\n  ...\ntorch.OutOfMemoryError: first words\nmore words"
+    failure = replace(FOUND.failure, kind=Kind.EXCEPTION, detail="OutOfMemoryError", text=text)
+    assert said_by(failure) == "torch.OutOfMemoryError: first words"
+    assert said_by(FOUND.failure) == ""
