@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 
 from diagnostics.analysis.delta_debugging import Answer
 from diagnostics.analysis.part_tree import PartTree
@@ -48,8 +47,6 @@ class Removals:
         if path == self._tree.root:
             return self.trial([path]), self._failing
         asked = [(self.case([path]), without([path])), (self.case_alone(path), f"{path} alone")]
-        if not self._tree.parts[path].removable:
-            return replace(self._failing, case=asked[0][0], failure=None, refusal="not tried"), self.alone(path)
         removed, alone = self._oracle.ask_all(asked)
         return self._learned(removed), alone
 
