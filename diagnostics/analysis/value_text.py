@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from diagnostics.analysis.source_closure import Own
@@ -16,11 +17,21 @@ _PUBLIC = (
     (re.compile(r"^(?:torch\._C|torch\._VF|torch\._tensor|)?:(?=[a-z])"), "torch."),
 )
 _BUILTIN = re.compile(r"^(?:builtins):")
+MASK_VALUES = 4  # a floating mask has no more different numbers
 MADE = """def made(kind, **attributes):
     one = kind.__new__(kind)
     for name, value in attributes.items():
         object.__setattr__(one, name, value)
     return one"""
+
+
+class Numbers(Enum):
+    """How close the numbers of an input are to the recorded ones."""
+
+    SIMPLE = "drawn"
+    MASKS = "drawn, but for whole numbers and masks, which are the recorded ones"
+    ALIKE = "drawn with the recorded mean and deviation"
+    EQUAL = "the recorded ones, as far as they are few"
 
 
 class NotTextError(Exception):
@@ -40,6 +51,9 @@ class Texts:
     with_keywords: Callable[[Own], bool]  # a dataclass, whose constructor takes its attributes
     imports: set[str] = field(default_factory=set)
     needs_made: bool = False
+    _numbers: Numbers = Numbers.SIMPLE
+    _seen: int = 0  # tensors of the call so far
+    _shared: set[int] = field(default_factory=set)  # those that are given a second time
 
     def argument(self, value: Any) -> str:
         """Returns an expression for a constructor's argument. Raises NotTextError."""
@@ -95,18 +109,21 @@ class Texts:
         self.imports.add(f"import {module}")
         return f"{module}.{qualified}"
 
-    def call(self, args: Mapping[str, Any], kwargs: Mapping[str, Any]) -> str:
+    def call(self, args: Mapping[str, Any], kwargs: Mapping[str, Any], numbers: Numbers = Numbers.SIMPLE) -> str:
         """Returns the arguments of a call as they are written between its brackets. Raises NotTextError."""
+        self._numbers, self._seen = numbers, 0
+        self._shared = {told["input"] for told in _tensors([args, kwargs]) if "input" in told}
         given = [self.value(one) for one in args.get("items", ())]
         names = kwargs.get("names", ())
         given += [f"{name}={self.value(one)}" for name, one in zip(names, kwargs.get("items", ()), strict=False)]
+        self._shared = set()
         return ", ".join(given)
 
     def value(self, structure: Mapping[str, Any]) -> str:
         """Returns an expression for a value like the recorded one. Raises NotTextError."""
         match structure["kind"]:
             case "tensor":
-                return tensor_text(structure) + (f" + {structure['plus']}" if "plus" in structure else "")
+                return self._tensor(structure)
             case "value":
                 return self.argument(_finite(structure["value"]))
             case "tuple" | "list" as kind:
@@ -121,6 +138,15 @@ class Texts:
                     return _dict(named)
                 return self._object(structure["class"], named)
         raise NotTextError(str(structure.get("class", "a value")))
+
+    def _tensor(self, told: Mapping[str, Any]) -> str:
+        number, self._seen = self._seen, self._seen + 1
+        if "plus" in told:
+            return f"{tensor_text(told, Numbers.ALIKE)} + {told['plus']}"
+        if "input" in told and self._shared:
+            return f"x{told['input']}"
+        text = tensor_text(told, self._numbers)
+        return f"(x{number} := {text})" if number in self._shared else text
 
     def _object(self, name: str, attributes: Mapping[str, str]) -> str:
         given = ", ".join(f"{key}={text}" for key, text in attributes.items())
@@ -140,33 +166,62 @@ class Texts:
         return f"functools.partial({', '.join([self.argument(called), *args])})"
 
 
-def tensor_text(told: Mapping[str, Any]) -> str:
-    """Returns an expression for a tensor of the recorded shape, dtype and range."""
-    shape, dtype = list(told["shape"]), str(told["dtype"])
+def tensor_text(told: Mapping[str, Any], numbers: Numbers = Numbers.SIMPLE) -> str:
+    """Returns an expression for a tensor of the recorded shape and dtype, with numbers as close as is asked for."""
+    shape, dtype = _tuple(map(str, told["shape"])), str(told["dtype"])
     kind = "" if dtype == "float32" else f", dtype=torch.{dtype}"
-    sizes = ", ".join(map(str, shape)) if shape else "()"
+    grad = ", requires_grad=True" if told.get("grad") else ""
+    if told.get("values") is not None and (numbers is Numbers.EQUAL or _is_mask(told, numbers)):
+        listed = f"torch.tensor({_listed(told['values'])}{kind if dtype not in ('int64', 'bool') else ''}{grad})"
+        shaped = listed if len(told["shape"]) < 2 and told["shape"] != [0] else f"{listed}.reshape({shape})"
+    elif dtype == "bool" or dtype.startswith(("int", "uint")):
+        return _whole_numbers(told, shape, dtype)
+    elif told.get("nan"):
+        shaped = f"torch.full({shape}, float('nan'){kind}{grad})"
+    elif told.get("std") == 0:
+        shaped = f"torch.full({shape}, {_short(told['mean'])}{kind}{grad})"
+    else:
+        shaped = _drawn(told, kind + grad, numbers)
+    return f"{shaped} * 1" if grad and " * " not in shaped else shaped  # no leaf: as within a model
+
+
+def _is_mask(told: Mapping[str, Any], numbers: Numbers) -> bool:
+    few = len(set(map(str, told["values"]))) <= MASK_VALUES
+    return numbers is not Numbers.SIMPLE and (not told["dtype"].startswith(("float", "bfloat")) or few)
+
+
+def _whole_numbers(told: Mapping[str, Any], shape: str, dtype: str) -> str:
+    low, high = told.get("low"), told.get("high")
     if dtype == "bool":
-        low, high = told.get("low"), told.get("high")
-        if low == high and low is not None:
-            return f"torch.full({_tuple(map(str, shape))}, {bool(low)})"
-        return f"torch.rand({sizes}) < 0.5"
-    if dtype.startswith(("int", "uint")):
-        low, high = int(told.get("low") or 0), int(told.get("high") or 0)
-        dtype_word = "" if dtype == "int64" else kind
-        return f"torch.randint({low}, {high + 1}, {_tuple(map(str, shape))}{dtype_word})"
-    grad = bool(told.get("grad"))
-    if told.get("nan"):
-        return f"torch.full({_tuple(map(str, shape))}, float('nan'){kind})"
-    mean, std = told.get("mean"), told.get("std")
-    if mean is not None and std is not None and std == 0:
-        return f"torch.full({_tuple(map(str, shape))}, {_short(mean)}{kind})"
-    drawn = f"torch.randn({sizes}{kind}{', requires_grad=True' if grad else ''})"
-    if mean is not None and std is not None and told.get("low") is not None:
-        if told["low"] >= 0 and told["high"] <= 1 and not grad:
-            return f"torch.rand({sizes}{kind})"
-        if not (0.3 < std < 3 and abs(mean) < 1):
-            return f"{drawn} * {_short(std)} + {_short(mean)}"
-    return f"{drawn} * 1" if grad else drawn  # what a module is given within a model is no leaf
+        return f"torch.full({shape}, {bool(low)})" if low is not None and low == high else f"torch.rand{shape} < 0.5"
+    kind = "" if dtype == "int64" else f", dtype=torch.{dtype}"
+    return f"torch.randint({int(low or 0)}, {int(high or 0) + 1}, {shape}{kind})"
+
+
+def _drawn(told: Mapping[str, Any], given: str, numbers: Numbers) -> str:
+    sizes = ", ".join(map(str, told["shape"])) or "()"
+    mean, std, low, high = (told.get(name) for name in ("mean", "std", "low", "high"))
+    if mean is None or std is None or low is None or high is None:
+        return f"torch.randn({sizes}{given})"
+    if low >= 0 and std > 0:
+        return f"torch.rand({sizes}{given})" + (f" * {_short(high)}" if not 0.3 < high < 3 else "")
+    usual = abs(mean) < std and 0.01 < std < 100
+    if usual if numbers is Numbers.SIMPLE else (abs(mean) < 0.05 and 0.9 < std < 1.1):
+        return f"torch.randn({sizes}{given})"
+    return f"torch.randn({sizes}{given}) * {_short(std)} + {_short(mean)}"
+
+
+def _tensors(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yields the recorded tensors, in the order in which they are numbered."""
+    for one in value:
+        if one.get("kind") == "tensor":
+            yield one
+        yield from _tensors(one.get("items", ()))
+
+
+def _listed(values: Sequence[Any]) -> str:
+    words = [f"float('{one}')" if isinstance(one, str) else repr(one) for one in values]
+    return f"[{', '.join(words)}]"
 
 
 def _plain_tensor(shape: Sequence[int], dtype: str) -> str:

@@ -61,6 +61,7 @@ def _repro(found: Bisection, wanted: Wanted, nodes: Sequence[ModuleNode], child:
         failure=found.failure,
         modules=found.modules,
         within=found.within,
+        each=found.relation == "each",
         model=found.name,
         nodes=nodes,
         torch=found.torch,

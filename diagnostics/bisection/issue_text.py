@@ -7,7 +7,8 @@ import platform
 from diagnostics import redact
 from diagnostics.bisection.case import Settings
 from diagnostics.bisection.found import Bisection, Standing
-from diagnostics.bisection.repro import Repro
+from diagnostics.bisection.rank_runs import OURS
+from diagnostics.bisection.repro import PHASE_WORDS, Repro
 from diagnostics.bisection.repro_text import what_happens
 
 MAX_STACK_LINES = 40
@@ -22,7 +23,7 @@ def issue_text(found: Bisection, repro: Repro) -> str:
     else:
         lines += ["## Script", "", f"There is none: {repro.note}.", *(f"- {one}" for one in repro.tried), ""]
     lines += ["## Expected", "", "The script comes to its end with exit code 0.", ""]
-    lines += ["## Seen", "", *_seen(found), ""]
+    lines += ["## Seen", "", *_seen(found, repro), ""]
     lines += ["## What it needs", "", *_needs(found), ""]
     lines += ["## Environment", "", *_environment(found)]
     return redact.text("\n".join(lines)) + "\n"
@@ -55,15 +56,15 @@ def _what(found: Bisection) -> list[str]:
     failure = found.failure
     if failure is None:
         return []
-    phase = f" in {failure.phase}" if failure.phase else ""
-    step = f" of step {failure.step}" if failure.step else ""
+    phase = PHASE_WORDS.get(failure.phase, "")
+    step = f", step {failure.step}" if failure.step else ""
     often = f" ({found.failed} of {found.runs} runs)" if found.runs > 1 else ""
     return [f"`{found.module_class or found.name}` {what_happens(failure)}{phase}{step}{often}."]
 
 
-def _seen(found: Bisection) -> list[str]:
-    text = found.failure.text if found.failure is not None else ""
-    lines = text.strip().splitlines()
+def _seen(found: Bisection, repro: Repro) -> list[str]:
+    text = repro.said or (found.failure.text if found.failure is not None else "")
+    lines = [line for line in text.strip().splitlines() if not line.startswith(("Extension modules:", *OURS))]
     cut = [*lines[: MAX_STACK_LINES // 2], "...", *lines[-MAX_STACK_LINES // 2 :]]
     return ["```", *(lines if len(lines) <= MAX_STACK_LINES else cut), "```"] if lines else ["No stack was left."]
 

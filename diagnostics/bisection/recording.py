@@ -28,6 +28,7 @@ class ModuleCall:
     kwargs: Mapping[str, Any]
     output: Mapping[str, Any] | None
     training: bool = True
+    stored: Path | None = None  # where the numbers lie that the structures refer to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +62,7 @@ def read_recording(file: Path | None) -> Recording:
     return Recording(
         constructions={name: _construction(line, name in finished) for name, line in made.items()},
         calls={
-            path: tuple(_call(line, outputs.get(number)) for number, line in entered.items())
+            path: tuple(_call(line, outputs.get(number), file) for number, line in entered.items())
             for path, entered in calls.items()
         },
     )
@@ -77,9 +78,14 @@ def _construction(line: Mapping[str, Any], finished: bool) -> Construction:
     )
 
 
-def _call(line: Mapping[str, Any], output: Any) -> ModuleCall:
+def _call(line: Mapping[str, Any], output: Any, file: Path | None) -> ModuleCall:
+    stored = Path(f"{file}.d") / f"enter-{line['number']}.pt"
     return ModuleCall(
-        args=line["args"], kwargs=line["kwargs"], output=output, training=bool(line.get("training", True))
+        args=line["args"],
+        kwargs=line["kwargs"],
+        output=output,
+        training=bool(line.get("training", True)),
+        stored=stored if stored.is_file() else None,
     )
 
 

@@ -9,19 +9,30 @@ from pathlib import Path
 from diagnostics.analysis.value_text import NotTextError
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.progress import Progress
+from diagnostics.bisection.recorded_values import Values
 from diagnostics.bisection.recording import Recording, merged, read_recording
 from diagnostics.bisection.repro_check import Run, fails_alike, run_clean
 from diagnostics.bisection.repro_harness import BEFORE_FORWARD, Plan
-from diagnostics.bisection.repro_subject import Subject, Subjects, Way, ways
+from diagnostics.bisection.repro_subject import Subject, Subjects, Way, variants, ways
 from diagnostics.bisection.repro_text import script, what_happens
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode
 from diagnostics.bisection.user_sources import UserSources
 from diagnostics.machine import MachineError
 from diagnostics.machine.contract import Child
 
-HANG_LIMIT_S = 30  # a rank that stands still for so long hangs
+HEALTHY = "it does not fail"
+HANG_LIMIT_S = 20  # a rank that stands still for so long hangs
 LIMIT_S = 120  # of any other script
 MORE_RUNS = 2  # of a script that failed alike once
+MORE_HANGS = 1
+PHASE_WORDS = {
+    "construct": " when it is constructed",
+    "move": " when it is moved to its device",
+    "wrap": " when it is wrapped",
+    "forward": " in its forward",
+    "backward": " in its backward",
+    "optimizer": " in the optimizer's step",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +43,7 @@ class Asked:
     failure: Failure
     modules: Sequence[str]
     within: str | None
+    each: bool = False  # any of the modules fails alone
     model: str  # what the model is called
     nodes: Sequence[ModuleNode]
     torch: str = ""
@@ -48,6 +60,7 @@ class Repro:
     failed: int = 0
     runs: int = 0
     note: str = ""
+    said: str = ""  # by a run that failed alike
     tried: tuple[str, ...] = ()
 
 
@@ -55,26 +68,77 @@ def find_repro(
     asked: Asked, recordings: Sequence[Path], sources: UserSources, python: str, child: Child, progress: Progress
 ) -> Repro:
     """Returns the first script, the shortest form first, that fails alike in a clean process."""
-    recording = merged([read_recording(file) for file in recordings])
-    forward = asked.failure.phase not in BEFORE_FORWARD
-    subjects = Subjects(asked.case, recording, asked.nodes, sources, forward=forward)
-    told: list[str] = []
-    for way in ways(asked.case, asked.modules, asked.within):
+    return _Search(asked, merged([read_recording(file) for file in recordings]), sources, python, child, progress).run()
+
+
+class _Search:
+    """Tries one way after another; `told` says why the earlier ones were not it."""
+
+    def __init__(
+        self,
+        asked: Asked,
+        recording: Recording,
+        sources: UserSources,
+        python: str,
+        child: Child,
+        progress: Progress,
+    ) -> None:
+        forward = asked.failure.phase not in BEFORE_FORWARD
+        values = Values(python, child)
+        self._asked, self._recording, self._python, self._child = asked, recording, python, child
+        self._progress, self._forward = progress, forward
+        self._subjects = Subjects(asked.case, recording, asked.nodes, sources, values, forward=forward)
+        self._told: list[str] = []
+        self._texts: set[str] = set()
+
+    def run(self) -> Repro:
+        """Returns what was found."""
+        for way in ways(self._asked.case, self._paths(), self._constructions()):
+            for one in variants(way, self._recording) if self._forward else [way]:
+                found = self._one(one)
+                if found.failed:
+                    return replace(found, tried=tuple(self._told))
+                if found.note != HEALTHY:
+                    break
+        return Repro(note="no script fails in the same way by itself", tried=tuple(self._told))
+
+    def _paths(self) -> list[str]:
+        """Returns the modules that may show it alone: any of several that fail each, none of several together."""
+        modules = list(self._asked.modules)
+        single = modules[:1] if len(modules) == 1 or self._asked.each else []
+        return [*single, *([self._asked.within] if self._asked.within is not None else [])]
+
+    def _constructions(self) -> list[str]:
+        """Returns the constructors that never came to their end, the innermost first."""
+        nodes = self._asked.nodes
+        if self._asked.failure.phase != "construct":
+            return []
+        inside = {node.built_as: node.inside for node in nodes}
+        name = next((node.built_as for node in reversed(nodes) if not node.built), "")
+        found = [one for one in self._asked.modules[:1] if "#" in one]
+        while name:
+            found.append(name)
+            name = inside.get(name, "")
+        return list(dict.fromkeys(found))
+
+    def _one(self, way: Way) -> Repro:
         try:
-            subject = subjects.subject(way)
+            subject = self._subjects.subject(way)
         except NotTextError as reason:
-            told.append(f"{way.words}: cannot be written down: {reason}")
-            continue
+            found = Repro(note=f"cannot be written down: {reason}")
         except SyntaxError as error:
-            told.append(f"{way.words}: {error.filename}:{error.lineno} cannot be parsed")
-            continue
-        plan = _plan(asked, subject, recording)
-        progress.doing(f"trying a script: {way.words}")
-        found = _tried(asked, subject, plan, python, child)
-        if found.failed:
-            return replace(found, tried=tuple(told))
-        told.append(f"{way.words}: {found.note}")
-    return Repro(note="no script fails in the same way by itself", tried=tuple(told))
+            found = Repro(note=f"{error.filename}:{error.lineno} cannot be parsed")
+        else:
+            plan = _plan(self._asked, subject, self._recording)
+            text = script(subject, plan, title="", seen="")
+            if text in self._texts:
+                return Repro(note=HEALTHY)
+            self._texts.add(text)
+            self._progress.doing(f"trying a script: {way.words}")
+            found = _tried(self._asked, subject, plan, self._python, self._child)
+        if not found.failed:
+            self._told.append(f"{way.words}: {found.note}")
+        return found
 
 
 def _plan(asked: Asked, subject: Subject, recording: Recording) -> Plan:
@@ -109,7 +173,7 @@ def _tried(asked: Asked, subject: Subject, plan: Plan, python: str, child: Child
     title = _title(asked, subject)
     text = script(subject, plan, title=title, seen="")
     runs: list[Run] = []
-    most = max(asked.repeat, 1 + MORE_RUNS)
+    most = max(asked.repeat, 1 + (MORE_HANGS if asked.failure.kind is Kind.HANG else MORE_RUNS))
     try:
         for number in range(most):
             runs.append(run_clean(text, python, child, limit_s=plan.limit_s))
@@ -118,24 +182,27 @@ def _tried(asked: Asked, subject: Subject, plan: Plan, python: str, child: Child
                 return Repro(note=_otherwise(runs[-1]))
     except MachineError as error:
         return Repro(note=f"it could not be started: {error}")
-    seen = f"{_ended(next(run for run in runs if fails_alike(run, asked.failure)))}, {alike} of {len(runs)} times"
+    shown = next(run for run in runs if fails_alike(run, asked.failure))
+    seen = f"{_ended(shown)}, {alike} of {len(runs)} times"
     return Repro(
         text=script(subject, plan, title=title, seen=f"{what_happens(asked.failure)}: {seen}"),
         way=subject.way,
         needs=subject.needs,
         failed=alike,
         runs=len(runs),
+        said="\n".join(filter(None, (shown.stdout.strip(), shown.stderr.strip()))),
     )
 
 
 def _title(asked: Asked, subject: Subject) -> str:
     kinds = {node.path: node.class_name for node in asked.nodes}
     path = subject.way.path
-    what = kinds.get(path, "") or asked.model
+    construction = subject.way.construction.partition("#")[0].rpartition(".")[2]
+    what = construction or kinds.get(path, "") or asked.model
     place = f" ({path} of {asked.model})" if path else f" ({asked.model})" if what != asked.model else ""
     settings = asked.case.settings
     where = "" if settings.wrapper == "none" else f" in {settings.wrapper.upper()}"
-    phase = f" in {asked.failure.phase}" if asked.failure.phase else ""
+    phase = PHASE_WORDS.get(asked.failure.phase, "")
     torch = f", torch {asked.torch}" if asked.torch else ""
     return f"{what}{place}{where} {what_happens(asked.failure)}{phase}{torch}."
 
@@ -150,7 +217,7 @@ def _otherwise(run: Run) -> str:
     if run.returncode is None:
         return "it did not come to its end"
     if not any(run.codes):
-        return "it does not fail"
+        return HEALTHY
     said = [
         line for line in run.stderr.splitlines() if line.strip() and not line.startswith((" ", "Extension modules"))
     ]

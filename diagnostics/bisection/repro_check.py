@@ -21,8 +21,10 @@ HIDDEN = ("PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "UPS_DOCTOR_DIR", "RANK",
           "MASTER_ADDR", "MASTER_PORT", "TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE")  # fmt: skip
 STARTING_S = 120.0  # a process that imports torch, on a busy machine
 _CODES = re.compile(r"^exit codes of the ranks: \[([-\d, ]*)\]$", re.MULTILINE)
-_RAISED = re.compile(r"^(?!Traceback|Process |Timeout|Fatal )([A-Za-z_][\w.]*)(?:: (.*))?$", re.MULTILINE)
-_FRAME = re.compile(r'File "[^"]*repro\.py", line \d+,? in (\S+)')
+_RAISED = re.compile(
+    r"^(?:\[rank\d+\]: )?(?!Traceback|Process |Timeout|Fatal )([A-Za-z_][\w.]*)(?:: (.*))?$", re.MULTILINE
+)
+_FRAME = re.compile(r'File "[^"]*", line \d+,? in (\S+)')
 _FUNCTION = re.compile(r"^(?P<file>\S+\.py)(?::\d+)? (?P<name>\S+)$")
 
 
@@ -56,7 +58,10 @@ def run_clean(text: str, python: str, child: Child, *, limit_s: float, env: Mapp
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     code = -result.signal if result.signal is not None else result.returncode
-    return Run(returncode=code, stdout=result.stdout, stderr=result.stderr)
+    said = [
+        text.replace(f"{folder}/", "").replace(f"{folder.resolve()}/", "") for text in (result.stdout, result.stderr)
+    ]
+    return Run(returncode=code, stdout=said[0], stderr=said[1])
 
 
 def fails_alike(run: Run, failure: Failure) -> bool:

@@ -22,9 +22,18 @@ STAND_IN = '''def stand_in(module, make):
     def forward(*args, **kwargs):
         given = [*tree_leaves((args, kwargs)), *module.parameters()]
         floats = [one for one in given if isinstance(one, torch.Tensor) and one.is_floating_point()]
-        return make(sum((one.float().sum() for one in floats), torch.zeros(())) * 0)
+        return make(sum((one.float().sum() for one in floats), torch.zeros(())) * 0, *args)
 
     module.forward = forward'''
+HELD = '''class Held(torch.nn.Module):
+    """A module without parameters, with one: a wrapper demands it."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module, self.weight = module, torch.nn.Parameter(torch.zeros(1))
+
+    def forward(self, *args, **kwargs):
+        return self.module(*args, **kwargs), self.weight.sum()'''
 LOSS = """def loss_of(output):
     tensors = [one for one in tree_leaves(output) if isinstance(one, torch.Tensor) and one.requires_grad]
     return sum(one.abs().float().mean() if one.is_complex() else one.float().mean() for one in tensors)"""
@@ -33,12 +42,12 @@ TREE_LEAVES = "from torch.utils._pytree import tree_leaves"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is to be run: statements that bind `model`, and the text between the brackets of its call."""
+    """What is to be run: statements that bind `model`, and what stands between the brackets of its calls."""
 
     settings: Settings
     failure: Failure
     build: tuple[str, ...]
-    inputs: str
+    inputs: tuple[str, ...]  # one for each call
     output: Mapping[str, Any] | None = None  # what the model gives, as recorded
     units: tuple[str, ...] = ()  # paths that a sharding wrapper takes one by one
     group: bool = False  # the model asks for the process group
@@ -79,6 +88,8 @@ class Plan:
     def plain_loss(self) -> str:
         """The loss of an output of known kind, "" where it must be looked for."""
         told = self.output or {}
+        if len(self.inputs) > 1 or "model = Held(model)" in self.build:
+            return ""
         if told.get("kind") == "tensor" and told["dtype"].startswith(("float", "bfloat")):
             return "output.float().mean()"
         names = dict(zip(told.get("names", ()), told.get("items", ()), strict=False))
@@ -218,7 +229,7 @@ def _steps(plan: Plan) -> list[str]:
         inner += _checks(plan, "parameter")
     if settings.workers:
         count = plan.steps * settings.accumulate
-        lines += [f"batches = [({plan.inputs},) for _ in range({count})]"]
+        lines += [f"batches = [({plan.inputs[0]},) for _ in range({count})]"]
         lines += [f"batches = iter(DataLoader(batches, batch_size=None, num_workers={settings.workers}))"]
     if plan.steps == 1:
         return [*lines, *inner]
@@ -228,8 +239,11 @@ def _steps(plan: Plan) -> list[str]:
 def _micro_steps(plan: Plan) -> list[str]:
     settings = plan.settings
     called = "compiled" if settings.compile else "model"
-    inputs = "*next(batches)" if settings.workers else plan.inputs
-    lines = [f"output = {called}({inputs})" if plan.backward else f"{called}({inputs})"]
+    inputs = ["*next(batches)"] if settings.workers else plan.inputs
+    calls = [f"{called}({one})" for one in inputs]
+    lines = (
+        [f"output = {calls[0]}" if len(calls) == 1 else f"output = [{', '.join(calls)}]"] if plan.backward else calls
+    )
     if plan.backward:
         lines.append(f"loss = {_loss(plan)}")
     if settings.amp:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from diagnostics.analysis.source_closure import Closure, Own, source_closure
-from diagnostics.analysis.value_text import MADE, NotTextError, Texts
+from diagnostics.analysis.value_text import MADE, NotTextError, Numbers, Texts
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.recording import Recording
-from diagnostics.bisection.repro_harness import RESERVED, STAND_IN, TREE_LEAVES
+from diagnostics.bisection.recorded_values import Values
+from diagnostics.bisection.recording import ModuleCall, Recording
+from diagnostics.bisection.repro_harness import HELD, RESERVED, STAND_IN, TREE_LEAVES
 from diagnostics.bisection.trial import ModuleNode
 from diagnostics.bisection.user_sources import UserSources
 
@@ -21,52 +22,75 @@ class Way:
     """A module of the model, built from its recorded constructor arguments or taken from what the factory returns."""
 
     path: str
+    construction: str = ""  # "package.module.Class#2" of one whose constructor fails; it has no path
     by_factory: bool = False
     imported: bool = False  # the user's code is imported and not taken along
+    numbers: Numbers = Numbers.SIMPLE
+    every_call: bool = False  # called as often as in the model
 
     @property
     def words(self) -> str:
         """Says which way it is."""
-        what = f"{self.path} alone" if self.path else "the whole model"
-        how = "as the factory builds it" if self.by_factory else "with its recorded arguments"
-        return f"{what}, {how}{', imported from your own code' if self.imported else ''}"
+        kind = self.construction.partition("#")[0].rpartition(".")[2]
+        what = f"{self.path or kind} alone" if self.path or kind else "the whole model"
+        said = [f"{what}, {'as the factory builds it' if self.by_factory else 'with its recorded arguments'}"]
+        said += ["called as often as in the model"] if self.every_call else []
+        said += ["with the recorded masks"] if self.numbers is Numbers.MASKS else []
+        said += ["on numbers like the recorded ones"] if self.numbers is Numbers.ALIKE else []
+        said += ["on the recorded numbers"] if self.numbers is Numbers.EQUAL else []
+        said += ["imported from your own code"] if self.imported else []
+        return ", ".join(said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """Definitions, the statements that bind `model`, and the text between the brackets of its call."""
+    """Definitions, the statements that bind `model`, and what stands between the brackets of its calls."""
 
     way: Way
     imports: tuple[str, ...]
     body: str
     build: tuple[str, ...]
-    inputs: str
+    inputs: tuple[str, ...]  # one for each call
     needs: tuple[str, ...]
 
 
-def ways(case: Case, modules: Sequence[str], within: str | None) -> list[Way]:
-    """Returns the ways in which a failure may be shown, the shortest script first."""
-    single = list(modules) if len(modules) == 1 else []
-    paths = list(dict.fromkeys([*single, *([within] if within is not None else []), ""]))
+def ways(case: Case, paths: Sequence[str], constructions: Sequence[str]) -> list[Way]:
+    """Returns the ways in which a failure may be shown, the shortest script first; the whole model comes last."""
     found = []
     for imported in (False, True):
-        for path in paths:
-            found.append(Way(path=path, imported=imported))
-            if case.source.factory:
-                found.append(Way(path=path, by_factory=True, imported=imported))
+        found += [Way(path="", construction=name, imported=imported) for name in constructions]
+        for path in dict.fromkeys([*paths, ""]) if not constructions else [""]:
+            found += [Way(path=path, imported=imported)] if not constructions else []
+            found += [Way(path=path, by_factory=True, imported=imported)] if case.source.factory else []
     return found
+
+
+def variants(way: Way, recording: Recording) -> list[Way]:
+    """Returns the same with inputs ever closer to those that were seen, for where it does not fail."""
+    several = len(recording.calls.get(way.path, ())) > 1
+    called = [way, *([replace(way, every_call=True)] if several else [])]
+    return [replace(one, numbers=numbers) for numbers in Numbers for one in called]
 
 
 class Subjects:
     """Writes subjects for one minimal case."""
 
     def __init__(
-        self, case: Case, recording: Recording, nodes: Sequence[ModuleNode], sources: UserSources, *, forward: bool
+        self,
+        case: Case,
+        recording: Recording,
+        nodes: Sequence[ModuleNode],
+        sources: UserSources,
+        values: Values,
+        *,
+        forward: bool,
     ) -> None:
+        self._owns: list[Own]
         self._case, self._recording, self._sources, self._forward = case, recording, sources, forward
         self._built_as = {node.path: node.built_as for node in nodes}
         self._nodes = nodes
-        self._owns: list[Own] = []
+        self._parameters = {node.path: node.parameters for node in nodes}
+        self._values, self._owns = values, []
 
     def subject(self, way: Way) -> Subject:
         """Returns what this way runs. Raises NotTextError where it cannot be written down, SyntaxError."""
@@ -74,13 +98,12 @@ class Subjects:
         texts = self._texts()
         build = list(self._building(way, texts))
         helpers = list(self._edits(way, texts, build))
-        call = self._recording.call_of(way.path)
-        inputs = ""
-        if call is not None:
-            inputs = texts.call(call.args, call.kwargs)
-            build += [] if call.training else ["model.eval()"]
-        elif self._forward:
-            raise NotTextError(f"what {way.path or 'the model'} is called with, which was not seen")
+        calls = self._calls(way) if self._forward else ()
+        inputs = tuple(self._call_text(call, way, texts) for call in calls)
+        build += ["model.eval()"] if calls and not calls[0].training else []
+        if self._demands_a_parameter(way):
+            build.append("model = Held(model)")
+            helpers.append(HELD)
         closure = self._imported() if way.imported else self._closure()
         imports = [*closure.imports, *sorted(texts.imports)]
         helpers += [MADE] if texts.needs_made else []
@@ -90,9 +113,24 @@ class Subjects:
             imports=tuple(imports),
             body="\n\n\n".join(filter(None, [closure.body.strip("\n"), *dict.fromkeys(helpers)])),
             build=tuple(self._named(line, closure) for line in build),
-            inputs=self._named(inputs, closure),
+            inputs=tuple(self._named(one, closure) for one in inputs),
             needs=closure.needs,
         )
+
+    def _calls(self, way: Way) -> Sequence[ModuleCall]:
+        call = self._recording.call_of(way.path)
+        if call is None:
+            raise NotTextError(f"what {way.path or 'the model'} is called with, which was not seen")
+        return self._recording.calls[way.path] if way.every_call else (call,)
+
+    def _call_text(self, call: ModuleCall, way: Way, texts: Texts) -> str:
+        if way.numbers is Numbers.SIMPLE or call.stored is None:
+            return texts.call(call.args, call.kwargs, way.numbers)
+        args, kwargs = self._values.filled(call.stored, call.args, call.kwargs)
+        return texts.call(args, kwargs, way.numbers)
+
+    def _demands_a_parameter(self, way: Way) -> bool:
+        return bool(way.path) and self._case.settings.wrapper != "none" and not self._parameters.get(way.path, 1)
 
     def _texts(self) -> Texts:
         texts = Texts(
@@ -136,7 +174,7 @@ class Subjects:
 
     def _building(self, way: Way, texts: Texts) -> Iterator[str]:
         if not way.by_factory:
-            built_as = self._built_as.get(way.path, "")
+            built_as = way.construction or self._built_as.get(way.path, "")
             if not built_as:
                 raise NotTextError(f"how {way.path or 'the model'} is built, which was not seen")
             yield f"model = {self._constructed(built_as, texts)}"
@@ -164,8 +202,6 @@ class Subjects:
     def _edits(self, way: Way, texts: Texts, build: list[str]) -> Iterator[str]:
         """Adds the edits below the module to `build`; yields the helpers they need."""
         edits = self._case.edits
-        if edits.not_built and not way.by_factory:
-            pass  # what was not built is not called either; the whole constructor is tried
         for path, places in edits.cuts:
             inner = _below(path, way.path)
             if inner:
@@ -178,15 +214,15 @@ class Subjects:
         for path in edits.stand_ins:
             inner = _below(path, way.path)
             if inner:
-                build.append(f"stand_in(model.get_submodule({inner!r}), lambda zero: {self._output(path, texts)})")
+                build.append(f"stand_in(model.get_submodule({inner!r}), {self._output(path, texts)})")
                 yield STAND_IN
 
     def _output(self, path: str, texts: Texts) -> str:
         calls = self._recording.calls.get(path, ())
         output = next((call.output for call in calls if call.output is not None), None)
         if output is None:
-            raise NotTextError(f"what {path} gives, which was not seen")
-        return texts.value(_with_gradients(output))
+            return "lambda zero, first, *rest: first + zero"  # a guess: it was never seen to give anything
+        return f"lambda zero, *args: {texts.value(_with_gradients(output))}"
 
     def _closure(self) -> Closure:
         closure = source_closure(self._sources, self._owns, reserved=RESERVED)

@@ -13,6 +13,7 @@ from diagnostics.bisection.trial import Failure, Kind
 
 _FUTURE = "from __future__ import annotations"
 _WIDTH = 110
+MAX_MESSAGE = 120
 
 
 def script(subject: Subject, plan: Plan, *, title: str, seen: str) -> str:
@@ -25,7 +26,24 @@ def script(subject: Subject, plan: Plan, *, title: str, seen: str) -> str:
     if subject.body:
         lines += _spaced(subject.body)
     lines += ["", *main_lines(plan)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(part for line in lines for part in folded(line)) + "\n"
+
+
+def folded(line: str) -> list[str]:
+    """Returns a line, broken at the commas within brackets where it is too long; a text with a comma is left."""
+    if len(line) <= _WIDTH or any(", " in text for text in re.findall(r"'[^']*'|\"[^\"]*\"", line)):
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    parts, depth, begin, last = [], 0, 0, 0
+    for place, sign in enumerate(line):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth and line[place + 1 : place + 2] == " ":
+            if place - begin + len(indent) > _WIDTH and last > begin:
+                parts.append(line[begin:last])
+                begin = last
+            last = place + 2
+    parts += [line[begin:last], line[last:]] if last > begin and len(line) - begin > _WIDTH else [line[begin:]]
+    return [parts[0].rstrip(), *(indent + part.strip() for part in parts[1:])]
 
 
 def what_happens(failure: Failure) -> str:
@@ -52,8 +70,12 @@ def _first_line(failure: Failure) -> str:
     for line in reversed(failure.text.splitlines()):
         found = re.match(rf"(?:[\w.]*\.)?{re.escape(failure.detail.rpartition('.')[2])}: (.+)", line)
         if found:
-            return found[1][:200]
-    return failure.message[:200]
+            return _short(found[1])
+    return _short(failure.message)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE].rpartition(" ")[0] + " ..."
 
 
 def _top(subject: Subject, plan: Plan, title: str, seen: str) -> list[str]:
@@ -66,11 +88,16 @@ def _top(subject: Subject, plan: Plan, title: str, seen: str) -> list[str]:
         ("Expected:", "exit code 0"),
         ("Seen:", seen),
     ]
-    lines = [f'"""{_plain(title)}', ""]
+    lines = [f'"""{line}' if not number else line for number, line in enumerate(_wrapped(title, _WIDTH - 3))]
+    lines.append("")
     for word, text in told:
-        first, *rest = textwrap.wrap(_plain(text), _WIDTH - 11, break_long_words=False) or [""]
+        first, *rest = _wrapped(text, _WIDTH - 11)
         lines += [f"{word:<11}{first}", *(f"{'':<11}{line}" for line in rest)]
     return [*lines, '"""', ""]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(_plain(text), width, break_long_words=False) or [""]
 
 
 def _plain(text: str) -> str:
@@ -78,11 +105,10 @@ def _plain(text: str) -> str:
 
 
 def _sorted(imports: Iterable[str]) -> list[str]:
-    """The standard library's first, each part in alphabetical order."""
-    known = sorted(
-        set(imports), key=lambda line: (line.split()[1].partition(".")[0] not in sys.stdlib_module_names, line)
-    )
-    return sorted(known, key=lambda line: (_foreign(line), line.startswith("from"), line))
+    """The standard library's first, an empty line, the others; `import` before `from`."""
+    known = sorted(set(imports), key=lambda line: (line.startswith("from"), line))
+    parts = [[line for line in known if _foreign(line) is foreign] for foreign in (False, True)]
+    return [*parts[0], *([""] if parts[0] and parts[1] else []), *parts[1]]
 
 
 def _foreign(line: str) -> bool:
