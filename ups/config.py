@@ -15,6 +15,7 @@ from diagnostics.strict_yaml import Located, Range, build, load
 
 Task = Literal["advection1d", "burgers1d", "darcy2d"]
 Backend = Literal["auto", "nccl", "gloo"]
+Part = Literal["attention", "conditioning", "skips"]
 Count = Annotated[int, Range(least=1)]
 NumberFromZero = Annotated[int, Range(least=0)]
 Positive = Annotated[float, Range(above=0)]
@@ -84,6 +85,7 @@ class OperatorConfig:
     input_noise: NotNegative = (
         0.0  # training only: noise on the latents, in their standard deviations; steadies rollouts
     )
+    without: tuple[Part, ...] = ()  # parts of pdet_unet that are left out, to see what each is good for
 
     def __post_init__(self) -> None:
         if self.hidden_dim % self.group_size:

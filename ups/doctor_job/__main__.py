@@ -13,7 +13,7 @@ from ups.config import load_config
 from ups.doctor_job.request import Request
 
 VERBS = {"describe": "describe", "data": "data", "model": "model", "dry-run": "dry_run", "inspect": "inspect"}
-VERBS |= {"regenerate": "regenerate"}
+VERBS |= {"regenerate": "regenerate", "ladder": "ladder"}
 
 
 def main(arguments: list[str]) -> int:

@@ -45,3 +45,15 @@ class AdaptiveNorm(nn.Module):
         shape = (x_BXH.shape[0], *(1 for _ in x_BXH.shape[1:-1]), -1)
         scale, shift, gate = self.modulate(cond_BH).reshape(shape).chunk(3, dim=-1)
         return self.norm(x_BXH) * (1 + scale) + shift, 1 + gate
+
+
+class PlainNorm(nn.Module):
+    """Layer norm that knows no conditions, where AdaptiveNorm may stand."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, x_BXH: Tensor, _cond: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns the normed tokens (B, X, H) and a gate of 1."""
+        return self.norm(x_BXH), x_BXH.new_ones(())

@@ -3,6 +3,7 @@
 Down the pyramid pairs of tokens (2 x 2 in two dimensions) are merged, up again they are split, with a skip
 connection at each level. Every layer is conditioned on lead time, time and parameter by adaptive layer
 norm. The whole is residual and its last layer is zero at the start: the model begins as persistence.
+`operator.without` leaves parts out, to see what each is good for, or which one fails.
 
 Shapes: B batch, S tokens, X token axes, D latent channels, H hidden channels, K conditions.
 """
@@ -18,7 +19,7 @@ from torch import Tensor, nn
 from ups.config import OperatorConfig
 from ups.errors import ConfigError
 from ups.models.attention import ChannelSeparatedAttention
-from ups.models.conditioning import AdaptiveNorm, ConditionEmbedding
+from ups.models.conditioning import AdaptiveNorm, ConditionEmbedding, PlainNorm
 from ups.models.pyramid import MergeTokens, SplitTokens, level_grids
 from ups.models.stencil import Stencil
 
@@ -41,14 +42,15 @@ class PdetUnet(nn.Module):
         self.input_noise = config.input_noise
         self.grids = level_grids(token_grid, len(config.depths))
         width = config.hidden_dim
-        self.condition = ConditionEmbedding(cond_dim, width)
+        self.condition = None if "conditioning" in config.without else ConditionEmbedding(cond_dim, width)
         self.lift = Stencil(latent_dim, width, axes=len(self.grids[0]), periodic=periodic)
         levels = list(zip(self.grids, config.depths, strict=True))
         self.down = nn.ModuleList(_Level(config, grid, depth, periodic, first=0) for grid, depth in levels)
         self.up = nn.ModuleList(_Level(config, grid, depth, periodic, first=depth) for grid, depth in levels[:-1])
         self.merges = nn.ModuleList(MergeTokens(grid, width) for grid in self.grids[:-1])
         self.splits = nn.ModuleList(SplitTokens(grid, width) for grid in self.grids[:-1])
-        self.skips = nn.ModuleList(nn.Linear(width, width) for _ in self.grids[:-1])
+        joined = [] if "skips" in config.without else self.grids[:-1]
+        self.skips = nn.ModuleList(nn.Linear(width, width) for _ in joined)
         self.lower = nn.Linear(width, latent_dim)
         nn.init.zeros_(self.lower.weight)
         nn.init.zeros_(self.lower.bias)
@@ -58,7 +60,7 @@ class PdetUnet(nn.Module):
         if self.training and self.input_noise:
             # The target stays clean: the operator learns to pull back what its own errors push off the data.
             z_BSD = z_BSD + self.input_noise * z_BSD.detach().std() * torch.randn_like(z_BSD)
-        cond_BH = self.condition(cond_BK)
+        cond_BH = cond_BK if self.condition is None else self.condition(cond_BK)
         x_BXH = self.lift(torch.unflatten(z_BSD, 1, self.grids[0]))
         kept = []
         for level, merge in zip(self.down[:-1], self.merges, strict=True):
@@ -67,7 +69,9 @@ class PdetUnet(nn.Module):
             x_BXH = merge(x_BXH)
         x_BXH = self.down[-1](x_BXH, cond_BH)
         for place in reversed(range(len(self.up))):
-            x_BXH = self.splits[place](x_BXH) + self.skips[place](kept[place])
+            x_BXH = self.splits[place](x_BXH)
+            if self.skips:
+                x_BXH = x_BXH + self.skips[place](kept[place])
             x_BXH = self.up[place](x_BXH, cond_BH)
         change_BXD: Tensor = self.lower(x_BXH)
         return z_BSD + change_BXD.flatten(1, -2)
@@ -100,25 +104,30 @@ class PdetLayer(nn.Module):
     def __init__(self, config: OperatorConfig, grid: tuple[int, ...], periodic: bool, *, shifted: bool) -> None:
         super().__init__()
         width, inner = config.hidden_dim, int(config.hidden_dim * config.mlp_ratio)
-        self.attention = ChannelSeparatedAttention(
-            hidden_dim=width,
-            group_size=config.group_size,
-            num_heads=config.num_heads,
-            token_grid=grid,
-            window=config.window,
-            shifted=shifted,
-            periodic=periodic,
-            dropout=config.dropout,
-        )
-        self.before_attention, self.before_mlp = AdaptiveNorm(width), AdaptiveNorm(width)
+        norm = PlainNorm if "conditioning" in config.without else AdaptiveNorm
+        self.attends = "attention" not in config.without
+        if self.attends:
+            self.attention = ChannelSeparatedAttention(
+                hidden_dim=width,
+                group_size=config.group_size,
+                num_heads=config.num_heads,
+                token_grid=grid,
+                window=config.window,
+                shifted=shifted,
+                periodic=periodic,
+                dropout=config.dropout,
+            )
+            self.before_attention = norm(width)
+        self.before_mlp = norm(width)
         self.mlp = nn.Sequential(
             nn.Linear(width, inner), nn.GELU(), nn.Dropout(config.dropout), nn.Linear(inner, width)
         )
 
     def forward(self, x_BXH: Tensor, cond_BH: Tensor) -> Tensor:
         """Returns the tokens of one level, (B, X, H)."""
-        normed, gate = self.before_attention(x_BXH, cond_BH)
-        x_BXH = x_BXH + gate * self.attention(normed)
+        if self.attends:
+            normed, gate = self.before_attention(x_BXH, cond_BH)
+            x_BXH = x_BXH + gate * self.attention(normed)
         normed, gate = self.before_mlp(x_BXH, cond_BH)
         out: Tensor = x_BXH + gate * self.mlp(normed)
         return out
