@@ -16,9 +16,11 @@ from typing import Protocol
 from diagnostics import redact
 from diagnostics.bisection.axes_search import search_axes
 from diagnostics.bisection.case import Case
+from diagnostics.bisection.climbing import climb
 from diagnostics.bisection.failing_case import failing, look_for_failure
 from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.hand_over import hand_over
+from diagnostics.bisection.ladder import climbed_lines, rungs_of
 from diagnostics.bisection.model_search import search_model
 from diagnostics.bisection.one_run import Surroundings
 from diagnostics.bisection.progress import Progress
@@ -117,6 +119,7 @@ class _Work:
         self._part("the search for the settings it needs", lambda: self._axes(trial))
         self._part("the search for the module", lambda: self._model(trial))
         self._part("making the case smaller", lambda: self._shrunk(trial))
+        self._part("the ladder of its sizes", lambda: self._climbed(trial))
         self._part("the comparison of ways of training it", lambda: self._strategies(trial))
         self._part("the script that shows it", lambda: self._handed_over(trial))
         if self._wanted.profile:
@@ -210,6 +213,16 @@ class _Work:
         one = shrink(self._oracle, self._minimal, trial.tree, tries=SHRINKING_TRIES)
         self._minimal = one.minimal
         self.found = replace(self.found, minimal=one.minimal.case, evidence=(*self.found.evidence, *one.steps))
+
+    def _climbed(self, trial: Trial) -> None:
+        """Asks where on the trainer's ladder of sizes the failure begins, with no more settings than it needs."""
+        rungs = rungs_of(trial.case.source, python=self._wanted.python, child=self._machine.child)
+        if not rungs or self.found.minimal is None:
+            return
+        self._oracle.expect(len(rungs).bit_length() + 1 + STRATEGIES_TRIES)
+        whole = replace(trial.case, settings=self.found.minimal.settings)
+        climbed = climb(self._oracle, self._oracle.ask(whole, "the whole model with what it needs"), rungs)
+        self.found = replace(self.found, evidence=(*self.found.evidence, *climbed_lines(climbed)))
 
     def _strategies(self, trial: Trial) -> None:
         self._oracle.expect(STRATEGIES_TRIES)
