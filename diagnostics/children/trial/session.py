@@ -11,9 +11,12 @@ import torch
 from ..inspection.refusal import Refusal
 from . import checkpointing, edits, group, memory, origin, wrappers
 from .answer import Answer
+from .raised import text_of
 from .source import source_of
 from .stepping import Steps
 from .trace import traced
+
+NO_COMPILER = "InvalidCxxCompiler"
 
 
 def run(request, rank, world_size):
@@ -22,18 +25,25 @@ def run(request, rank, world_size):
     try:
         attempt(request, rank, world_size, answer)
     except Refusal as refusal:
-        answer.refuse(refusal)
-        sys.stderr.write("\n".join(filter(None, (str(refusal), refusal.hint))) + "\n")
-        return 2
+        return refused(answer, refusal)
     except SystemExit as left:
         answer.fail(left)
         return exit_code(left)
     except BaseException as error:  # the end of this process's own life: like the interpreter
+        if request["settings"]["compile"] and NO_COMPILER in text_of(error):
+            return refused(answer, Refusal("torch.compile finds no C++ compiler", "apt-get install g++"))
         answer.fail(error)
         sys.excepthook(type(error), error, error.__traceback__)  # the agent's is the one that records it
         return 1
     answer.finish()
     return 0
+
+
+def refused(answer, refusal):
+    """Says why the case cannot be run; returns the exit code."""
+    answer.refuse(refusal)
+    sys.stderr.write("\n".join(filter(None, (str(refusal), refusal.hint))) + "\n")
+    return 2
 
 
 def leave(code):

@@ -34,7 +34,7 @@ class Steps:
         self.wrapped = wrapper.wrap(self.model, self.device, self.settings)
         trained = [one for one in self.wrapped.parameters() if one.requires_grad]
         self.optimizer = torch.optim.SGD(trained, lr=LEARNING_RATE) if trained else None
-        self.forward = torch.compile(self.wrapped) if self.settings["compile"] else self.wrapped
+        self.forward = compiled(self.wrapped) if self.settings["compile"] else self.wrapped
 
     def run(self, records):
         """Takes all steps. What is no number ends none of them: a rank that left would keep the others waiting."""
@@ -106,6 +106,13 @@ class Steps:
         if not self.settings["amp"]:
             return contextlib.nullcontext()
         return torch.autocast(self.device.type, dtype=getattr(torch, self.settings["amp"]))
+
+
+def compiled(model):
+    """Returns the model as torch.compile makes it."""
+    if not hasattr(torch, "compile"):
+        raise Refusal("torch %s has no torch.compile" % torch.__version__, "it came with 2.0")
+    return torch.compile(model)
 
 
 def shown(losses):
