@@ -12,6 +12,7 @@ from diagnostics.bisection.suspicion import parent_of
 from diagnostics.bisection.trial import Failure, ModuleNode, Oracle, OutOfTries, Trial
 
 BATCHES = (1, 2)
+BUILDING = ("import", "group", "construct")  # what fails there never sees a batch, nor the edited model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,8 @@ def shrink(oracle: Oracle, failing: Trial, tree: Sequence[ModuleNode], *, tries:
     """
     if failing.failure is None:
         raise ValueError("a case that does not fail cannot be made smaller")
+    if failing.failure.phase in BUILDING:
+        return Shrunk(minimal=failing)
     work = _Shrinking(oracle, failing, failing.failure, tries)
     for path, places in _containers(failing.case, tree):
         work.cut(path, places)

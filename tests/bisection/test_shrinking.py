@@ -61,6 +61,12 @@ def test_stand_ins_are_not_cut() -> None:
     assert shrink(Cutting({}), replaced, TREE).steps == ("head: 0 of 4 kept", "a batch of 1")
 
 
+def test_a_failing_construction_is_left_as_it_is() -> None:
+    oracle = Cutting({})
+    assert shrink(oracle, replace(FAILING, failure=replace(CRASH, phase="construct")), TREE).steps == ()
+    assert oracle.tries == 0
+
+
 def test_no_more_tries_are_taken_than_allowed_and_what_is_smaller_by_then_stays() -> None:
     oracle = Cutting({"layers": {6}})
     shrunk = shrink(oracle, FAILING, TREE, tries=4)
