@@ -19,6 +19,7 @@ CALLED_FROM = " < "
 _MODULE_CALL = re.compile(r"/torch/nn/modules/module\.py$")
 _PLUMBING = re.compile(r"^<frozen |/importlib/_bootstrap|/runpy\.py$|\.pyx$|/torch/_dynamo/|/torch/_compile\.py$")
 _WAITING_IN = re.compile(r"/torch/(?:distributed|autograd|nn/parallel)/")
+_RESUMED = re.compile(r"torch_dynamo_resume_in_(\w+)_at_\d+$")  # the rest of a function that torch.compile has cut
 _WRAPPING = re.compile(r"/torch/(?:distributed/(?:fsdp|_composable)|autograd|nn/parallel)/")
 _TORCH = re.compile(r"/(?:site|dist)-packages/(?=torch/)")
 _PACKAGE = re.compile(r"/(?:site|dist)-packages/")
@@ -109,5 +110,6 @@ def _named(frame: Frame, cwd: str, *, line: bool) -> str:
         if found:
             file = frame.file[found[-1].end() :]
             break
-    name = frame.function.rpartition(".")[2]  # the agent has qualified names, tracebacks have not
+    resumed = _RESUMED.match(frame.function)
+    name = resumed[1] if resumed else frame.function.rpartition(".")[2]  # the agent has qualified names
     return f"{file}:{frame.line} {name}" if line else f"{file} {name}"

@@ -7,7 +7,7 @@ import platform
 from diagnostics import redact
 from diagnostics.bisection.case import Settings
 from diagnostics.bisection.found import Bisection, Standing
-from diagnostics.bisection.rank_runs import OURS
+from diagnostics.bisection.own_frames import OURS
 from diagnostics.bisection.repro import PHASE_WORDS, Repro
 from diagnostics.bisection.repro_text import what_happens
 

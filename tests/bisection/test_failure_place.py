@@ -48,6 +48,10 @@ def test_a_line_of_the_users_own_is_the_place_whatever_is_around_it(
     assert place(*inner, BLOCK, *outer) == "model.py:31 forward"
 
 
+def test_a_function_that_torch_compile_has_cut_in_two_keeps_its_name() -> None:
+    assert place("/job/model.py:31 torch_dynamo_resume_in_forward_at_30", RUNNER) == "model.py:31 forward"
+
+
 def test_a_module_of_a_library_is_named_with_the_users_line_that_calls_it() -> None:
     inside = place(LINEAR, CALL, WRAPPED, BLOCK, CALL, WRAPPED, NET, RUNNER)
     assert inside == "torch/nn/modules/linear.py forward < model.py:31 forward"
