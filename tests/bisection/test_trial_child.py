@@ -200,15 +200,16 @@ def test_gradients_that_are_no_numbers_are_named(attempt: Callable[..., Tried]) 
 
 
 def test_the_place_where_a_number_was_lost_is_found(attempt: Callable[..., Tried]) -> None:
-    forward = attempt(case("nan", settings=TWO), origin=True).answers[1]
+    healthy_rank, forward = attempt(case("nan", settings=TWO), origin=True).answers
+    assert (healthy_rank["nonfinite_module"], healthy_rank["nonfinite_frames"]) == (None, [])
     own = [frame for frame in forward["nonfinite_frames"] if frame[0] == str(MODELS / "trained.py")]
     assert (forward["nonfinite_module"], [frame[1] for frame in own]) == (
         "blocks.1",
         [line("            x = block(x)")],
     )
-    backward = attempt(case("RootOfZero"), origin=True).answers[0]
+    backward = attempt(case("RootInside", settings=TWO), origin=True).answers[0]
     place = [str(MODELS / "trained.py"), line("        return torch.sqrt(self.scale(x) * 0)"), "forward"]
-    assert (backward["nonfinite_module"], backward["nonfinite_frames"][-1]) == (None, place)
+    assert (backward["nonfinite_module"], backward["nonfinite_frames"][-1]) == ("blocks.1", place)
     healthy = attempt(case(), origin=True)
     assert (healthy.codes, healthy.of_all("nonfinite_frames")) == ([0], [[]])
 

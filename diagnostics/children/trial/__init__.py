@@ -8,7 +8,7 @@ bisection's Case and, beside it:
     "structures": FILE     JSON: what each module took and gave in a recorded forward, for stand-ins and modules alone
     "record": bool         rank 0 writes "structures" anew, after each module's forward, and the answer has the tree
     "profile": FILE        {rank}; a Chrome trace of the steps, "" for none
-    "origin": bool         look for where a value that is no number was first made; such a value may end the run
+    "origin": bool         look for where a value that is no number was first made; takes longer
     "memory_bytes": int    limit of this rank beyond what it has when it starts, 0 for none
     "timeout_s": float     of the process group
 
@@ -31,7 +31,7 @@ The answer of a rank:
 their order: import, group, construct, batch, edit, move, wrap, then in each step forward, loss, backward, optimizer,
 then "end", where ranks wait for each other. Each is announced to the agent too: "construct", "step 1: forward".
 "nonfinite" is the first value that is no number; the steps go on, so that the other ranks are not kept waiting.
-With "origin" the answer has the module that made it in a forward, or the forward call whose backward made it.
+With "origin" the answer has the module whose forward or backward made it, and the call of its forward.
 Digests are of all parameters, and given only where ranks must agree on them: "" with fsdp and without a wrapper.
 "stages" are the names of the models that an adapter handed over, up to the one chosen.
 

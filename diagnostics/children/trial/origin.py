@@ -1,13 +1,12 @@
 """Where a value that is no number was first made: for evidence, in a run of its own, since looking changes the run.
 
-In a forward it is the first module whose outputs have such values while its inputs have none. In a backward, torch's
-anomaly mode ends the run, and tells the forward call that the operation came from.
+In a forward it is the first module whose outputs have such values while its inputs have none; in a backward the first
+operation of which that is true of its gradients, with the module and the line that called it.
 """
 
 import contextlib
 import re
 import sys
-import warnings
 
 import torch
 
@@ -16,7 +15,6 @@ from .nonfinite import finite
 from .raised import is_ours
 
 FRAME = re.compile(r'^ *File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
-OF_FORWARD = "Traceback of forward call that caused the error"
 
 
 @contextlib.contextmanager
@@ -25,47 +23,80 @@ def watching(model, answer, wanted):
     if not wanted:
         yield
         return
+    watch = Watch(answer)
     hooks = [
-        one.register_forward_hook(Look(path, answer), with_kwargs=True)
+        one.register_forward_hook(watch.look(path), with_kwargs=True)
         for path, one in model.named_modules()
         if not isinstance(one, torch.jit.ScriptModule)
     ]
-    with warnings.catch_warnings(record=True) as told, torch.autograd.set_detect_anomaly(True):
-        warnings.simplefilter("always")
-        try:
+    try:
+        with torch.autograd.set_detect_anomaly(True, check_nan=False):  # each operation keeps the stack it came from
             yield
-        finally:
-            for hook in hooks:
-                hook.remove()
-            texts = [str(one.message) for one in told if OF_FORWARD in str(one.message)]
-            if texts:
-                frames = [[file, int(line), name] for file, line, name in FRAME.findall(texts[0])]
-                note(answer, None, [frame for frame in frames if not is_ours(frame[0])])
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
-class Look:
-    """A forward hook of one module."""
+class Watch:
+    """Looks at what modules and operations make, until the first place is found."""
 
-    def __init__(self, path, answer):
-        self.path, self.answer = path, answer
+    def __init__(self, answer):
+        self.answer = answer
+        self.nodes = set()  # of the graph, that have a hook; kept, so that each stays one object
 
-    def __call__(self, module, args, kwargs, output):
-        """Notes the module where it made what is no number; those inside of it were asked before."""
-        with torch.no_grad():
-            if self.answer.content["nonfinite_frames"] or whole(output) or not whole((args, kwargs)):
-                return
-        note(self.answer, self.path, stack(sys._getframe(1)))
+    def look(self, path):
+        """Returns a forward hook for the module at `path`; those inside of it are asked before."""
 
+        def hook(module, args, kwargs, output):
+            with torch.no_grad():
+                if not self.over and not whole(output) and whole((args, kwargs)):
+                    self.note(path, stack(sys._getframe(1)))
+            if not self.over:
+                self.follow(path, output, (args, kwargs))
 
-def note(answer, path, frames):
-    """Keeps the first place found."""
-    if not answer.content["nonfinite_frames"]:
-        answer.note(nonfinite_module=path, nonfinite_frames=frames)
+        return hook
+
+    @property
+    def over(self):
+        """Whether a place was found, or values came from elsewhere: gradients of another rank reach all parameters."""
+        return bool(self.answer.content["nonfinite_frames"] or self.answer.content["nonfinite"])
+
+    def note(self, path, frames):
+        """Keeps the first place."""
+        if not self.over:
+            self.answer.note(nonfinite_module=path, nonfinite_frames=frames)
+
+    def follow(self, path, output, given):
+        """Puts a hook on each operation between a module's inputs and its outputs that has none yet."""
+        ends = {tensor.grad_fn for _, tensor in named_tensors(given)}
+        waiting = [tensor.grad_fn for _, tensor in named_tensors(output)]
+        while waiting:
+            node = waiting.pop()
+            if node is None or node in ends or node in self.nodes:
+                continue
+            self.nodes.add(node)
+            node.register_hook(self.backward(path, node.metadata.get("traceback_", ())))
+            waiting += [before for before, _ in node.next_functions]
+
+    def backward(self, path, lines):
+        """Returns a hook of one operation, called as `lines` tell."""
+
+        def hook(made, given):
+            if not self.over and not all(map(is_whole, made)) and all(map(is_whole, given)):
+                called = [[file, int(line), name] for file, line, name in FRAME.findall("".join(lines))]
+                self.note(path, [frame for frame in called if not is_ours(frame[0])])
+
+        return hook
 
 
 def whole(value):
     """Whether all tensors in a value have finite values only."""
-    return all(finite(tensor.detach()) for _, tensor in named_tensors(value))
+    return all(is_whole(tensor) for _, tensor in named_tensors(value))
+
+
+def is_whole(tensor):
+    """Whether a tensor, or None in its place, has finite values only."""
+    return tensor is None or finite(tensor.detach())
 
 
 def stack(frame):
