@@ -25,9 +25,9 @@ def watching(model, answer, wanted):
         return
     watch = Watch(answer)
     hooks = [
-        one.register_forward_hook(watch.look(path), with_kwargs=True)
-        for path, one in model.named_modules()
-        if not isinstance(one, torch.jit.ScriptModule)
+        one.register_forward_hook(watch.look(answer.paths[id(one)]), with_kwargs=True)
+        for one in model.modules()
+        if id(one) in answer.paths and not isinstance(one, torch.jit.ScriptModule)  # no wrapper
     ]
     try:
         with torch.autograd.set_detect_anomaly(True, check_nan=False):  # each operation keeps the stack it came from
