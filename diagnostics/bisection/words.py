@@ -60,7 +60,8 @@ def failure_in_words(failure: Failure) -> str:
             what = "leaves the ranks with different gradients or parameters"
         case Kind.MEMORY:
             what = "takes more memory than its limit"
-    return f"{what}{phase}{ranks}"
+    by_phase = "" if failure.kind in (Kind.NONFINITE, Kind.DISAGREE) else phase
+    return f"{what}{by_phase}{ranks}"
 
 
 _PHASES = {
