@@ -14,6 +14,7 @@ import argparse
 import json
 import math
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -30,7 +31,7 @@ from planted.truth import HANG, NATIVE, NUMBERS, PLANTED, Planted
 HERE = Path(__file__).parent
 DOCTOR = [sys.executable, "-c", "from diagnostics.cli import main; main()", "bisect-model"]
 DEADLINE_S = 1200.0
-REPRO_DEADLINE_S = 90.0
+REPRO_DEADLINE_S = 240.0  # scripts that hang end themselves before
 AXES = {"world size": "world", "accumulation": "accumulate", "activation checkpointing": "checkpointing"}
 NOT_JUDGED = {"steps"}  # how many it takes until a fault shows is a matter of the fault
 KINDS = {NATIVE: {"signal"}, HANG: {"hang"}, NUMBERS: {"nonfinite", "ranks-disagree"}}
@@ -137,7 +138,9 @@ def repro_fails(script: Path, failure: Mapping[str, Any]) -> bool:
         return False
     if failure["kind"] == "signal":
         number = signal.Signals[failure["detail"]]
-        return process.returncode in (-number, 128 + number) or failure["detail"] in said
+        among = re.search(r"exit codes of the ranks: \[([-\d, ]+)\]", said)
+        ended = [process.returncode, *map(int, among[1].split(",") if among else ())]
+        return -number in ended or 128 + number in ended
     return failure["kind"] != "exception" or failure["detail"].rpartition(".")[2] in said
 
 
