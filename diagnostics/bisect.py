@@ -45,6 +45,12 @@ STALL_S = {True: 10.0, False: 60.0}  # whether it is known to hang
 SHRINKING_TRIES = 12
 AXES_TRIES, STRATEGIES_TRIES = 14, 4  # about as many as they ever take
 FAULTS = "doctor-error.txt"
+# What the watched run may prove that no model is at fault for: it is the machine, or the launch.
+NOT_THE_MODEL = {
+    "env-not-propagated", "port-in-use", "rendezvous-timeout", "master-unreachable", "nested-launch",
+    "backend-unavailable", "device-misassigned", "version-skew", "fd-exhaustion", "shm-exhausted", "disk-full",
+    "permission",
+}  # fmt: skip
 
 
 class Counting(Oracle, Protocol):
@@ -117,9 +123,10 @@ class _Work:
             return
         self._oracle.sought = trial.failure
         self._part("the search for the settings it needs", lambda: self._axes(trial))
-        self._part("the search for the module", lambda: self._model(trial))
-        self._part("making the case smaller", lambda: self._shrunk(trial))
-        self._part("the ladder of its sizes", lambda: self._climbed(trial))
+        if not self._outside():
+            self._part("the search for the module", lambda: self._model(trial))
+            self._part("making the case smaller", lambda: self._shrunk(trial))
+            self._part("the ladder of its sizes", lambda: self._climbed(trial))
         self._part("the comparison of ways of training it", lambda: self._strategies(trial))
         self._part("the script that shows it", lambda: self._handed_over(trial))
         if self._wanted.profile:
@@ -176,6 +183,13 @@ class _Work:
             self._seen = watched(case, place, python=self._wanted.python, stall_s=STALL_S[hangs])
             if trial is None or self._seen is None or self._seen.outcome is not JobOutcome.OK:
                 return
+
+    def _outside(self) -> bool:
+        """Returns whether the watched run proves that the machine or the launch is at fault."""
+        if self._seen is None or self._seen.failure_class not in NOT_THE_MODEL:
+            return False
+        self.found = replace(self.found, outside=f"{self._seen.failure_class}: {self._seen.root_cause}")
+        return True
 
     def _axes(self, trial: Trial) -> None:
         self._oracle.expect(AXES_TRIES)
