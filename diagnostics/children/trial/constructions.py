@@ -51,6 +51,7 @@ class Constructions:
         try:
             if name in self.skipped:
                 torch.nn.Module.__init__(module)
+                keep(module, self.arguments[name])
                 self.not_built.append(module)
             else:
                 original(module, *args, **kwargs)
@@ -106,6 +107,13 @@ def bound(function, module, args, kwargs):
     except (TypeError, ValueError):  # its own error comes when it is called
         return dict(kwargs)
     return dict(list(found.arguments.items())[1:])
+
+
+def keep(module, given):
+    """Sets the arguments as attributes, as constructors mostly do: others may read `block.width`."""
+    for key, value in given.items():
+        if key.isidentifier() and not hasattr(type(module), key) and key not in vars(module):
+            setattr(module, key, value)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ def prepared(structure, stored):
         ready["kept"] = stored[ready["stored"]]
     elif ready["kind"] == "pickled":
         ready["kind"] = "opaque"  # beyond what is kept of a recording
-    if ready["kind"] in ("namedtuple", "dict", "object"):
+    if ready["kind"] in ("namedtuple", "dict", "object", "sequence"):
         ready["type"] = _class(ready)
     return ready
 
@@ -38,7 +38,7 @@ def _class(structure):
     name = names.rpartition(".")[2]
     if structure["kind"] == "namedtuple":
         return collections.namedtuple(name, structure["names"])
-    return dict if structure["kind"] == "dict" else types.SimpleNamespace
+    return {"dict": dict, "sequence": tuple}.get(structure["kind"], types.SimpleNamespace)
 
 
 def known(structure):
@@ -67,6 +67,8 @@ class Making:
             return tuple(items)
         if kind == "list":
             return items
+        if kind == "sequence":
+            return structure["type"](items)
         return made_of(structure, items)
 
     def tensor(self, told):

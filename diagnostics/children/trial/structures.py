@@ -40,6 +40,9 @@ class Describing:
             return self._named("namedtuple", value, value._asdict(), depth)
         if type(value) in (tuple, list):
             return {"kind": type(value).__name__, "items": [self.describe(item, depth - 1) for item in value]}
+        if isinstance(value, (tuple, list)):
+            described = [self.describe(item, depth - 1) for item in value]
+            return {"kind": "sequence", "class": class_name(value), "items": described}
         if isinstance(value, dict) and all(isinstance(key, (str, int)) for key in value):
             return self._named("dict", value, value, depth)
         known = attributes(value)
