@@ -43,7 +43,7 @@ from diagnostics.run_report import RunReport
 
 STALL_S = {True: 10.0, False: 60.0}  # whether it is known to hang
 SHRINKING_TRIES = 12
-AXES_TRIES, STRATEGIES_TRIES = 14, 4  # about as many as they ever take
+AXES_TRIES, OTHER_TRIES, STRATEGIES_TRIES = 4, 10, 4  # about as many as they ever take
 FAULTS = "doctor-error.txt"
 # What the watched run may prove that no model is at fault for: it is the machine, or the launch.
 NOT_THE_MODEL = {
@@ -127,6 +127,7 @@ class _Work:
             self._part("the search for the module", lambda: self._model(trial))
             self._part("making the case smaller", lambda: self._shrunk(trial))
             self._part("the ladder of its sizes", lambda: self._climbed(trial))
+        self._part("trying other settings", lambda: self._other_settings(trial))
         self._part("the comparison of ways of training it", lambda: self._strategies(trial))
         self._part("the script that shows it", lambda: self._handed_over(trial))
         if self._wanted.profile:
@@ -192,15 +193,26 @@ class _Work:
         return True
 
     def _axes(self, trial: Trial) -> None:
-        self._oracle.expect(AXES_TRIES)
-        threads = max(2, int(self._machine.limits.cpu_count()))
-        axes = search_axes(self._oracle, trial, threads=threads, gpus=self._gpus())
+        self._oracle.expect(AXES_TRIES + 2 * len(trial.tree).bit_length() + SHRINKING_TRIES + STRATEGIES_TRIES)
+        axes = search_axes(self._oracle, trial, with_others=False)
         self._minimal, self._healthy = axes.minimal, axes.healthy
-        evidence = (*self.found.evidence, *axes.evidence)
-        self.found = replace(self.found, axes=axes.rows, minimal=axes.minimal.case, evidence=evidence)
+        self.found = replace(
+            self.found,
+            axes=axes.rows,
+            minimal=axes.minimal.case,
+            evidence=(*self.found.evidence, *axes.evidence),
+        )
+
+    def _other_settings(self, trial: Trial) -> None:
+        """Tries what may heal it, or make no difference; after the module, since a compiler takes minutes."""
+        self._oracle.expect(OTHER_TRIES + STRATEGIES_TRIES)
+        threads = max(2, int(self._machine.limits.cpu_count()))
+        axes = search_axes(self._oracle, trial, threads=threads, gpus=self._gpus())  # what is known is not tried again
+        new = [line for line in axes.evidence if line not in self.found.evidence]
+        self.found = replace(self.found, axes=axes.rows, evidence=(*self.found.evidence, *new))
 
     def _model(self, trial: Trial) -> None:
-        self._oracle.expect(2 * max(2, len(trial.tree).bit_length()) + SHRINKING_TRIES + STRATEGIES_TRIES)
+        self._oracle.expect(2 * len(trial.tree).bit_length() + SHRINKING_TRIES + OTHER_TRIES + STRATEGIES_TRIES)
         one = search_model(self._oracle, self._minimal or trial, healthy=self._healthy)
         self._minimal = one.minimal
         self.found = replace(
@@ -223,7 +235,7 @@ class _Work:
     def _shrunk(self, trial: Trial) -> None:
         if self._minimal is None or not self.found.modules:
             return
-        self._oracle.expect(SHRINKING_TRIES + STRATEGIES_TRIES)
+        self._oracle.expect(SHRINKING_TRIES + OTHER_TRIES + STRATEGIES_TRIES)
         one = shrink(self._oracle, self._minimal, trial.tree, tries=SHRINKING_TRIES)
         self._minimal = one.minimal
         self.found = replace(self.found, minimal=one.minimal.case, evidence=(*self.found.evidence, *one.steps))
@@ -233,7 +245,7 @@ class _Work:
         rungs = rungs_of(trial.case.source, python=self._wanted.python, child=self._machine.child)
         if not rungs or self.found.minimal is None:
             return
-        self._oracle.expect(len(rungs).bit_length() + 1 + STRATEGIES_TRIES)
+        self._oracle.expect(len(rungs).bit_length() + 1 + OTHER_TRIES + STRATEGIES_TRIES)
         whole = replace(trial.case, settings=self.found.minimal.settings)
         climbed = climb(self._oracle, self._oracle.ask(whole, "the whole model with what it needs"), rungs)
         self.found = replace(self.found, evidence=(*self.found.evidence, *climbed_lines(climbed)))

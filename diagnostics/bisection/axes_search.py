@@ -25,16 +25,19 @@ class AxesFound:
     evidence: tuple[str, ...] = ()
 
 
-def search_axes(oracle: Oracle, failing: Trial, *, threads: int = 2, gpus: int = 0) -> AxesFound:
+def search_axes(
+    oracle: Oracle, failing: Trial, *, threads: int = 2, gpus: int = 0, with_others: bool = True
+) -> AxesFound:
     """Returns a minimal set of settings; without any one of them the failure is gone.
 
+    `with_others`: settings that the failing case does not have are tried, too, each by itself.
     `failing.failure` is the failure looked for; `threads` and `gpus` are what the machine has to try. Where the tries
     run out, the rest is told as not tried. Raises ValueError where `failing` has no failure.
     """
     if failing.failure is None:
         raise ValueError("a case that does not fail needs no settings")
     search = _Search(oracle, failing, failing.failure)
-    rows = search.rows(threads=threads, gpus=gpus)
+    rows = search.rows(threads=threads, gpus=gpus, with_others=with_others)
     return AxesFound(
         minimal=search.minimal,
         healthy=search.healthy(),
@@ -51,7 +54,7 @@ class _Search:
         self._tried: dict[Settings, Trial] = {failing.case.settings: failing}
         self.minimal = failing
 
-    def rows(self, *, threads: int, gpus: int) -> list[AxisRow]:
+    def rows(self, *, threads: int, gpus: int, with_others: bool) -> list[AxisRow]:
         """Returns what is known of each setting; the failing case's come first."""
         at_first = choices(self._failing.case.settings)
         try:
@@ -63,7 +66,7 @@ class _Search:
             self._needed(choice, kept) if choice in kept else _row(choice, choice.simplest, Standing.NOT_NEEDED)
             for choice in at_first
         ]
-        return [*rows, *self._others(at_first, threads=threads, gpus=gpus)]
+        return [*rows, *self._others(at_first, threads=threads, gpus=gpus)] if with_others else rows
 
     def healthy(self) -> Trial | None:
         """Returns the trial that passes with the settings most like the minimal ones."""
