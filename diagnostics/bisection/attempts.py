@@ -14,6 +14,7 @@ from diagnostics.bisection.journal_tree import read_tree
 from diagnostics.bisection.one_run import Asked, Surroundings, run_once
 from diagnostics.bisection.rank_runs import RankRun, out_of_time
 from diagnostics.bisection.trial import Failure, Kind, Trial
+from diagnostics.bisection.tries_file import FAULT_OF_OURS
 from diagnostics.bisection.verdicts import one_verdict, trial_of
 from diagnostics.checks import ChildTimeout
 from diagnostics.errors import DoctorError
@@ -74,15 +75,20 @@ class Attempts:
     def _under(self, case: Case, ranks: Ranks, asked: Asked) -> tuple[Trial, bool]:
         """Returns what one run gave, and whether the deadline ended it."""
         runs, seconds = self._run(case, ranks, asked)
-        broken = fault_of_ours(runs)
-        if broken:
-            raise DoctorError(f"the try itself is at fault, not the model: {last_line(broken)}", hint=text(broken))
+        broken = text(fault_of_ours(runs))
+        if broken:  # said as a refusal: other cases may still tell
+            return Trial(case=case, refusal=f"{FAULT_OF_OURS}: {last_line(broken)}", hint=broken), False
         trial = trial_of(case, runs, seconds)
-        if asked.record and asked.structures is not None:  # rank 0 wrote as it went; its answer may be of before a crash
-            trial = replace(trial, tree=read_tree(asked.structures) or trial.tree)
+        if asked.record and asked.structures is not None:  # its answer may be of before a crash
+            seen = read_tree(asked.structures)  # without paths where no forward began
+            trial = replace(trial, tree=max(seen, trial.tree, key=lambda nodes: sum(bool(node.path) for node in nodes)))
         return trial, out_of_time(runs)
 
     def _run(self, case: Case, ranks: Ranks, asked: Asked) -> tuple[list[RankRun], float]:
+        try:
+            return run_once(case, asked, ranks, self._around)
+        except MachineError:  # the warm child was killed, as by a kernel short of memory: another is started once
+            ranks.warm(for_modules=True)
         try:
             return run_once(case, asked, ranks, self._around)
         except (MachineError, ChildTimeout) as error:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from diagnostics.bisection.case import Source
+from diagnostics.redact import argv
 
 MOST_FILES = 20_000
 SHOWN = 5
@@ -17,7 +19,7 @@ def what_will_run(source: Source) -> str:
     """Returns one sentence that says whose code each try runs, and what comes of it."""
     if source.capture:
         return "each try builds the captured model anew: what its constructor writes, downloads or sends happens again"
-    named = [source.factory, source.inputs] if source.factory else [" ".join(source.adapter)]
+    named = [source.factory, source.inputs] if source.factory else [shlex.join(argv(source.adapter))]
     run = " and ".join(filter(None, named))
     return f"each try runs {run} in processes of its own: what that writes, downloads or sends happens again each time"
 

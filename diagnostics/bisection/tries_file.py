@@ -14,6 +14,7 @@ from diagnostics.errors import from_os_error
 from diagnostics.redact import json_value
 
 SCHEMA = 1
+FAULT_OF_OURS = "the try itself is at fault, not the model"  # how such refusals begin: they are tried again
 
 
 class TriesFile:
@@ -27,7 +28,7 @@ class TriesFile:
         self.set_aside = ""  # why earlier tries do not count, "" where they do
         head, lines = _lines(path)
         if head is not None and head.get("stamp") == self._stamp and head.get("schema") == SCHEMA:
-            self.known = {key: trial for line in lines for key, trial in _trials(line)}
+            self.known = {key: trial for line in lines for key, trial in _trials(line) if _counts(trial)}
             self._end_last_line()
         else:
             self.set_aside = self._difference(head)
@@ -105,6 +106,10 @@ def _trials(line: Mapping[str, Any]) -> list[tuple[str, Trial]]:
         return [(str(line["key"]), trial)]
     except (AttributeError, KeyError, TypeError, ValueError):
         return []
+
+
+def _counts(trial: Trial) -> bool:
+    return not trial.refusal.startswith(FAULT_OF_OURS)
 
 
 def _failure(data: Mapping[str, Any]) -> Failure:

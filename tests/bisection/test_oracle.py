@@ -110,6 +110,7 @@ def test_a_segmentation_fault_stays_the_same_while_others_are_stand_ins_and_alon
         ("killed", ONE, ("signal", "SIGKILL", "", ["failing.py forward"], "forward", "blocks.2", (0,))),
         ("leaves", ONE, ("exit", "exit code 0", "", ["failing.py forward"], "forward", "blocks.2", (0,))),
         ("not_a_number", ONE, ("nonfinite", "loss", "", [], "loss", "blocks.2", (0,))),
+        ("drifts_apart", DDP, ("ranks-disagree", "parameters", "", [], "optimizer", None, (0, 1))),
         (
             "wrong_size",
             ONE,

@@ -37,6 +37,8 @@ class Block(nn.Module):
             time.sleep(1000)
         if self.how == "not_a_number":
             x = x / 0
+        if self.how == "drifts_apart":
+            self.linear.weight.data.add_(float(os.environ["RANK"]))
         if self.how == "takes_memory":
             torch.ones(1 << 31, dtype=torch.uint8)
         if self.how == "every_other_time":
