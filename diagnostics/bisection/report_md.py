@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from diagnostics import redact
-from diagnostics.bisection.found import Bisection, Mark, Standing
+from diagnostics.bisection.found import AxisRow, Bisection, Mark, Standing
 from diagnostics.bisection.next_step import next_step
 from diagnostics.bisection.stack_shown import shown_stack
 from diagnostics.bisection.tree_rows import Line, lines_of
@@ -69,15 +69,19 @@ def _verdict(report: RunReport, found: Bisection) -> Iterator[str]:
 
 def _needs(report: RunReport, found: Bisection) -> Iterator[str]:
     rows = [
-        (inline(row.axis), code(row.value), code(row.other) if row.other else "", row.standing, inline(row.note))
+        (inline(row.axis), code(row.value), code(row.other) if row.other else "", _standing(row), inline(row.note))
         for row in found.axes
-        if row.standing is not Standing.NOT_TRIED
+        if row.standing is not Standing.NOT_TRIED or row.note
     ]
     if rows:
         yield from _table(("setting", "in the failing case", "compared with", "", "seen"), rows)
-    left = [row.axis for row in found.axes if row.standing is Standing.NOT_TRIED]
+    left = [row.axis for row in found.axes if row.standing is Standing.NOT_TRIED and not row.note]
     if left:
         yield from ("", f"Not tried: {inline(', '.join(dict.fromkeys(left)))}.")
+
+
+def _standing(row: AxisRow) -> str:
+    return "undecided" if row.standing is Standing.NOT_TRIED else row.standing
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +16,7 @@ from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.bisection.words import certainty, headline, needs
 from diagnostics.findings import Confidence
 from diagnostics.matches import JobOutcome
-from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport
+from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport, SourceExcerpt
 
 CLASSES: Mapping[Kind, tuple[JobOutcome, str]] = {
     Kind.SIGNAL: (JobOutcome.CRASH, "native-crash"),
@@ -27,6 +28,7 @@ CLASSES: Mapping[Kind, tuple[JobOutcome, str]] = {
     Kind.MEMORY: (JobOutcome.CRASH, "host-oom"),
 }
 OURS = str(Path(__file__).parent.parent / "children")
+OUR_LINE = re.compile(re.escape(OURS) + r"\S*?:\d+")
 EXIT_REASONS = {0: "it does not fail", 1: "it fails, and where was found", 3: "where it fails is undecided"}
 
 
@@ -70,7 +72,7 @@ def _as_failed(report: RunReport, found: Bisection, failure: Failure) -> RunRepo
         culprit_ranks=report.culprit_ranks or failure.ranks,
         location=places[0] if places else None,
         locations=places,
-        sources=report.sources if places[:1] == report.locations[:1] else (),
+        sources=tuple(sorted((one for one in report.sources if one.location in places), key=_order(places))),
         root_cause=_cause(report, found),
         confidence=sure,
     )
@@ -82,6 +84,10 @@ def _places(report: RunReport, found: Bisection, failure: Failure) -> tuple[str,
     failed_at = [place.rpartition(" < ")[2].split(" ")[0] for place in failure.places]
     lines = [*own, *(place for place in failed_at if _has_line(place)), found.module_place]
     return tuple(dict.fromkeys(filter(None, lines)))
+
+
+def _order(places: Sequence[str]) -> Callable[[SourceExcerpt], int]:
+    return lambda one: places.index(one.location)
 
 
 def _has_line(place: str) -> bool:
@@ -104,7 +110,7 @@ def _cause(report: RunReport, found: Bisection) -> str:
     """Returns one text: what fails, what it needs, how that is known, and what the watched run made of it."""
     parts = [headline(found), needs(found) if found.axes else "", certainty(found)]
     if report.root_cause and not _contradicts(report, found):
-        parts.append(f"the watched run: {report.root_cause}")
+        parts.append(f"the watched run: {OUR_LINE.sub('the training step', report.root_cause)}")
     return ". ".join(part[0].upper() + part[1:] if number else part for number, part in enumerate(filter(None, parts)))
 
 
