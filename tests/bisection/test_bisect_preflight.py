@@ -8,11 +8,12 @@ from click.testing import CliRunner
 from diagnostics.bisect_preflight import model_fails
 from diagnostics.cli import doctor
 from diagnostics.errors import UsageError
-from diagnostics.findings import Finding, Outcome, Severity, Status, Verdict
+from diagnostics.findings import Evidence, Finding, Outcome, Severity, Status, Verdict
 
 
 def verdict(stage: str, name: str, severity: Severity = Severity.ERROR) -> Verdict:
-    finding = Finding(code="P701", name=name, severity=severity, title="rank 1 died", where="rank 1", evidence=())
+    proof = (Evidence(source="agent", observed="SIGSEGV"),)
+    finding = Finding(code="P701", name=name, severity=severity, title="rank 1 died", where="rank 1", evidence=proof)
     outcome = Outcome(
         code="P701", name="model-step", stage=stage, status=Status.DONE, title="", seconds=1.0, findings=(finding,)
     )
