@@ -23,7 +23,9 @@ def next_step(found: Bisection) -> tuple[str, list[str]]:
         return "look at the evidence below.", []
     healing = [f"{row.axis} {row.other}" for row in found.axes if row.standing is Standing.HEALS]
     until = f" Until it is fixed, {' or '.join(healing)} avoids it." if healing else ""
-    where = found.module_place or path_in_words(found.modules[0])
+    lines = [place.rpartition(" < ")[2].split(" ")[0] for place in found.failure.places]
+    own = [line for line in lines if line.rpartition(":")[2].isdigit()]
+    where = (own or [found.module_place])[0] or path_in_words(found.modules[0])
     if found.repro:
         return f"fix {where}, with the script that shows it.{until}", [f"python {Path(found.folder) / found.repro}"]
     return f"look at {where}.{until}", []

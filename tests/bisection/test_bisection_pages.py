@@ -25,7 +25,7 @@ PAGE = """\
 - makes no difference: wrapper, amp
 - how sure: without it the model passes; alone it fails in the same way
 
-Next step: fix model.py:6, with the script that shows it. Until it is fixed, threads 2 avoids it.
+Next step: fix model.py:16, with the script that shows it. Until it is fixed, threads 2 avoids it.
 
 ```
 python reports/one/repro.py
@@ -105,7 +105,7 @@ FAIL  blocks.1.attn (Attention, model.py:6) dies of SIGSEGV in forward on ranks 
       not     wrapper, amp
       sure    without it the model passes; alone it fails in the same way
       repro   reports/one/repro.py, the module alone; needs torch only: failed in the same way 3 of 3 times
-      next    fix model.py:6, with the script that shows it. Until it is fixed, threads 2 avoids it.
+      next    fix model.py:16, with the script that shows it. Until it is fixed, threads 2 avoids it.
               python reports/one/repro.py"""
 HEALTHY_PAGE = """\
 # Bisection of model.make
