@@ -30,9 +30,15 @@ def _all_fail(search: Search, first: str, same: Sequence[str]) -> bool:
     if search.removals.ask(same) is not Answer.PASSES:
         return False
     some = _sample(first, same)
-    if not all(search.removals.answer(search.removals.alone(name)) is Answer.FAILS for name in some):
+    if not all(_own_code_fails(search, name) for name in some):
         return False
     return len(some) == len(same) or search.removals.ask(some) is Answer.FAILS
+
+
+def _own_code_fails(search: Search, name: str) -> bool:
+    """Returns whether a module fails alone, and with stand-ins for what it holds."""
+    below = [child for child in search.tree.children(name) if search.tree.parts[child].removable]
+    return all(search.removals.ask(removed, alone=name) is Answer.FAILS for removed in ((), below))
 
 
 def _of_its_class(search: Search, name: str) -> tuple[str, ...]:

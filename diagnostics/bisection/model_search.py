@@ -8,7 +8,7 @@ from diagnostics.bisection.constructor_search import CONSTRUCTING, NO_TREE, sear
 from diagnostics.bisection.each_by_itself import each
 from diagnostics.bisection.isolation import by_isolation
 from diagnostics.bisection.module_found import ModuleFound
-from diagnostics.bisection.needed_together import together
+from diagnostics.bisection.needed_together import set_of, together
 from diagnostics.bisection.removals import Removals
 from diagnostics.bisection.search_state import BEFORE_THE_MODEL, Search
 from diagnostics.bisection.suspicion import known_modules, never_reached, open_module, part_tree
@@ -80,10 +80,18 @@ def _judged(search: Search, suspect: str) -> ModuleFound:
     if search.removals.answer(search.rest) is not Answer.FAILS:
         return together(search, suspect)
     search.gone = search.tree.roots(search.tree.others([suspect]))
+    if search.opened is not None and search.opened in _left_beside(search, suspect):
+        return set_of(search, (suspect, search.opened))
     inside = search.opened is not None and search.opened in search.tree.below(suspect)
     if inside or search.removals.answer(search.alone) is Answer.UNCLEAR:
         return search.named((suspect,), search.rest)
     return around(search, suspect)
+
+
+def _left_beside(search: Search, suspect: str) -> set[str]:
+    """Returns what could not be taken out beside the suspect, and neither holds it nor is held by it."""
+    others = search.tree.covered(search.tree.others([suspect]))
+    return set(search.tree.parts) - others - search.tree.below(suspect) - set(search.tree.above(suspect))
 
 
 def _all_of_them(search: Search, suspect: str) -> ModuleFound:

@@ -37,7 +37,7 @@ class ModuleFound:
     outside: str = ""
     undecided: str = ""
     heals: bool | None = None  # the whole model without it passes; None: could not be tried
-    fails_alone: bool | None = None  # it alone fails in the same way
+    fails_alone: bool | None = None  # alone, or with everything else replaced, it fails in the same way
     class_name: str = ""
     place: str = ""
     tree: tuple[TreeRow, ...] = ()

@@ -53,7 +53,7 @@ class Search:
             relation=relation,
             within=within,
             heals=self._known(self.heals, Answer.PASSES),
-            fails_alone=self._known(self.alone, Answer.FAILS),
+            fails_alone=self._known(self.rest, Answer.FAILS) or self._known(self.alone, Answer.FAILS),
             notes=notes,
         )
         return self.told(found, [trial for trial in (self.heals, self.alone, self.rest) if trial is not None])

@@ -132,6 +132,14 @@ def node(path: str, kind: str, **more: object) -> ModuleNode:
     return ModuleNode(path=path, class_name=kind, place=places.get(kind, ""), calls=1, entered=1, **more)  # type: ignore[arg-type]
 
 
+def test_of_a_set_the_module_that_was_open_counts_where_it_cannot_be_replaced() -> None:
+    reading = ("", "blocks", "blocks.2", "blocks.2.attn")
+    nodes = [replace(one, replaceable=one.path not in reading) for one in blocks(4)]
+    found = searched(Simulated(nodes, needs("blocks.0.attn", "blocks.2.attn")), "blocks.2.attn")
+    assert (found.modules, found.relation) == (("blocks.0.attn", "blocks.2.attn"), Relation.TOGETHER)
+    assert (found.heals, found.fails_alone) == (True, True)
+
+
 def test_code_that_spoils_what_a_child_kept_is_the_code_of_the_parent() -> None:
     # the child alone passes, and with a stand-in for the child the parent passes
     found = searched(Simulated(blocks(6), needs("blocks.3", "blocks.3.attn")))
@@ -148,7 +156,8 @@ def test_the_models_own_code_that_spoils_what_a_child_kept_is_the_model_itself()
 
 def test_a_module_that_was_open_stays_named_where_it_fails_within_the_model_only() -> None:
     found = searched(Simulated(blocks(6), needs("", "blocks.3.attn")), "blocks.3.attn")
-    assert (found.modules, found.heals, found.fails_alone) == (("blocks.3.attn",), True, False)
+    assert (found.modules, found.heals, found.fails_alone) == (("blocks.3.attn",), True, True)
+    assert found.evidence[1] == "blocks.3.attn alone passes"
 
 
 def test_the_models_own_forward_is_told_from_what_is_around_the_model() -> None:
