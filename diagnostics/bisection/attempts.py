@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -87,7 +88,9 @@ class Attempts:
     def _run(self, case: Case, ranks: Ranks, asked: Asked) -> tuple[list[RankRun], float]:
         try:
             return run_once(case, asked, ranks, self._around)
-        except MachineError:  # the warm child was killed, as by a kernel short of memory: another is started once
+        except MachineError as error:  # the warm child was killed, as by a kernel short of memory: once more
+            if threading.current_thread() is not threading.main_thread():  # ended on purpose, or to end with this one
+                raise DoctorError(f"no rank could be run: {error}") from error
             ranks.warm(for_modules=True)
         try:
             return run_once(case, asked, ranks, self._around)

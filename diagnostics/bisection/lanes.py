@@ -9,7 +9,6 @@ from typing import TypeVar
 
 from diagnostics.bisection.case import Case
 from diagnostics.machine.contract import Ranks
-from diagnostics.machine.ranks import TorchRanks
 
 MOST_LANES = 8
 WORTH_A_WARM_CHILD = 3  # tries at once: it takes seconds to start one more
@@ -19,10 +18,10 @@ T = TypeVar("T")
 class Lanes:
     """Ranks that run at the same time. All are started in the thread that asks: the kernel ends them with it."""
 
-    def __init__(self, first: Ranks, python: str, *, jobs: int | None, cores: float) -> None:
+    def __init__(self, first: Ranks, another: Callable[[], Ranks], *, jobs: int | None, cores: float) -> None:
         """`jobs` is how many the user wants, None for as many as the cores have room for."""
         self._ranks = [first]
-        self._python, self._jobs, self._cores = python, jobs, cores
+        self._another, self._jobs, self._cores = another, jobs, cores
 
     def warmed(self) -> Ranks:
         """Returns the first lane's ranks, their warm child started."""
@@ -43,7 +42,7 @@ class Lanes:
         What a task raises is raised here. On that, and on Ctrl-C, all ranks are ended.
         """
         while len(self._ranks) < lanes:
-            self._ranks.append(TorchRanks(self._python))
+            self._ranks.append(self._another())
         done: queue.SimpleQueue[tuple[int, int, T | BaseException]] = queue.SimpleQueue()
         free, waiting, results = list(range(lanes)), list(range(len(tasks))), dict[int, T]()
         try:

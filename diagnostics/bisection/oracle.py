@@ -15,6 +15,7 @@ from diagnostics.bisection.side_effects import FolderState, what_will_run, writt
 from diagnostics.bisection.trial import Failure, OutOfTries, Trial
 from diagnostics.bisection.tries_file import TriesFile, known_case
 from diagnostics.machine.contract import Ranks
+from diagnostics.machine.ranks import TorchRanks
 
 LEAST_BYTES = 1 << 30  # threads and libraries alone reserve hundreds of MiB
 KEPT_FREE = 0.1  # of the memory that is free when a try begins
@@ -50,7 +51,7 @@ class Tries:
         self._folder, self._recordings = folder, folder / "structures"
         self._max_tries, self._memory_bytes, self._available_bytes = max_tries, memory_bytes, available_bytes
         self._attempts = Attempts(around, repeat=repeat, deadline_s=deadline_s, memory_bytes=self._limit)
-        self._lanes = Lanes(ranks, around.python, jobs=jobs, cores=cores)
+        self._lanes = Lanes(ranks, lambda: TorchRanks(around.python), jobs=jobs, cores=cores)
         self._side_by_side = 1
         self._told = False  # what will run, and what the first try wrote
         self._seconds = 0.0
