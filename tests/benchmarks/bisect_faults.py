@@ -190,7 +190,10 @@ def main() -> None:
     parser.add_argument("--reports", type=Path, help="keep what the command writes here")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    chosen = [one for one in PLANTED if not options.names or one.name in options.names]
+    known = {one.name: one for one in PLANTED}
+    if unknown := set(options.names) - known.keys():
+        parser.error(f"no such model: {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
+    chosen = [known[name] for name in options.names or known]
     counts = module_counts([one.name for one in chosen if not one.config])
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(options.jobs) as pool:

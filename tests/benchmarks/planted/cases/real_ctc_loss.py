@@ -1,4 +1,4 @@
-"""Real, torch 2.13: ctc_loss on the CPU does not look whether labels are classes, and reads where they point."""
+"""Real, torch 2.13 (pytorch issue 193794): ctc_loss on the CPU reads where labels that are no classes point."""
 
 from __future__ import annotations
 

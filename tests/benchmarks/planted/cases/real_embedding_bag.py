@@ -1,4 +1,4 @@
-"""Real, torch 2.13: embedding_bag with no bags at all reads behind its offsets, float64 in forward, float32 later."""
+"""Real, torch 2.13 (pytorch issue 175370): embedding_bag of float64 with no bags reads behind its offsets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real, torch 2.13: the gradient of grid_sample writes outside its memory where a coordinate is infinite or no number.
+"""Real, torch 2.13 (pytorch issue 24823): the gradient of grid_sample writes where a coordinate of no number points.
 
 Here a warp divides its grid by a depth that is 0. Forward is fine; backward ends with SIGSEGV, on the CPU, bilinear,
 padding_mode "reflection" (with "border" for a coordinate that is no number).
