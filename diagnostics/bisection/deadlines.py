@@ -5,7 +5,8 @@ from __future__ import annotations
 from diagnostics.bisection.case import Case
 
 FIRST_S = 60.0
-COMPILING_S = 300.0  # a first compile takes minutes
+COMPILING_S = 300.0  # a first compile may take minutes
+COMPILING_FACTOR = 20.0  # of what the same takes as it is, beside FIRST_S
 LEAST_S = 5.0
 FACTOR = 6.0
 LEAST_LONGER_S = 20.0
@@ -38,4 +39,9 @@ class Deadlines:
 
     def _first(self, case: Case) -> float:
         """Returns the deadline of a case about which nothing is known."""
-        return self._most_s or (COMPILING_S if case.settings.compile else FIRST_S)
+        if self._most_s is not None:
+            return self._most_s
+        if not case.settings.compile:
+            return FIRST_S
+        eager = self._slowest.get(False)
+        return COMPILING_S if eager is None else min(COMPILING_S, FIRST_S + COMPILING_FACTOR * eager)
