@@ -41,7 +41,7 @@ from diagnostics.matches import JobOutcome
 from diagnostics.preflight_setup import open_machine
 from diagnostics.run_report import RunReport
 
-STALL_S = {True: 10.0, False: 60.0}  # whether it is known to hang
+STALL_S = {True: 30.0, False: 60.0}  # whether it is known to hang
 SHRINKING_TRIES = 12
 AXES_TRIES, OTHER_TRIES, STRATEGIES_TRIES = 4, 10, 4  # about as many as they ever take
 FAULTS = "doctor-error.txt"
@@ -119,7 +119,7 @@ class _Work:
         case = trial.case if trial is not None else self._wanted.cases[0]
         if self._wanted.watch:
             self._part("the watched run", lambda: self._watched(case, trial))
-        if trial is None:
+        if trial is None or self._only_slow(trial):
             return
         self._oracle.sought = trial.failure
         self._part("the search for the settings it needs", lambda: self._axes(trial))
@@ -184,6 +184,17 @@ class _Work:
             self._seen = watched(case, place, python=self._wanted.python, stall_s=STALL_S[hangs])
             if trial is None or self._seen is None or self._seen.outcome is not JobOutcome.OK:
                 return
+
+    def _only_slow(self, trial: Trial) -> bool:
+        """Returns whether what had no end in time came to its end under watch: no hang, or one now and then."""
+        hangs = trial.failure is not None and trial.failure.kind is Kind.HANG
+        if not hangs or self._seen is None or self._seen.outcome is not JobOutcome.OK:
+            return False
+        took_s = self._seen.seconds.get("job", 0.0)
+        why = f"what had no end in {trial.seconds:.0f} s came to its end under watch, in {took_s:.0f} s"
+        hint = f"give the tries longer: --deadline {2 * max(took_s, trial.seconds):.0f}; or more often: --repeat 5"
+        self.found = replace(self.found, failure=None, minimal=None, undecided=f"{why}; {hint}")
+        return True
 
     def _outside(self) -> bool:
         """Returns whether the watched run proves that the machine or the launch is at fault."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.trial import Oracle, Trial
+from diagnostics.bisection.trial import Kind, Oracle, Trial
 from diagnostics.bisection.wanted import Wanted
 
 EVERYTHING_ON: dict[str, Any] = {"amp": "bfloat16", "accumulate": 2, "checkpointing": True, "workers": 2, "threads": 2}
@@ -19,21 +19,34 @@ class Attempt:
 
     way: str  # "ddp, 2 ranks, gloo on cpu"
     trial: Trial
+    asked: bool = False  # by the user, or by default
+
+    @property
+    def too_slow(self) -> bool:
+        """Came to no end under a compiler that nobody asked for: it takes minutes, which proves no hang."""
+        failure = self.trial.failure
+        compiles = self.trial.case.settings.compile and not self.asked
+        return compiles and failure is not None and failure.kind is Kind.HANG
+
+    @property
+    def fails(self) -> bool:
+        """Shows a failure."""
+        return self.trial.failure is not None and not self.too_slow
 
 
 def look_for_failure(wanted: Wanted, oracle: Oracle, *, gpus: int = 0) -> Iterator[Attempt]:
     """Yields what was tried, up to the first that fails; stops early where a case as asked is refused."""
     for case in wanted.cases:
-        asked = Attempt(way=way_of(case), trial=oracle.ask(case, "as asked" if wanted.named else way_of(case)))
+        asked = Attempt(way=way_of(case), trial=oracle.ask(case, way_of(case)), asked=True)
         yield asked
-        if asked.trial.failure is not None or asked.trial.refusal:
+        if asked.fails or asked.trial.refusal:
             return
     for case in wanted.cases:
         for changes in others(wanted.named, gpus):
             other = case.set(**changes)
             attempt = Attempt(way=way_of(other), trial=oracle.ask(other, way_of(other)))
             yield attempt
-            if attempt.trial.failure is not None:
+            if attempt.fails:
                 return
 
 
@@ -71,4 +84,4 @@ def way_of(case: Case) -> str:
 
 def failing(attempts: Sequence[Attempt]) -> Attempt | None:
     """Returns the attempt that fails, if one does."""
-    return next((one for one in attempts if one.trial.failure is not None), None)
+    return next((one for one in attempts if one.fails), None)

@@ -53,7 +53,7 @@ def bisection_json(found: Bisection) -> dict[str, Any]:
             {
                 "way": one.way,
                 "runs": one.trial.runs,
-                "failed": one.trial.failed if one.trial.failure is not None else 0,
+                "failed": one.trial.failed if one.fails else 0,
                 "refusal": one.trial.refusal,
             }
             for one in found.attempts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from diagnostics import redact
+from diagnostics.bisection.failing_case import Attempt
 from diagnostics.bisection.found import AxisRow, Bisection, Mark, Standing
 from diagnostics.bisection.next_step import next_step
 from diagnostics.bisection.stack_shown import shown_stack
@@ -120,11 +121,15 @@ def _evidence(report: RunReport, found: Bisection) -> Iterator[str]:
 
 def _tried(report: RunReport, found: Bisection) -> Iterator[str]:
     rows = [
-        (inline(one.way), inline(result_of(one.trial)), str(one.trial.runs), inline(one.trial.refusal))
+        (inline(one.way), inline(_result(one)), str(one.trial.runs), inline(one.trial.refusal))
         for one in found.attempts
     ]
     if rows:
         yield from table(("way of training it", "result", "runs", ""), rows, numbers=(2,))
+
+
+def _result(one: Attempt) -> str:
+    return f"no end in {one.trial.seconds:.0f} s, which proves nothing" if one.too_slow else result_of(one.trial)
 
 
 def _versions(report: RunReport, found: Bisection) -> Iterator[str]:

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bisected import FAILURE
 
 from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.failing_case import failing, look_for_failure
-from diagnostics.bisection.trial import Trial
+from diagnostics.bisection.failing_case import Attempt, failing, look_for_failure
+from diagnostics.bisection.trial import Kind, Trial
 from diagnostics.bisection.wanted import Wanted
 
 ONE = (Source(factory="model:make"),)
@@ -84,3 +85,11 @@ def test_each_model_of_a_trainer_is_tried() -> None:
 def test_a_case_that_cannot_be_run_as_asked_ends_the_look() -> None:
     attempts = list(look_for_failure(wanted(wrapper="fabric"), Rules(lambda case: False, refuses="fabric")))
     assert [one.trial.refusal for one in attempts] == ["fabric is not installed"]
+
+
+def test_a_compiler_that_takes_long_is_no_hang() -> None:
+    hang = replace(FAILURE, kind=Kind.HANG, detail="")
+    slow = Trial(case=Case(source=ONE[0], settings=Settings(compile=True)), failure=hang, failed=1)
+    assert [Attempt(way="", trial=slow, asked=asked).fails for asked in (False, True)] == [False, True]
+    quick = replace(slow, failure=FAILURE)
+    assert Attempt(way="", trial=quick).fails
