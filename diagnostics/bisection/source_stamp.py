@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from diagnostics.bisection.case import Source
+from diagnostics.bisection.place import TRIES
 
 MOST_FILES = 3000
 LEFT_OUT = {"__pycache__", "node_modules", "site-packages", "reports"}
@@ -36,6 +37,9 @@ def _python_files(folder: Path) -> list[Path]:
     found: list[Path] = []
     for inside, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in LEFT_OUT)
+        if TRIES in names:  # a bisection's own folder, with the script that it wrote
+            folders.clear()
+            continue
         found += [Path(inside) / name for name in sorted(names) if name.endswith(".py")]
         if len(found) >= MOST_FILES:
             break

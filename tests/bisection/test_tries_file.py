@@ -77,6 +77,9 @@ def test_the_stamp_changes_with_the_code_and_with_the_named_files_only(tmp_path:
     (tmp_path / "notes.txt").write_text("x")
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "repro.py").write_text("x")
+    (tmp_path / "found").mkdir()
+    (tmp_path / "found" / "tries.jsonl").touch()
+    (tmp_path / "found" / "repro.py").write_text("x")
     assert source_stamp([source], tmp_path) == before
     config.write_text("x: 2")
     changed = source_stamp([source], tmp_path)
