@@ -10,9 +10,9 @@ from .walking import mapped, tensors_in
 class Alone(torch.nn.Module):
     """Holds the module where the model held it; its forward makes the recorded calls, in their order."""
 
-    def __init__(self, model, path, called):
+    def __init__(self, model, path, calls):
         super().__init__()
-        self.called = called  # paths of the modules to call: the module itself, or those that it holds
+        self.called = [(call.path, call.line["grad"]) for call in calls]
         *above, last = path.split(".")
         holder = self
         for name in above:
@@ -20,23 +20,23 @@ class Alone(torch.nn.Module):
             holder = getattr(holder, name)
         module = model.get_submodule(path)
         holder.add_module(last, module)
+        if not any(call.line["grad"] for call in calls):
+            module.requires_grad_(False)  # else wrappers wait for gradients that never come
         trained = any(one.requires_grad for one in module.parameters())
         self.anchor = None if trained else torch.nn.Parameter(torch.zeros(1))  # wrappers demand one
 
     def forward(self, *given):
-        """Returns what each call gave."""
-        outputs = []
-        for path, (args, kwargs) in zip(self.called, given):  # noqa: B905 - Python 3.8 has no strict
+        """Returns the tensors that each call gave."""
+        outputs = [] if self.anchor is None else [self.anchor.sum()]
+        for (path, grad), (args, kwargs) in zip(self.called, given):  # noqa: B905 - Python 3.8 has no strict
             module = self
             for name in path.split("."):
                 module = getattr(module, name)
             args, kwargs = mapped(tuple(args), self.as_given), mapped(dict(kwargs), self.as_given)
-            output = module(*args, **kwargs)
+            with torch.set_grad_enabled(grad and torch.is_grad_enabled()):
+                gave = tensors_in(module(*args, **kwargs))
             # A module without an output has written into its inputs.
-            given_back = any(one.requires_grad for one in tensors_in(output))
-            outputs.append(output if given_back else (output, args, kwargs))
-        if self.anchor is not None:
-            outputs.append(self.anchor.sum())
+            outputs.append(gave if any(one.requires_grad for one in gave) else [*gave, *tensors_in((args, kwargs))])
         return outputs
 
     def as_given(self, tensor):
@@ -56,7 +56,9 @@ def run_alone(model, path, recorded, amp):
     def following():
         return tuple(made(call, amp) for call in calls), {}
 
-    return Alone(model, path, [call.path for call in calls]), following
+    for call in calls:
+        model.get_submodule(call.path).train(call.line["training"])
+    return Alone(model, path, calls), following
 
 
 def topmost(model, path, recorded):

@@ -8,6 +8,7 @@ import types
 
 import torch
 
+from ..inspection.refusal import Refusal
 from . import lazies
 from .autocasting import autocast
 from .making import Making
@@ -34,7 +35,7 @@ class State:
 
 def is_called(module):
     """Whether a module's forward can be replaced."""
-    if isinstance(module, torch.jit.ScriptModule):
+    if isinstance(module, (torch.jit.ScriptModule, torch.nn.ParameterList, torch.nn.ParameterDict)):
         return False
     return not type(module).__module__.startswith("torch.nn.utils.parametri")
 
@@ -47,6 +48,8 @@ def has_parameters(module):
 def install(model, path, recorded, guess):
     """Makes the module at this path a stand-in, with all that lie below. Returns the paths that only guess."""
     top = model.get_submodule(path)
+    if isinstance(top, torch.jit.ScriptModule):
+        raise Refusal("%s is compiled by torch.jit: its forward cannot be replaced" % (path or "the model"))
     guessed = []
     for below, module in top.named_modules(prefix=path):
         if STATE in vars(module) or not is_called(module):
@@ -115,7 +118,7 @@ def own(module, state, total):
     total = touched(module, state.names, state.below, total)
     for child in state.read:
         for below in child.modules():
-            total = touched(below, list(below._parameters), (), total)
+            total = touched(below, [name for name, _ in below.named_parameters(recurse=False)], (), total)
     return total
 
 
