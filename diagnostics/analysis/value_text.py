@@ -193,7 +193,7 @@ def _is_mask(told: Mapping[str, Any], numbers: Numbers) -> bool:
 def _whole_numbers(told: Mapping[str, Any], shape: str, dtype: str) -> str:
     low, high = told.get("low"), told.get("high")
     if dtype == "bool":
-        return f"torch.full({shape}, {bool(low)})" if low is not None and low == high else f"torch.rand{shape} < 0.5"
+        return f"torch.full({shape}, {bool(low)})" if low is not None and low == high else f"torch.rand({shape}) < 0.5"
     kind = "" if dtype == "int64" else f", dtype=torch.{dtype}"
     return f"torch.randint({int(low or 0)}, {int(high or 0) + 1}, {shape}{kind})"
 

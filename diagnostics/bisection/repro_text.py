@@ -22,11 +22,12 @@ def script(subject: Subject, plan: Plan, *, title: str, seen: str) -> str:
     imports = dict.fromkeys([*subject.imports, *import_lines(plan)])
     lines += [_FUTURE, ""] if _FUTURE in imports else []
     lines += environment_lines(plan.settings)
-    lines += [*_sorted(one for one in imports if one != _FUTURE), ""]
+    known = {_FUTURE, *environment_lines(plan.settings)}
+    lines += [*_sorted(one for one in imports if one not in known), ""]
     if subject.body:
         lines += _spaced(subject.body)
-    lines += ["", *main_lines(plan)]
-    return "\n".join(part for line in lines for part in folded(line)) + "\n"
+    lines += ["", *(part for line in main_lines(plan) for part in folded(line))]
+    return "\n".join(lines) + "\n"
 
 
 def folded(line: str) -> list[str]:

@@ -1,0 +1,1 @@
+"""A small project in several modules, of which one module fails."""
