@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from diagnostics.bisection.progress import Progress
     from diagnostics.machine.contract import Child
 
-GB = 1e9
+GB, MB = 1e9, 1e6
 UNPACKED = 1.7  # bytes on disk for one of a wheel of torch and its libraries
 INSTALL_DEADLINE_S = 3600.0
 ASKED_DEADLINE_S = 60.0
@@ -55,14 +55,20 @@ def ask_for(
 
 def announcement(missing: Sequence[Environment], place: Path) -> str:
     """Returns "download 4.1 GB for torch==2.9.1 ... into ~/.cache/ups-doctor/envs (about 7 GB there)"."""
-    each = ", ".join(f"{one.wanted} {_size(one.bytes)} in {one.packages} packages" for one in missing)
+    each = ", ".join(f"{one.wanted} {_size(one.bytes)} in {_packages(one.packages)}" for one in missing)
     total = sum(one.bytes or 0 for one in missing)
     unknown = "" if all(one.bytes is not None for one in missing) else " or more"
-    return redact.line(f"download {each} into {place} (about {total * UNPACKED / GB:.1f} GB there{unknown})")
+    return redact.line(f"download {each} into {place} (about {_size(int(total * UNPACKED))} there{unknown})")
 
 
 def _size(count: int | None) -> str:
-    return f"{count / GB:.1f} GB" if count is not None else "(size unknown)"
+    if count is None:
+        return "(size unknown)"
+    return f"{count / GB:.1f} GB" if count >= GB else f"{count / MB:.0f} MB"
+
+
+def _packages(count: int) -> str:
+    return f"{count} package{'s' if count != 1 else ''}"
 
 
 def _lack_of_room(missing: Sequence[Environment], place: Path) -> str:

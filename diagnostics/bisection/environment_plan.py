@@ -9,9 +9,9 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.error import URLError
 from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
@@ -22,13 +22,16 @@ from diagnostics.machine import MachineError
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child
+    from diagnostics.machine.facts import ChildResult
 
 READY = "ready.json"
+PIP_QUIET = ("--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:")
 RESOLVE_DEADLINE_S, VENV_DEADLINE_S = 600.0, 120.0
 CPU_BUILDS = "https://download.pytorch.org/whl/cpu"  # 0.2 GB in place of 4 GB with CUDA
 _VERSIONS = re.compile(r"\(from versions: ([^)]*)\)")
 _OPTIONS_OF_INDEX = ("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--no-index")
 _HEAD_S = 20.0
+WRONG_USE = 2  # pip's exit code for an option it does not know
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +87,7 @@ def _name(words: Iterable[str], python: str) -> str:
 
 
 def _resolved(made: Environment, folder: Path, python: str, child: Child) -> Environment:
+    """Has pip say what it would download, which costs some MB where it is new enough to read wheels from afar."""
     report = folder / "report.json"
     try:
         if not Path(made.python).is_file():
@@ -91,30 +95,35 @@ def _resolved(made: Environment, folder: Path, python: str, child: Child) -> Env
             venv = child.run([python, "-m", "venv", str(folder)], deadline_s=VENV_DEADLINE_S)
             if venv.returncode:
                 return _without(made, _last_error(venv.stdout + venv.stderr))
-        pip = [made.python, "-m", "pip", "install", *PIP_QUIET, "--dry-run", "--report", str(report), *made.words]
-        result = child.run(pip, deadline_s=RESOLVE_DEADLINE_S, env={"PYTHONPATH": None})
+            _renew_pip(made, child)
+        options = ["--dry-run", "--report", str(report), *made.words]
+        result = _pip(made, ["--use-feature=fast-deps", *options], child)
+        if "fast-deps" in result.stderr and result.returncode == WRONG_USE:
+            result = _pip(made, options, child)
     except (ChildTimeout, MachineError, OSError) as error:
         return _without(made, str(error))
     if result.returncode:
-        return _without(made, _refused(made, result.stdout + result.stderr))
+        return _without(made, _refused(result.stdout + result.stderr))
     urls = [item["download_info"]["url"] for item in json.loads(report.read_text(encoding="utf-8"))["install"]]
-    return _with(made, packages=len(urls), bytes=size_of(urls))
+    return replace(made, packages=len(urls), bytes=size_of(urls))
 
 
-PIP_QUIET = ("--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:")
+def _renew_pip(made: Environment, child: Child) -> None:
+    """Takes the newest pip: those that come with older Pythons download whole wheels to read their names."""
+    if "--no-index" not in made.words:
+        _pip(made, ["--upgrade", "pip"], child)
 
 
-def _with(made: Environment, **changes: Any) -> Environment:
-    from dataclasses import replace
-
-    return replace(made, **changes)
+def _pip(made: Environment, words: list[str], child: Child) -> ChildResult:
+    argv = [made.python, "-m", "pip", "install", *PIP_QUIET, *words]
+    return child.run(argv, deadline_s=RESOLVE_DEADLINE_S, env={"PYTHONPATH": None})
 
 
 def _without(made: Environment, problem: str) -> Environment:
-    return _with(made, problem=redact.line(problem))
+    return replace(made, problem=redact.line(problem))
 
 
-def _refused(made: Environment, text: str) -> str:
+def _refused(text: str) -> str:
     """Returns pip's refusal in a sentence: a version without a wheel for this Python is said with those there are."""
     found = _VERSIONS.search(text)
     if found is None:

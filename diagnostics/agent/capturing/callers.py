@@ -70,8 +70,18 @@ def _own_module(frame):
     if not code.co_argcount or code.co_name.startswith("<"):
         return None
     owner = frame.f_locals.get(code.co_varnames[0])
-    is_method = isinstance(owner, torch.nn.Module) and hasattr(type(owner), code.co_name)
-    return owner if is_method else None
+    return owner if isinstance(owner, torch.nn.Module) and _is_method(type(owner), code) else None
+
+
+def _is_method(cls, code):
+    """Whether a class or one it inherits from defines this code as a method: `train(model)` is none of the model's."""
+    for base in cls.__mro__:
+        function = vars(base).get(code.co_name)
+        while hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        if getattr(function, "__code__", None) is code:
+            return True
+    return False
 
 
 def _arguments(frame):
