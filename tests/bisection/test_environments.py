@@ -82,8 +82,13 @@ def test_a_download_is_announced_with_its_size_made_once_and_kept(index: Path, t
 
 def test_a_missing_wheel_is_said_with_those_there_are_and_nothing_is_asked(index: Path, tmp_path: Path) -> None:
     said: list[str] = []
+
+    def agree(line: str) -> bool:
+        said.append(line)
+        return True
+
     wanted = [f"torch==9.7 --no-index --find-links {index}", "/no/such/python"]
-    found = asked(wanted, tmp_path / "envs", lambda line: bool(said.append(line)))
+    found = asked(wanted, tmp_path / "envs", agree)
     assert [one.problem for one in found] == [
         "no wheel of it for this Python and machine; the index has 9.1.0 to 9.2.0",
         "/no/such/python: no such Python, nor a folder of an environment",
