@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from diagnostics.analysis.job_answers import read_json
 from diagnostics.analysis.module_units import ModuleText
 from diagnostics.analysis.source_closure import Own
 from diagnostics.bisection.case import Source
@@ -92,12 +93,22 @@ def user_sources(source: Source, nodes: Iterable[ModuleNode], cwd: Path, search_
             file = cwd / where
             folders[file.parent.absolute()] = None
             named[file.stem] = file.absolute()
+    if source.capture:
+        script, search_path = _captured(cwd / source.capture, search_path)
+        named |= dict.fromkeys(("__main__", "__mp_main__"), script)
+        folders[script.parent] = None
     folders[cwd] = None
     folders |= dict.fromkeys(Path(entry).absolute() for entry in search_path if entry)
     for node in nodes:
         folders |= dict.fromkeys(_root_of(node, cwd))
     kept = [folder for folder in folders if not any(word in f"{folder}{os.sep}" for word in _LIBRARIES)]
     return UserSources(kept, named)
+
+
+def _captured(folder: Path, search_path: Sequence[str]) -> tuple[Path, Sequence[str]]:
+    """Returns the script that a capture was made of, and where it found its modules."""
+    facts = read_json(folder / "capture.json") or {}
+    return Path(facts.get("script", "__main__.py")), [*facts.get("search_path", ()), *search_path]
 
 
 def _root_of(node: ModuleNode, cwd: Path) -> Iterator[Path]:

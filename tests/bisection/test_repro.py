@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from diagnostics.analysis.source_closure import Own
 from diagnostics.bisection.case import Case, Edits, Settings, Source
 from diagnostics.bisection.repro import Asked, Repro, find_repro
 from diagnostics.bisection.repro_check import Run, fails_alike
@@ -330,3 +331,15 @@ def test_sources_are_found_where_python_finds_them(tmp_path: Path) -> None:
         sources.own("shop.model:Net"),
         None,
     ]
+
+
+def test_the_script_that_a_capture_was_made_of_is_its_main_module(tmp_path: Path) -> None:
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "train.py").write_text("class Net: pass")
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "layers.py").write_text("A = 1")
+    facts = {"script": str(tmp_path / "jobs" / "train.py"), "search_path": [str(tmp_path / "lib")]}
+    (tmp_path / "capture.json").write_text(json.dumps(facts))
+    sources = user_sources(Source(capture=str(tmp_path)), [], Path("/nowhere"), [])
+    assert [sources[name].text for name in ("__main__", "layers")] == ["class Net: pass", "A = 1"]
+    assert sources.own("__main__.Net#0") == Own("__main__", "Net")
