@@ -21,7 +21,7 @@ def issue_text(found: Bisection, repro: Repro) -> str:
         lines += ["## Script", "", f"It failed {repro.failed} of {repro.runs} times in a process of its own.", ""]
         lines += ["```python", repro.text.rstrip("\n"), "```", ""]
     else:
-        lines += ["## Script", "", f"There is none: {repro.note}.", *(f"- {one}" for one in repro.tried), ""]
+        lines += ["## Script", "", f"There is none: {repro.note}.", "", *(f"- {one}" for one in repro.tried), ""]
     lines += ["## Expected", "", "The script comes to its end with exit code 0.", ""]
     lines += ["## Seen", "", *_seen(found, repro), ""]
     lines += ["## What it needs", "", *_needs(found), ""]
