@@ -22,7 +22,11 @@ def read_tree(file: Path) -> tuple[ModuleNode, ...]:
         finished = {line["built"] for line in lines if "built" in line}
         return tuple(_construction(name, line, name in finished) for name, line in built.items())
     nodes = [read_node(node) for node in trees[-1]]
-    seen = _Forward(lines, {node["path"]: node.get("alike", "") for node in trees[-1]})
+    seen = _Forward(
+        lines,
+        alike={node["path"]: node.get("alike", "") for node in trees[-1]},
+        scripted={node["path"] for node in trees[-1] if node.get("scripted")},
+    )
     inside = {name: str(line.get("inside", "")) for name, line in built.items()}
     return tuple(
         replace(
@@ -39,14 +43,14 @@ def read_tree(file: Path) -> tuple[ModuleNode, ...]:
 class _Forward:
     """What a recorded forward pass shows of each module."""
 
-    def __init__(self, lines: Sequence[Mapping[str, Any]], alike: Mapping[str, str]) -> None:
+    def __init__(self, lines: Sequence[Mapping[str, Any]], *, alike: Mapping[str, str], scripted: set[str]) -> None:
         entered = {line["number"]: line["enter"] for line in lines if "enter" in line}
         left = {line["leave"]: line["output"] for line in lines if "leave" in line}
         last = max((line["forward"] for line in lines if "forward" in line), default=0)
         self.entered = Counter(path for number, path in entered.items() if number >= last)
         self.ended = Counter(path for number, path in entered.items() if number >= last and number in left)
         opaque = {entered[number] for number, output in left.items() if number in entered and _opaque(output)}
-        self._opaque = opaque
+        self._opaque = opaque | scripted
         self._known = {entered[number] for number in left if number in entered} - opaque
         self._alike = alike
         self._kinds_known = {alike.get(path, path) for path in self._known}
@@ -56,7 +60,7 @@ class _Forward:
 
         A guess is made for a module that did not come to its end; of one that nobody calls, those below are asked.
         """
-        if path in self._opaque:
+        if path in self._opaque:  # by its output, or torch compiled it
             return False
         if path in self._known or self._alike.get(path, path) in self._kinds_known or self.entered[path]:
             return True

@@ -71,7 +71,7 @@ class ModuleNode:
     parameters: int = 0  # own and below
     calls: int = 0  # of its forward in one step, that came to their end
     entered: int = 0  # of its forward
-    replaceable: bool = True  # its output structure is known, so that a stand-in can take its place
+    replaceable: bool = True  # a stand-in can take its place: output known, or a guess as it came to no end
     container: bool = False  # Sequential, ModuleList, ModuleDict
     also: tuple[str, ...] = ()  # its other paths, where several modules hold it
 

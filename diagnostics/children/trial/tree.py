@@ -9,8 +9,9 @@ from .cuts import LISTS
 
 
 def nodes(model, name_of, arguments):
-    """Returns JSON of ModuleNode for each module as it was built, and "alike": what modules built alike share.
+    """Returns JSON of ModuleNode for each module as it was built, and what only `journal_tree` reads.
 
+    "alike" is what modules built alike share; one that is "scripted" has no forward that could be replaced.
     `name_of(module)` gives what it was built as, `arguments` those of each constructor.
     """
     paths = {}
@@ -25,6 +26,7 @@ def nodes(model, name_of, arguments):
             "built_as": name_of(module),
             "parameters": sum(one.numel() for one in module.parameters() if not lazy(one)),
             "container": isinstance(module, LISTS),
+            "scripted": isinstance(module, torch.jit.ScriptModule),
             "alike": likeness(module, arguments.get(name_of(module), "")),
         }
         for path, module in model.named_modules()
