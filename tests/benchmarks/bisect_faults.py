@@ -82,7 +82,7 @@ def measure(planted: Planted, modules: int, folder: Path, repros: int) -> dict[s
 def judged(planted: Planted, modules: int, report: Mapping[str, Any], folder: Path, repros: int) -> dict[str, Any]:
     """Returns which parts of a report are right."""
     told = report["bisection"]
-    named = told["modules"] or ([report["module"]] if report["module"] else [])
+    named = [path for path in told["modules"] or [report["module"]] if path]  # "" is the whole model: none below it
     failure = told["failure"] or {}
     needed = {AXES.get(row["axis"], row["axis"]): str(row["value"]) for row in told["needed"]}
     needed = {axis: value for axis, value in needed.items() if axis not in NOT_JUDGED}
