@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from diagnostics import redact
-from diagnostics.bisection.environment_plan import PIP_QUIET, READY, Environment, default_cache, plan
+from diagnostics.bisection.environment_plan import (
+    PIP_QUIET,
+    READY,
+    Environment,
+    default_cache,
+    discard,
+    plan,
+)
 from diagnostics.checks import ChildTimeout
 from diagnostics.machine import MachineError
 
@@ -49,6 +56,9 @@ def ask_for(
     missing = [one for one in found if not one.problem and not one.ready]
     short = _lack_of_room(missing, place)
     agreed = not missing or (not short and confirm(announcement(missing, place)))
+    if not agreed:
+        for one in missing:
+            discard(one)
     why = short or "not downloaded: it was not agreed to"
     return tuple(replace(one, problem=why) if one in missing and not agreed else one for one in found)
 

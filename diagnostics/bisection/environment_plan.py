@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -69,7 +70,18 @@ def plan(wanted: str, cache: Path, *, python: str, child: Child, on_cpu: bool) -
         words += ["--extra-index-url", CPU_BUILDS]
     folder = cache / _name(words, python)
     made = Environment(wanted=wanted, python=str(folder / "bin" / "python"), folder=folder, words=tuple(words))
-    return made if made.ready else _resolved(made, folder, python, child)
+    if made.ready:
+        return made
+    resolved = _resolved(made, folder, python, child)
+    if resolved.problem:
+        discard(resolved)
+    return resolved
+
+
+def discard(one: Environment) -> None:
+    """Removes what was made of an environment that nothing is installed into."""
+    if one.folder is not None and not (one.folder / READY).is_file():
+        shutil.rmtree(one.folder, ignore_errors=True)
 
 
 def _own_python(wanted: str) -> str:

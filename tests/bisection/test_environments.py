@@ -100,7 +100,7 @@ def test_without_a_yes_nothing_is_downloaded(index: Path, tmp_path: Path) -> Non
     (found,) = asked([f"torch==9.2.0 --no-index --find-links {index}"], tmp_path / "envs", lambda _: False)
     assert found.problem == "not downloaded: it was not agreed to"
     assert install(found, python=sys.executable, child=CHILD, progress=Silent()) == found
-    assert list((tmp_path / "envs").rglob("torch")) == []
+    assert list((tmp_path / "envs").iterdir()) == []
 
 
 def test_a_python_of_ones_own_is_taken_as_it_is(tmp_path: Path) -> None:
