@@ -57,8 +57,8 @@ def ask_for(
     short = _lack_of_room(missing, place)
     agreed = not missing or (not short and confirm(announcement(missing, place)))
     if not agreed:
-        for one in missing:
-            discard(one)
+        for unwanted in missing:
+            discard(unwanted)
     why = short or "not downloaded: it was not agreed to"
     return tuple(replace(one, problem=why) if one in missing and not agreed else one for one in found)
 
