@@ -105,7 +105,7 @@ PLANTED = (
         name="mixer_fsdp2",
         modules=("layers.1.channel",),
         kind=EXCEPTION,
-        detail="RuntimeError",
+        detail="KeyError",
         needed={"wrapper": "fsdp2"},
         asked=("--wrapper", "fsdp2"),
     ),
