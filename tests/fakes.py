@@ -343,6 +343,7 @@ class FakeRanks:
         deadline_s: float,
         arguments: Mapping[str, Any] = NOTHING,
         env: Mapping[str, str] = NOTHING,
+        idle_s: float = 0.0,
     ) -> list[RankResult]:
         self.asked.append(task)
         return list(self.answers)
@@ -378,6 +379,7 @@ class FailingRanks(FakeRanks):
         deadline_s: float,
         arguments: Mapping[str, Any] = NOTHING,
         env: Mapping[str, str] = NOTHING,
+        idle_s: float = 0.0,
     ) -> list[RankResult]:
         raise MachineError("import torch: ModuleNotFoundError: No module named 'torch'")
 

@@ -23,6 +23,11 @@ from diagnostics.machine import MachineError
 from diagnostics.machine.contract import Ranks
 from diagnostics.redact import text
 
+# How long ranks must stand still to be taken for stuck: nobody runs, nobody waits for a disk. A factory may wait for a
+# download, so the first such end needs longer than one that is known.
+HANG_IDLE_S = 15.0
+KNOWN_HANG_IDLE_S = 4.0
+
 
 class Attempts:
     """Runs cases. `sought`, once it is known, decides a case at the first run that shows it."""
@@ -57,9 +62,11 @@ class Attempts:
     def _once(self, case: Case, ranks: Ranks, asked: Asked) -> Trial:
         """Runs the case once. A hang under a short deadline counts where it is known, else it is tried for longer."""
         deadline_s, longer_s = self._deadlines.usual(case), self._deadlines.longer(case)
-        trial, late = self._under(case, ranks, replace(asked, deadline_s=deadline_s))
-        if late and deadline_s < longer_s and not any(trial.shows(hang) for hang in self._hangs):
-            trial, late = self._under(case, ranks, replace(asked, deadline_s=longer_s))
+        idle_s = KNOWN_HANG_IDLE_S if self._hangs else HANG_IDLE_S
+        trial, late = self._under(case, ranks, replace(asked, deadline_s=deadline_s, idle_s=idle_s))
+        short = deadline_s < longer_s or idle_s < HANG_IDLE_S
+        if late and short and not any(trial.shows(hang) for hang in self._hangs):
+            trial, late = self._under(case, ranks, replace(asked, deadline_s=longer_s, idle_s=HANG_IDLE_S))
             deadline_s = longer_s
         if late and deadline_s == longer_s and trial.failure is not None:
             self._hangs.append(trial.failure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tempfile
 import time
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from diagnostics.analysis.fault_stacks import FaultReport, parse_fault_report
 from diagnostics.analysis.job_answers import read_json
 from diagnostics.analysis.rank_ends import RankEnd
 from diagnostics.analysis.trial_answers import read_rank_answer
@@ -27,6 +29,7 @@ PROGRAM = ROOT / "children" / "trial_rank.py"
 STACKS_BEFORE_DEADLINE = 0.9  # the share of the deadline after which stuck ranks write their stacks
 LATER_THAN_DEADLINE_S = 60.0  # the group's own timeout: a hang shall end by the deadline, with the stacks of all
 SET_IN_TIME = ("OMP_NUM_THREADS",)  # what a process that has imported torch can still take up
+_THREAD = re.compile(r"^(?:Current thread|Thread) 0x[0-9a-f]+", re.MULTILINE)
 # Compiling in the rank itself: no pool of workers that outlives it.
 COMPILING = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
 
@@ -36,6 +39,7 @@ class Asked:
     """What one run is given beside its case. `structures` is read, or written where `record` is set."""
 
     deadline_s: float = 0.0
+    idle_s: float = 0.0  # ranks that stand still for so long are past their deadline, 0 for never
     structures: Path | None = None
     record: bool = False
     origin: bool = False  # look for where a value that is no number was first made
@@ -87,7 +91,13 @@ def _run(
     if may_fork(case, ranks, around):
         arguments = {"agent": str(ROOT / "agent"), "request": dict(request)}
         return ranks.run_task(
-            "trial", world, backend=case.settings.backend, deadline_s=deadline_s, arguments=arguments, env=env
+            "trial",
+            world,
+            backend=case.settings.backend,
+            deadline_s=deadline_s,
+            arguments=arguments,
+            env=env,
+            idle_s=asked.idle_s,
         )
     file = folder / "request.json"
     file.write_text(json.dumps(request), encoding="utf-8")
@@ -121,7 +131,7 @@ def _read(results: Sequence[RankResult], folder: Path) -> list[RankRun]:
     runs = []
     for result in results:
         agent = record.of_pid(result.pid) or record.of_rank(result.rank)
-        fault = record.fault_of(agent) if agent is not None else None
+        fault = (record.fault_of(agent) if agent is not None else None) or _last_stacks(result)
         end = RankEnd(
             rank=result.rank,
             signal=result.signal,
@@ -136,3 +146,13 @@ def _read(results: Sequence[RankResult], folder: Path) -> list[RankRun]:
         answer = read_rank_answer(read_json(folder / f"answer-{result.rank}.json"))
         runs.append(RankRun(end=end, answer=answer))
     return runs
+
+
+def _last_stacks(result: RankResult) -> FaultReport | None:
+    """Returns the stacks that a rank wrote when it was ended, before the time for which its agent had set the clock."""
+    found = _THREAD.search(result.stderr) if result.timed_out else None
+    return (
+        parse_fault_report(f"Timeout (after {result.seconds:.0f} s)!\n{result.stderr[found.start() :]}")
+        if found
+        else None
+    )

@@ -4,7 +4,7 @@
 
 Standard library and torch only, syntax of Python 3.8. It speaks JSON lines over the socket CONTROL_FD, since
 torch prints on stdout: first a hello, then (LATE_MODULEs, which torch itself puts off, are imported) one
-answer a request `{task, tasks_dir, nproc, arguments, env, deadline_s, grace_s}`. CUDA is never initialised
+answer a request `{task, tasks_dir, nproc, arguments, env, deadline_s, grace_s, idle_s}`. CUDA is never initialised
 here: a fork of a process that did so cannot use it.
 No rank outlives this process and this process does not outlive the doctor, also where the doctor is killed.
 """
@@ -22,6 +22,7 @@ import tempfile
 import time
 import traceback
 import types
+from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 PACKAGE = "ups_doctor_tasks"  # private: the job may own a package called `tasks`
@@ -164,7 +165,7 @@ def serve(request, control):
         rank = Rank(number)
         pipes[start(rank, request, control, pipes)] = rank
         ranks.append(rank)
-    watch(pipes, control, started, request["deadline_s"], request["grace_s"])
+    watch(pipes, control, started, request["deadline_s"], request["grace_s"], Stillness(request.get("idle_s", 0.0)))
     return [rank.as_json() for rank in ranks]
 
 
@@ -238,8 +239,51 @@ def load(task, tasks_dir):
     return importlib.import_module("%s.%s" % (PACKAGE, task))
 
 
-def watch(pipes, control, started, deadline_s, grace_s):
-    """Reads answers until every rank has ended, ending those that are left at the deadline.
+class Stillness:
+    """Whether some ranks, with all processes in their groups, did next to nothing for `after_s`; 0 for never.
+
+    Threads of a process group that waits wake up a few times a second: that is no work.
+    """
+
+    LOOK_S = 0.5
+    SHARE = 0.02  # of a CPU, for each process
+
+    def __init__(self, after_s):
+        self.after_s = after_s
+        self._since, self._ticks, self._ready = time.monotonic(), {}, False
+
+    def seen(self, ranks):
+        """Looks once more; returns whether they have been still for long enough."""
+        if not self.after_s:
+            return False
+        now = time.monotonic()
+        ticks, ready = cpu_of([rank.pid for rank in ranks])
+        allowed = 2 + (now - self._since) * self.SHARE * os.sysconf("SC_CLK_TCK")
+        worked = any(spent - self._ticks.get(pid, 0) > allowed for pid, spent in ticks.items())
+        if worked or ticks.keys() != self._ticks.keys() or (ready and self._ready):
+            self._since, self._ticks = now, ticks
+        self._ready = ready
+        return now - self._since >= self.after_s
+
+
+def cpu_of(groups):
+    """Returns the CPU ticks of each process in these process groups, and whether one can run or waits for a disk."""
+    ticks, ready = {}, False
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit():
+            continue
+        try:
+            words = (process / "stat").read_bytes().rpartition(b")")[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        if int(words[2]) in groups:
+            ready = ready or words[0] in (b"R", b"D")
+            ticks[process.name] = int(words[11]) + int(words[12])
+    return ticks, ready
+
+
+def watch(pipes, control, started, deadline_s, grace_s, stillness):
+    """Reads answers until every rank has ended, ending those that are left at the deadline or stand still.
 
     A rank that failed leaves its peers waiting for it: they get `grace_s` to say so themselves.
     """
@@ -250,10 +294,13 @@ def watch(pipes, control, started, deadline_s, grace_s):
     failed = False
     while pipes:
         wait_s = stop_at - time.monotonic()
-        if wait_s <= 0:
-            end(pipes.values(), timed_out=time.monotonic() >= started + deadline_s)
+        still = stop_at < float("inf") and stillness.seen(pipes.values())
+        if wait_s <= 0 or still:
+            end(pipes.values(), timed_out=still or time.monotonic() >= started + deadline_s)
             stop_at = float("inf")  # their pipes close now
             continue
+        if stillness.after_s:
+            wait_s = min(wait_s, stillness.LOOK_S)
         for fd, _ in poller.poll(None if wait_s == float("inf") else wait_s * 1000 + 1):
             if fd == control.fileno():  # nothing is sent while we work: the doctor has gone
                 kill(pipes.values())

@@ -159,8 +159,12 @@ class Ranks(Protocol):
         deadline_s: float,
         arguments: Mapping[str, Any] = NOTHING,
         env: Mapping[str, str] = NOTHING,
+        idle_s: float = 0.0,
     ) -> list[RankResult]:
-        """Runs children/tasks/<task>.py on every rank, forked from the warm child."""
+        """Runs children/tasks/<task>.py on every rank, forked from the warm child.
+
+        Where `idle_s` is given, ranks that all stand still for so long count as past their deadline.
+        """
 
     def run_command(
         self,

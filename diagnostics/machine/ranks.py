@@ -52,6 +52,7 @@ class TorchRanks:
         deadline_s: float,
         arguments: Mapping[str, Any] = NOTHING,
         env: Mapping[str, str] = NOTHING,
+        idle_s: float = 0.0,
     ) -> list[RankResult]:
         """Runs a task on every rank, again on another port where the first was taken meanwhile.
 
@@ -66,6 +67,7 @@ class TorchRanks:
             "arguments": {"backend": backend, "timeout_s": max(1.0, deadline_s * GROUP_TIMEOUT_SHARE), **arguments},
             "deadline_s": deadline_s,
             "grace_s": self._grace_s,
+            "idle_s": idle_s,
         }
         for _ in range(PORT_TRIES):
             port = {"MASTER_PORT": str(free_port())}

@@ -30,8 +30,11 @@ def ranks() -> Iterator[TorchRanks]:
     found.close()
 
 
-def run(ranks: TorchRanks, fault: str, *, deadline_s: float = 20.0, **arguments: object) -> list[RankResult]:
-    return ranks.run_task("faults", 2, backend="none", deadline_s=deadline_s, arguments={"fault": fault, **arguments})
+def run(
+    ranks: TorchRanks, fault: str, *, deadline_s: float = 20.0, idle_s: float = 0.0, **arguments: object
+) -> list[RankResult]:
+    given = {"fault": fault, **arguments}
+    return ranks.run_task("faults", 2, backend="none", deadline_s=deadline_s, arguments=given, idle_s=idle_s)
 
 
 def gone(pids: list[int]) -> bool:
@@ -97,6 +100,14 @@ def test_a_hang_is_ended_at_the_deadline_and_leaves_its_stack(ranks: TorchRanks)
     assert (stuck.timed_out, stuck.ended) == (True, True)
     assert "in hang" in stuck.stderr
     assert gone([stuck.pid])
+
+
+def test_ranks_that_stand_still_are_ended_long_before_the_deadline_and_one_that_works_is_not(ranks: TorchRanks) -> None:
+    for fault, ended in (("hang", True), ("wake_now_and_then", True), ("work", False)):
+        healthy, other = run(ranks, fault, deadline_s=60.0, idle_s=1.0)
+        assert (healthy.timed_out, other.timed_out, other.ended) == (False, ended, ended)
+        assert other.seconds < 30
+        assert (f"in {fault}" in other.stderr) is ended
 
 
 def test_what_a_rank_leaves_behind_is_ended(ranks: TorchRanks) -> None:

@@ -21,6 +21,18 @@ def hang():
     time.sleep(600)
 
 
+def wake_now_and_then():
+    until = time.monotonic() + 600
+    while time.monotonic() < until:
+        time.sleep(0.2)
+
+
+def work():
+    until = time.process_time() + 3
+    while time.process_time() < until:
+        sum(range(1000))
+
+
 def leave_a_child():
     if os.fork() == 0:
         time.sleep(600)
@@ -41,6 +53,8 @@ def nothing():
 FAULTS = {
     "segfault": segfault,
     "hang": hang,
+    "wake_now_and_then": wake_now_and_then,
+    "work": work,
     "leave_a_child": leave_a_child,
     "raise": raise_an_error,
     "flood": flood,
