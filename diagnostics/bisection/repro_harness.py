@@ -14,7 +14,8 @@ BEFORE_FORWARD = BEFORE_BACKWARD[:-1]
 RESERVED = frozenset(
     ["torch", "os", "sys", "tempfile", "faulthandler", "contextlib", "functools", "dist", "mp", "main", "model", "args",
      "output", "loss", "optimizer", "rank", "store", "ranks", "stand_in", "made", "tree_leaves", "loss_of", "forward",
-     "DataLoader", "checkpoint", "fully_shard", "DistributedDataParallel", "FullyShardedDataParallel", "Fabric"]
+     "DataLoader", "checkpoint", "fully_shard", "DistributedDataParallel", "FullyShardedDataParallel", "Fabric",
+     "blocks", "items", "holds_others"]
 )  # fmt: skip
 STAND_IN = '''def stand_in(module, make):
     """The failure needs what this module gives, not how: noise like it, with gradients to all inputs and weights."""
@@ -37,6 +38,24 @@ HELD = '''class Held(torch.nn.Module):
 LOSS = """def loss_of(output):
     tensors = [one for one in tree_leaves(output) if isinstance(one, torch.Tensor) and one.requires_grad]
     return sum(one.abs().float().mean() if one.is_complex() else one.float().mean() for one in tensors)"""
+# What children/trial/checkpointing.py checkpoints.
+BLOCKS = """def blocks(model):
+    found = [one for one in items(model) if holds_others(one)]
+    return found or [one for one in model.children() if holds_others(one)]
+
+
+def items(module, listed=False):
+    for child in module.children():
+        called = type(child).forward is not torch.nn.Module.forward
+        if called and listed:
+            yield child
+        else:
+            yield from items(child, not called or isinstance(child, torch.nn.Sequential))
+
+
+def holds_others(module):
+    called = type(module).forward is not torch.nn.Module.forward
+    return called and any(True for _ in module.children())"""
 TREE_LEAVES = "from torch.utils._pytree import tree_leaves"
 
 
@@ -154,7 +173,8 @@ def main_lines(plan: Plan) -> list[str]:
             else ["dist.destroy_process_group()"]
         )
     own_loss = [*LOSS.splitlines(), "", ""] if plan.backward and "loss_of(" in _loss(plan) else []
-    return [*own_loss, head, *_indented(body), "", "", *_start(plan)]
+    own_blocks = [*BLOCKS.splitlines(), "", ""] if plan.settings.checkpointing else []
+    return [*own_loss, *own_blocks, head, *_indented(body), "", "", *_start(plan)]
 
 
 def _opening(plan: Plan) -> Iterator[str]:
@@ -181,9 +201,8 @@ def _opening(plan: Plan) -> Iterator[str]:
 def _wrapping(plan: Plan) -> Iterator[str]:
     settings = plan.settings
     if settings.checkpointing:
-        yield "for path, module in model.named_modules():"
-        yield "    if path and any(True for _ in module.children()):"
-        yield "        module.forward = functools.partial(checkpoint, module.forward, use_reentrant=False)"
+        yield "for module in blocks(model):"
+        yield "    module.forward = functools.partial(checkpoint, module.forward, use_reentrant=False)"
     if plan.failure.phase in BEFORE_FORWARD and plan.failure.phase != "wrap":
         return
     given = "".join(f", {name}={value!r}" for name, value in settings.options)

@@ -68,7 +68,8 @@ def apply(model, calls, request):
         model, calls = alone.run_alone(model, path, known, request["settings"].get("amp", ""))
     for container, name, places in cut:
         cuts.cut(container, name, places)
-    if guessed:
+    if guessed and not known.variants(""):
+        # Where the whole model came to its end, what was not called needs no guess, and no run before its time.
         first = calls()
         guessing.settle(model, first, guess)
         calls = again(first, calls)

@@ -9,7 +9,7 @@ import types
 import torch
 
 from ..inspection.refusal import Refusal
-from . import lazies
+from . import lazies, units
 from .autocasting import autocast
 from .making import Making
 from .touching import TOUCH, nothing_of, touched
@@ -58,7 +58,7 @@ def install(model, path, recorded, guess):
         variants = recorded.variants(below)
         state = State(module, variants, guess)
         object.__setattr__(module, STATE, state)
-        if not variants:
+        if not variants and units.is_called(module):
             guessed.append(below)
     for below, module in top.named_modules(prefix=path):
         if is_called(module):
