@@ -85,6 +85,10 @@ class Exceptions:
             with self:
                 text = described(kind, value, MAX_TEXT)
             self._agent.event(event, text, traceback=traceback, ending=ending)
+            if kind is RuntimeError and "did not receive grad" in str(value):
+                from . import unused
+
+                unused.tell(self._agent, str(value), traceback)
             if self._agent.locals is not None:
                 self._agent.locals.tell(traceback)
             if value is not None:

@@ -38,7 +38,7 @@ def match(case: Case) -> Match | None:
         return None
     one, stories = tellers[0], [teller.story for teller in tellers]
     indices = _indices(one)
-    names = [name.strip() for found in NAMES.findall(_text(one)) for name in found.split(",") if name.strip()]
+    names = _names(one)
     unused, sure = unused_parts(case, one.story, indices, names)
     skipped = [line for part in unused for line in part.left_out]
     made = [part.made for part in unused]
@@ -68,6 +68,13 @@ def match(case: Case) -> Match | None:
 def _text(one: Told) -> str:
     """The message, with what the process wrote where the message was cut."""
     return f"{one.found.string}\n{one.story.stderr}"
+
+
+def _names(one: Told) -> list[str]:
+    """Returns the parameters that torch names, or that the agent looked up by torch's numbers."""
+    event = one.story.agent.last_event("unused-parameters") if one.story.agent is not None else None
+    lists = NAMES.findall(_text(one)) or [event.text if event is not None else ""]
+    return [name.strip() for names in lists for name in names.split(",") if name.strip()]
 
 
 def _indices(one: Told) -> list[int]:
