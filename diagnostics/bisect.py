@@ -9,6 +9,7 @@ import os
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -24,7 +25,7 @@ from diagnostics.bisection.ladder import climbed_lines, rungs_of
 from diagnostics.bisection.model_search import search_model
 from diagnostics.bisection.one_run import Surroundings
 from diagnostics.bisection.progress import Progress
-from diagnostics.bisection.report_files import shown_path
+from diagnostics.bisection.report_files import shown_path, write_reports
 from diagnostics.bisection.run_report_of import run_report_of
 from diagnostics.bisection.shrinking import shrink
 from diagnostics.bisection.strategies import compare_strategies
@@ -127,9 +128,9 @@ class _Work:
             self._part("the search for the module", lambda: self._model(trial))
             self._part("making the case smaller", lambda: self._shrunk(trial))
             self._part("the ladder of its sizes", lambda: self._climbed(trial))
-        self._part("trying other settings", lambda: self._other_settings(trial))
-        self._part("the comparison of ways of training it", lambda: self._strategies(trial))
         self._part("the script that shows it", lambda: self._handed_over(trial))
+        self._part("the comparison of ways of training it", lambda: self._strategies(trial))
+        self._part("trying other settings", lambda: self._other_settings(trial))  # a compiler takes minutes
         if self._wanted.profile:
             self._part("the traces", self._traced)
         if self._wanted.environments:
@@ -145,6 +146,13 @@ class _Work:
         except Exception as error:  # a fault of ours: it costs this part
             keep_text(self._wanted.folder / FAULTS, redact.text(traceback.format_exc()))
             self._undecided(f"{what} came to nothing: {type(error).__name__}: {error} ({FAULTS})")
+        self._keep()
+
+    def _keep(self) -> None:
+        """Writes what is known by now: whoever kills us later has a report."""
+        found, report = self.result()
+        with suppress(OSError):  # said when the last one cannot be written either
+            write_reports(replace(report, provisional=True), found, self._wanted.folder)
 
     def _undecided(self, why: str) -> None:
         self.found = replace(self.found, undecided=self.found.undecided or why, notes=(*self.found.notes, why))

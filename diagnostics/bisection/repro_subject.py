@@ -202,7 +202,13 @@ class Subjects:
     def _edits(self, way: Way, texts: Texts, build: list[str]) -> Iterator[str]:
         """Adds the edits below the module to `build`; yields the helpers they need."""
         edits = self._case.edits
-        for path, places in edits.cuts:
+        for path in edits.stand_ins:
+            inner = _below(path, way.path)
+            if inner:
+                build.append(f"stand_in(model.get_submodule({inner!r}), {self._output(path, texts)})")
+                yield STAND_IN
+        # Last, and the innermost first: a list that is cut is numbered anew.
+        for path, places in sorted(edits.cuts, key=lambda cut: -cut[0].count(".")):
             inner = _below(path, way.path)
             if inner:
                 build.append(f"kept = [model.get_submodule({inner!r})[place] for place in {list(places)}]")
@@ -211,11 +217,6 @@ class Subjects:
                 owner = f"model.get_submodule({parent!r})" if parent else "model"
                 wanted = "kind(kept) if kind is torch.nn.ModuleList else kind(*kept)"
                 build.append(f"setattr({owner}, {name!r}, {wanted})")
-        for path in edits.stand_ins:
-            inner = _below(path, way.path)
-            if inner:
-                build.append(f"stand_in(model.get_submodule({inner!r}), {self._output(path, texts)})")
-                yield STAND_IN
 
     def _output(self, path: str, texts: Texts) -> str:
         calls = self._recording.calls.get(path, ())
