@@ -181,7 +181,8 @@ def test_where_nobody_may_be_traced_and_py_spy_is_missing_there_is_a_report(tmp_
     # Some kernels let py-spy read a process of the same user all the same.
     seen = [path.name for path in (tmp_path / "report" / "record" / "captures").glob("stacks-from-outside-*")]
     assert len(seen) == 1 or "stacks from outside: the kernel refuses" in missing(tmp_path)
-    assert not [one for one in facts(tmp_path)["processes"] if "py-spy" in one["argv"][0]]
+    # A process looked at while it ends or execs has no argv yet or any more.
+    assert not [one for one in facts(tmp_path)["processes"] if "py-spy" in "".join(one["argv"][:1])]
 
 
 def test_without_py_spy_there_is_a_report(tmp_path: Path) -> None:
