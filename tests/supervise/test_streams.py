@@ -108,7 +108,9 @@ def test_each_process_has_a_copy_of_its_own_and_native_code_is_in_it(tmp_path: P
     child = "import os; os.system('echo native'); os.write(2, b'from the child\\n')"
     code = f"import subprocess, sys; print('parent', flush=True); subprocess.run([sys.executable, '-c', {child!r}])"
     run(tmp_path, *python(code))
-    by_argv = {one["argv"][2]: f"{one['pid']}-{one['start_ticks']}" for one in facts(tmp_path)["processes"]}
+    by_argv = {
+        one["argv"][2]: f"{one['pid']}-{one['start_ticks']}" for one in facts(tmp_path)["processes"] if one["argv"][2:]
+    }
     names = {path.name for path in (tmp_path / "report" / "record" / "output").iterdir()}
     assert output(tmp_path, f"{by_argv[code]}.stdout.txt") == "parent\n"
     (of_child,) = [name for name in names if name.endswith("stderr.txt")]
