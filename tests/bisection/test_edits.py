@@ -126,6 +126,20 @@ def test_a_stand_in_gives_what_was_recorded(edited: Callable[..., Tried]) -> Non
     assert torch.equal(got.hidden, again.hidden)
 
 
+def test_each_rank_is_given_what_it_recorded_itself_and_else_what_rank_0_did(
+    edited: Callable[..., Tried], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def on(rank: int, *, scale: float = 1.0, **edits: object) -> float:
+        monkeypatch.setenv("RANK", str(rank))
+        one = edited("Scales", **edits)
+        one.model.inner.scale = scale
+        return float(one.step().detach().mean())
+
+    recorded = [on(0, scale=2.0), on(1, scale=5.0)]
+    assert recorded == [2.0, 5.0]
+    assert [on(rank, scale=9.0, stand_ins=("inner",)) for rank in (0, 1, 2)] == [2.0, 5.0, 2.0]
+
+
 def test_a_stand_in_follows_a_smaller_batch(edited: Callable[..., Tried]) -> None:
     edited("UNet").step()
     small = edited("UNet", stand_ins=("downs.0", "middle"), batch=2)

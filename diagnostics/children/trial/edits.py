@@ -18,7 +18,7 @@ from ..inspection.refusal import Refusal
 from . import alone, constructions, cuts, guesses, guessing, smaller_batch, stand_in
 from . import tree as trees
 from .calls import next_number
-from .journal import Journal
+from .journal import Journal, file_of_rank
 from .recorder import Recorder, listening
 from .variants import Recorded
 
@@ -45,9 +45,14 @@ def building(request):
 
 def journal_of(request):
     """Returns where this rank records, None where it does not."""
-    if request.get("record") and request.get("structures") and os.environ.get("RANK", "0") == "0":
-        return Journal(request["structures"])
+    if request.get("record") and request.get("structures"):
+        return Journal(file_of_rank(request["structures"], this_rank()))
     return None
+
+
+def this_rank():
+    """Returns the number that the launcher gave this process."""
+    return int(os.environ.get("RANK") or 0)
 
 
 def apply(model, calls, request):
@@ -55,8 +60,8 @@ def apply(model, calls, request):
     wanted = request["edits"]
     if wanted.get("batch") is not None:
         calls = smaller_batch.smaller(calls, wanted["batch"])
-    # What this very run is about to write, other ranks must not read half of.
-    known = Recorded("" if request.get("record") else request.get("structures"))
+    # What this very run is about to write, nobody must read half of.
+    known = Recorded("" if request.get("record") else request.get("structures"), this_rank())
     guess, guessed = guesses.Guess(), []
     for path in [*paths_of(model, State.built.not_built), *wanted.get("stand_ins", ())]:
         held_by(model, path)
@@ -98,13 +103,13 @@ def again(first, calls):
 
 @contextmanager
 def recording(model, request):
-    """Notes what each module takes and gives, where the request asks for it; called on rank 0 only."""
+    """Notes what each module takes and gives, where the request asks for it."""
     journal = journal_of(request)
     if journal is None:
         yield
         return
     journal.write(tree=tree(model))
-    number = next_number(request["structures"])
+    number = next_number(journal.file)
     journal.write(forward=number)
     recorder = Recorder(journal, {id(one): path for path, one in model.named_modules()}, number)
     with listening(recorder):

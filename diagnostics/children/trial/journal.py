@@ -13,7 +13,7 @@ r"""The file "structures" of a request: one JSON object a line, each written bef
                                                      it came to its end: what it gave, which of the input tensors it
                                                      changed in place, which attributes it set
 
-Beside it lies FILE.d with "enter-7.pt" and "leave-7.pt": lists of the tensors and objects that are "stored".
+That is of rank 0; the other ranks' are FILE.rank1, FILE.rank2... Beside each lies its FILE.d with "enter-7.pt" and "leave-7.pt": lists of the tensors and objects that are "stored".
 The number of "enter" counts over all forwards of the file.
 """
 
@@ -55,6 +55,11 @@ class Journal:
         self.left -= size
         self.folder.mkdir(exist_ok=True)
         torch.save(values, str(self.folder / (name + ".pt")))
+
+
+def file_of_rank(file, rank):
+    """Returns where a rank writes: each has batches of its own, and what its modules give is its own."""
+    return "%s.rank%d" % (file, rank) if file and rank else file
 
 
 def folder_of(file):

@@ -75,8 +75,8 @@ def attempt(request, rank, world_size, answer):
     with answer.phase("group"):
         group.begin(settings["backend"], rank, world_size, request.get("timeout_s", 60.0))
     model, calls = prepared(request, rank, answer, source)
-    records = bool(request.get("record")) and rank == 0
-    if records:
+    records = bool(request.get("record"))
+    if records and rank == 0:
         answer.note(tree=edits.tree(model))
     with answer.phase("move"):
         model.to(device)

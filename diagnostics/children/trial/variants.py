@@ -4,6 +4,7 @@ import torch
 
 from . import making
 from .calls import alike, recorded
+from .journal import file_of_rank
 
 
 class Variant:
@@ -57,10 +58,12 @@ def skeleton(structure):
 
 
 class Recorded:
-    """All that was recorded of a model, asked for by path."""
+    """All that was recorded of a model, asked for by path: of this rank, else of rank 0, which may have come further."""
 
-    def __init__(self, file):
-        self.calls, self._alike = recorded(file), alike(file)
+    def __init__(self, file, rank=0):
+        self._of_first, self._alike = recorded(file), alike(file)
+        self._own_calls = recorded(file_of_rank(file, rank)) if rank else {}
+        self.calls = {**self._of_first, **self._own_calls}
         self._variants = {}
 
     def variants(self, path):
@@ -71,9 +74,13 @@ class Recorded:
     def _own(self, path):
         if path not in self._variants:
             kinds = {}
-            for call in self.calls.get(path, ()):
-                if call.output is not None:
-                    variant = Variant(call)
-                    kinds.setdefault(variant.kind(), variant)
+            for call in self._ended(path):
+                variant = Variant(call)
+                kinds.setdefault(variant.kind(), variant)
             self._variants[path] = [one for one in kinds.values() if one.known]
         return self._variants[path]
+
+    def _ended(self, path):
+        both = (self._own_calls.get(path, ()), self._of_first.get(path, ()))
+        ended = ([call for call in calls if call.output is not None] for calls in both)
+        return next(filter(None, ended), [])

@@ -171,6 +171,26 @@ class Lazy(nn.Module):
         return self.rest(self.first(x).relu())
 
 
+class Scale(nn.Module):
+    """Gives one number, its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = 1.0
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.mean() * 0 + self.scale
+
+
+class Scales(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.before, self.inner = nn.Linear(8, 8), Scale()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(self.before(x))
+
+
 class Hooked(nn.Module):
     """A hook that raises on a module, and one on a parameter."""
 
