@@ -6,7 +6,8 @@ bisection's Case and, beside it:
     "result": FILE         {rank} stands for the rank: the answer, rewritten as each phase begins, so that a crash
                            leaves it
     "structures": FILE     JSON: what each module took and gave in a recorded forward, for stand-ins and modules alone
-    "record": bool         each rank writes its "structures" anew, after each module's forward, and the answer has the tree
+    "record": bool         each rank writes its "structures" anew, after each module's forward, and the answer
+                           has the tree
     "profile": FILE        {rank}; a Chrome trace of the steps, "" for none
     "origin": bool         look for where a value that is no number was first made; takes longer
     "memory_bytes": int    limit of this rank beyond what it has when it starts, 0 for none

@@ -13,7 +13,8 @@ r"""The file "structures" of a request: one JSON object a line, each written bef
                                                      it came to its end: what it gave, which of the input tensors it
                                                      changed in place, which attributes it set
 
-That is of rank 0; the other ranks' are FILE.rank1, FILE.rank2... Beside each lies its FILE.d with "enter-7.pt" and "leave-7.pt": lists of the tensors and objects that are "stored".
+That is of rank 0; those of the other ranks are FILE.rank1, FILE.rank2... Beside each lies its folder, FILE.d, with
+"enter-7.pt" and "leave-7.pt": lists of the tensors and objects that are "stored".
 The number of "enter" counts over all forwards of the file.
 """
 

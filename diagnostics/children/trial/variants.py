@@ -58,7 +58,7 @@ def skeleton(structure):
 
 
 class Recorded:
-    """All that was recorded of a model, asked for by path: of this rank, else of rank 0, which may have come further."""
+    """All that was recorded of a model, by path: on this rank, else on rank 0, which may have come further."""
 
     def __init__(self, file, rank=0):
         self._of_first, self._alike = recorded(file), alike(file)
