@@ -12,9 +12,10 @@ from diagnostics.bisection.progress import Progress
 from diagnostics.bisection.recorded_values import Values
 from diagnostics.bisection.recording import Recording, merged, read_recording
 from diagnostics.bisection.repro_check import Run, fails_alike, run_clean
-from diagnostics.bisection.repro_harness import BEFORE_FORWARD, Plan
-from diagnostics.bisection.repro_subject import Subject, Subjects, Way, variants, ways
+from diagnostics.bisection.repro_plan import BEFORE_FORWARD, Plan
+from diagnostics.bisection.repro_subject import Subject, Subjects
 from diagnostics.bisection.repro_text import script, what_happens
+from diagnostics.bisection.repro_ways import Way, variants, ways
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode
 from diagnostics.bisection.user_sources import UserSources
 from diagnostics.machine import MachineError

@@ -1,10 +1,10 @@
-"""What a script runs: one module by itself or the whole model, and how it is made. Each way is a try of its own."""
+"""What a script runs: one module by itself or the whole model, and how it is made."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from diagnostics.analysis.source_closure import Closure, Own, source_closure
@@ -12,34 +12,10 @@ from diagnostics.analysis.value_text import MADE, NotTextError, Numbers, Texts
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.recorded_values import Values
 from diagnostics.bisection.recording import ModuleCall, Recording
-from diagnostics.bisection.repro_harness import HELD, RESERVED, STAND_IN, TREE_LEAVES
+from diagnostics.bisection.repro_pieces import HELD, RESERVED, STAND_IN, TREE_LEAVES
+from diagnostics.bisection.repro_ways import Way
 from diagnostics.bisection.trial import ModuleNode
 from diagnostics.bisection.user_sources import UserSources
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """A module of the model, built from its recorded constructor arguments or taken from what the factory returns."""
-
-    path: str
-    construction: str = ""  # "package.module.Class#2" of one whose constructor fails; it has no path
-    by_factory: bool = False
-    imported: bool = False  # the user's code is imported and not taken along
-    numbers: Numbers = Numbers.SIMPLE
-    every_call: bool = False  # called as often as in the model
-
-    @property
-    def words(self) -> str:
-        """Says which way it is."""
-        kind = self.construction.partition("#")[0].rpartition(".")[2]
-        what = f"{self.path or kind} alone" if self.path or kind else "the whole model"
-        said = [f"{what}, {'as the factory builds it' if self.by_factory else 'with its recorded arguments'}"]
-        said += ["called as often as in the model"] if self.every_call else []
-        said += ["with the recorded masks"] if self.numbers is Numbers.MASKS else []
-        said += ["on numbers like the recorded ones"] if self.numbers is Numbers.ALIKE else []
-        said += ["on the recorded numbers"] if self.numbers is Numbers.EQUAL else []
-        said += ["imported from your own code"] if self.imported else []
-        return ", ".join(said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,24 +28,6 @@ class Subject:
     build: tuple[str, ...]
     inputs: tuple[str, ...]  # one for each call
     needs: tuple[str, ...]
-
-
-def ways(case: Case, paths: Sequence[str], constructions: Sequence[str]) -> list[Way]:
-    """Returns the ways in which a failure may be shown, the shortest script first; the whole model comes last."""
-    found = []
-    for imported in (False, True):
-        found += [Way(path="", construction=name, imported=imported) for name in constructions]
-        for path in dict.fromkeys([*paths, ""]) if not constructions else [""]:
-            found += [Way(path=path, imported=imported)] if not constructions else []
-            found += [Way(path=path, by_factory=True, imported=imported)] if case.source.factory else []
-    return found
-
-
-def variants(way: Way, recording: Recording) -> list[Way]:
-    """Returns the same with inputs ever closer to those that were seen, for where it does not fail."""
-    several = len(recording.calls.get(way.path, ())) > 1
-    called = [way, *([replace(way, every_call=True)] if several else [])]
-    return [replace(one, numbers=numbers) for numbers in Numbers for one in called]
 
 
 class Subjects:

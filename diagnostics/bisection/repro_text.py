@@ -7,7 +7,8 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from diagnostics.bisection.repro_harness import Plan, environment_lines, import_lines, main_lines
+from diagnostics.bisection.repro_harness import environment_lines, import_lines, main_lines
+from diagnostics.bisection.repro_plan import Plan
 from diagnostics.bisection.repro_subject import Subject
 from diagnostics.bisection.trial import Failure, Kind
 

@@ -15,7 +15,8 @@ from diagnostics.analysis.source_closure import Own
 from diagnostics.bisection.case import Case, Edits, Settings, Source
 from diagnostics.bisection.repro import Asked, Repro, find_repro
 from diagnostics.bisection.repro_check import Run, fails_alike
-from diagnostics.bisection.repro_harness import Plan, main_lines
+from diagnostics.bisection.repro_harness import main_lines
+from diagnostics.bisection.repro_plan import Plan
 from diagnostics.bisection.repro_text import folded
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode
 from diagnostics.bisection.user_sources import user_sources
