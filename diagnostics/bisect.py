@@ -19,6 +19,7 @@ from diagnostics.bisection.axes_search import search_axes
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.climbing import climb
 from diagnostics.bisection.failing_case import failing, look_for_failure
+from diagnostics.bisection.first_look import first_look, only_slow, proved_outside
 from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.hand_over import hand_over
 from diagnostics.bisection.ladder import climbed_lines, rungs_of
@@ -30,28 +31,19 @@ from diagnostics.bisection.run_report_of import run_report_of
 from diagnostics.bisection.shrinking import shrink
 from diagnostics.bisection.strategies import compare_strategies
 from diagnostics.bisection.traces import trace
-from diagnostics.bisection.trial import Failure, Kind, Oracle, OutOfTries, Trial
+from diagnostics.bisection.trial import Failure, Oracle, OutOfTries, Trial
 from diagnostics.bisection.versions import compare_versions
 from diagnostics.bisection.wanted import Wanted
-from diagnostics.bisection.watched import watched
 from diagnostics.capture import keep_text
 from diagnostics.checks import ChildTimeout
 from diagnostics.errors import DoctorError, UsageError
 from diagnostics.machine import Machine, MachineError
-from diagnostics.matches import JobOutcome
 from diagnostics.preflight_setup import open_machine
 from diagnostics.run_report import RunReport
 
-STALL_S = {True: 30.0, False: 60.0}  # whether it is known to hang
 SHRINKING_TRIES = 12
 AXES_TRIES, OTHER_TRIES, STRATEGIES_TRIES = 4, 10, 4  # about as many as they ever take
 FAULTS = "doctor-error.txt"
-# What the watched run may prove that no model is at fault for: it is the machine, or the launch.
-NOT_THE_MODEL = {
-    "env-not-propagated", "port-in-use", "rendezvous-timeout", "master-unreachable", "nested-launch",
-    "backend-unavailable", "device-misassigned", "version-skew", "fd-exhaustion", "shm-exhausted", "disk-full",
-    "permission",
-}  # fmt: skip
 
 
 class Counting(Oracle, Protocol):
@@ -117,14 +109,13 @@ class _Work:
     def all(self) -> None:
         """Goes through the parts; later ones rest on what earlier ones found."""
         trial = self._reproduced()
-        case = trial.case if trial is not None else self._wanted.cases[0]
         if self._wanted.watch:
-            self._part("the watched run", lambda: self._watched(case, trial))
+            self._part("the watched run", lambda: self._watched(trial))
         if trial is None or self._only_slow(trial):
             return
         self._oracle.sought = trial.failure
         self._part("the search for the settings it needs", lambda: self._axes(trial))
-        if not self._outside():
+        if not self.found.outside:
             self._part("the search for the module", lambda: self._model(trial))
             self._part("making the case smaller", lambda: self._shrunk(trial))
             self._part("the ladder of its sizes", lambda: self._climbed(trial))
@@ -182,34 +173,16 @@ class _Work:
     def _gpus(self) -> int:
         return self._machine.ranks.torch_facts().device_count
 
-    def _watched(self, case: Case, trial: Trial | None) -> None:
-        """Has the doctor watch the case; one that fails now and then is run until it does."""
+    def _watched(self, trial: Trial | None) -> None:
         self._progress.doing("running the failing case under watch" if trial else "running the model under watch")
-        hangs = trial is not None and trial.failure is not None and trial.failure.kind is Kind.HANG
-        folder = self._wanted.folder / ("failing-run" if trial else "run")
-        for number in range(self._wanted.repeat if trial else 1):
-            place = folder if number == 0 else folder.with_name(f"{folder.name}-{number + 1}")
-            self._seen = watched(case, place, python=self._wanted.python, stall_s=STALL_S[hangs])
-            if trial is None or self._seen is None or self._seen.outcome is not JobOutcome.OK:
-                return
+        self._seen = first_look(self._wanted, trial)
+        self.found = replace(self.found, outside=proved_outside(self._seen) if trial is not None else "")
 
     def _only_slow(self, trial: Trial) -> bool:
-        """Returns whether what had no end in time came to its end under watch: no hang, or one now and then."""
-        hangs = trial.failure is not None and trial.failure.kind is Kind.HANG
-        if not hangs or self._seen is None or self._seen.outcome is not JobOutcome.OK:
-            return False
-        took_s = self._seen.seconds.get("job", 0.0)
-        why = f"what had no end in {trial.seconds:.0f} s came to its end under watch, in {took_s:.0f} s"
-        hint = f"give the tries longer: --deadline {2 * max(took_s, trial.seconds):.0f}; or more often: --repeat 5"
-        self.found = replace(self.found, failure=None, minimal=None, undecided=f"{why}; {hint}")
-        return True
-
-    def _outside(self) -> bool:
-        """Returns whether the watched run proves that the machine or the launch is at fault."""
-        if self._seen is None or self._seen.failure_class not in NOT_THE_MODEL:
-            return False
-        self.found = replace(self.found, outside=f"{self._seen.failure_class}: {self._seen.root_cause}")
-        return True
+        why = only_slow(trial, self._seen)
+        if why:
+            self.found = replace(self.found, failure=None, minimal=None, undecided=why)
+        return bool(why)
 
     def _axes(self, trial: Trial) -> None:
         self._oracle.expect(AXES_TRIES + 2 * len(trial.tree).bit_length() + SHRINKING_TRIES + STRATEGIES_TRIES)

@@ -10,11 +10,13 @@ import re
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from diagnostics.analysis.agent_facts import AgentFile, Event
 from diagnostics.analysis.fault_stacks import FaultReport
 from diagnostics.analysis.job_answers import last_line, last_lines
 from diagnostics.analysis.rank_death import Death, explain_death
+from diagnostics.machine.facts import RankResult
 
 LOST_PEER = re.compile(
     r"closed by peer|reset by peer|broken pipe|connection refused|connection was (?:closed|reset)|recvValue failed"
@@ -39,6 +41,21 @@ class RankEnd:
     stderr: str
     agent: AgentFile | None
     fault: FaultReport | None
+
+    @classmethod
+    def of(cls, result: RankResult, agent: AgentFile | None, fault: FaultReport | None) -> Self:
+        """Returns the end of a rank that was run here."""
+        return cls(
+            rank=result.rank,
+            signal=result.signal,
+            returncode=result.returncode,
+            timed_out=result.timed_out,
+            ended=result.ended,
+            seconds=result.seconds,
+            stderr=result.stderr,
+            agent=agent,
+            fault=fault,
+        )
 
     @property
     def failed(self) -> bool:

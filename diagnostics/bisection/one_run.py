@@ -132,16 +132,10 @@ def _read(results: Sequence[RankResult], folder: Path) -> list[RankRun]:
     for result in results:
         agent = record.of_pid(result.pid) or record.of_rank(result.rank)
         fault = (record.fault_of(agent) if agent is not None else None) or _last_stacks(result)
-        end = RankEnd(
-            rank=result.rank,
-            signal=result.signal,
-            returncode=result.returncode,
-            timed_out=result.timed_out,
-            ended=result.ended,
-            seconds=result.seconds,
-            stderr=result.stderr,
-            agent=agent_without_ours(agent) if agent is not None else None,
-            fault=report_without_ours(fault) if fault is not None else None,
+        end = RankEnd.of(
+            result,
+            agent_without_ours(agent) if agent is not None else None,
+            report_without_ours(fault) if fault is not None else None,
         )
         answer = read_rank_answer(read_json(folder / f"answer-{result.rank}.json"))
         runs.append(RankRun(end=end, answer=answer))

@@ -56,18 +56,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     ends = []
     for result in results:
         watched = record.of_pid(result.pid)
-        end = RankEnd(
-            rank=result.rank,
-            signal=result.signal,
-            returncode=result.returncode,
-            timed_out=result.timed_out,
-            ended=result.ended,
-            seconds=result.seconds,
-            stderr=result.stderr,
-            agent=watched,
-            fault=record.fault_of(watched) if watched is not None else None,
-        )
-        ends.append(end)
+        ends.append(RankEnd.of(result, watched, record.fault_of(watched) if watched is not None else None))
     answers = [answer for answer in model_answers(config.record_dir, config.nproc) if answer is not None]
     findings = _findings(ends, answers, _repeated(config.job, config.nproc), _bisected(config.job, config.nproc))
     return Result(title=_title(answers, config.nproc), findings=findings, measured=_measured(answers, ends))
