@@ -20,11 +20,10 @@ class Stage:
     facts: Mapping[str, Any]
     weight: int  # how much it says; nothing below 2
 
-    @property
-    def usable(self) -> bool:
-        """Whether a model was reached, and what there is of it could be captured."""
+    def usable(self, *, other_batch: bool = False) -> bool:
+        """Returns whether a model was reached and captured, with its batch where there is no other one."""
         parts = self.facts.get("parts", ())
-        has_batch = "batch" in parts or self.facts.get("reached") != "call"
+        has_batch = other_batch or "batch" in parts or self.facts.get("reached") != "call"
         return self.weight >= 2 and has_batch and ("model" in parts or "instance" in parts or self.told)
 
     @property

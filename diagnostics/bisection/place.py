@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from diagnostics.errors import UsageError, from_os_error
@@ -15,13 +15,29 @@ REPORTS = Path("reports")
 TRIES = "tries.jsonl"
 
 
-def open_folder(wanted: Path | None, *, resume: bool) -> tuple[Path, str]:
-    """Returns the folder as an absolute path, and why it is not the one asked for, "" where it is.
+@contextmanager
+def opened(wanted: Path | None, *, resume: bool) -> Iterator[tuple[Path, str]]:
+    """Gives the folder as an absolute path, and why it is not the one asked for, "" where it is.
 
-    Raises UsageError where there is nothing to go on with, or where a new report would overwrite another.
+    A new folder goes again where the block ends in a UsageError: nothing worth keeping was run. Raises UsageError where
+    there is nothing to go on with, or where a new report would overwrite another.
     """
     if resume:
-        return _left(wanted), ""
+        yield _left(wanted), ""
+        return
+    is_first = wanted is None and not REPORTS.exists()
+    folder, problem = _new(wanted)
+    try:
+        yield folder, problem
+    except UsageError:
+        shutil.rmtree(folder, ignore_errors=True)
+        if is_first:
+            with suppress(OSError):  # another report may have come meanwhile
+                REPORTS.rmdir()
+        raise
+
+
+def _new(wanted: Path | None) -> tuple[Path, str]:
     if wanted is not None and _holds_something(wanted):
         raise UsageError(
             f"--report-dir {wanted} is not empty: a report never overwrites another",
@@ -33,17 +49,6 @@ def open_folder(wanted: Path | None, *, resume: bool) -> tuple[Path, str]:
         refused = from_os_error(error, action="cannot write", path=wanted or REPORTS)
         return Path(tempfile.mkdtemp(prefix="ups-doctor-bisect-")), refused.message
     return folder.absolute(), ""
-
-
-@contextmanager
-def removed_if_refused(folder: Path, *, resume: bool) -> Iterator[None]:
-    """Takes a new folder away again where the block ends in a UsageError: nothing worth keeping was run."""
-    try:
-        yield
-    except UsageError:
-        if not resume:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
 
 
 def _left(wanted: Path | None) -> Path:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 CHECK = Path(__file__).resolve().parent.parent / "children" / "check_capture.py"
 DEADLINE_S = 900.0  # a script may download or index its data first
 CHECK_DEADLINE_S = 120.0
+INPUTS_HINT = "give another one, before --script: --inputs module:make_batch"
 FACTORY_HINT = "name a factory instead: ups-doctor bisect-model module:factory --inputs module:make_batch"
 # A program that asks for these is meant to be started by a launcher: it gets what a launch of one rank would set.
 _LAUNCHED = re.compile(r"\b(?:LOCAL_RANK|WORLD_SIZE|init_process_group|torchrun)\b|environ\W{1,3}(?:get\W{1,2})?RANK\b")
@@ -60,50 +61,60 @@ def capture_script(
     child: Child,
     deadline_s: float = DEADLINE_S,
     env: Mapping[str, str] | None = None,
+    inputs: str = "",
 ) -> CapturedScript:
     """Runs `train.py ARGS`, or a launcher's command line, and leaves what it captured in `folder`.
 
-    What is there already, from the same command, is taken as it is. Raises UsageError where no model could be
-    captured: the sentence says which part is missing.
+    `inputs` ("module:name") gives batches in place of the one that is captured. What is there already, from the same
+    command, is taken as it is. Raises UsageError where no model could be captured: the sentence says which part is
+    missing.
     """
     made = folder / "capture.json"
     if not made.is_file() or (read_json(folder / "command.json") or {}).get("command") != list(command):
         shutil.rmtree(folder, ignore_errors=True)
-        stage = _run(command, folder, python=python, child=child, deadline_s=deadline_s, env=env or {})
+        around = _Around(python=python, child=child, deadline_s=deadline_s, env=env or {}, other_batch=bool(inputs))
+        stage = _run(command, folder, around)
         _keep(stage, folder, command)
         _check(folder, python=python, child=child)
-    return _captured(folder)
+    return _captured(folder, inputs)
 
 
-def _run(
-    command: Sequence[str], folder: Path, *, python: str, child: Child, deadline_s: float, env: Mapping[str, str]
-) -> Stage:
-    argv = [python, *command] if command[0].endswith(".py") else list(command)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Around:
+    """How the script is run, and whether its batch is needed."""
+
+    python: str
+    child: Child
+    deadline_s: float
+    env: Mapping[str, str]
+    other_batch: bool
+
+
+def _run(command: Sequence[str], folder: Path, around: _Around) -> Stage:
+    argv = [around.python, *command] if command[0].endswith(".py") else list(command)
     raw = folder / "raw"
     launched = _is_launched(command)
     for attempt in range(2):
-        result = _once(argv, raw, child, deadline_s, {**env, **(_one_rank() if launched else {})})
+        result = _once(argv, raw, around, _one_rank() if launched else {})
         stage = best_stage(raw, ended_well=result is not None and result.returncode == 0)
-        if stage is not None and stage.usable:
+        if stage is not None and stage.usable(other_batch=around.other_batch):
             return stage
         text = result.stdout + result.stderr if result is not None else ""
         if attempt or launched or not _MISSED.search(text):
             break
         launched = True
     shutil.rmtree(raw, ignore_errors=True)
-    raise _nothing(command, stage, result, deadline_s)
+    raise _nothing(command, stage, result, around.deadline_s)
 
 
-def _once(
-    argv: Sequence[str], raw: Path, child: Child, deadline_s: float, env: Mapping[str, str]
-) -> ChildResult | None:
+def _once(argv: Sequence[str], raw: Path, around: _Around, launch: Mapping[str, str]) -> ChildResult | None:
     """Returns how the run ended, None where its time was up."""
     shutil.rmtree(raw, ignore_errors=True)
     make_record_folder(raw / "agents")
-    agent = agent_environment(raw / "agents", pythonpath=env.get("PYTHONPATH"))
+    agent = agent_environment(raw / "agents", pythonpath=around.env.get("PYTHONPATH"))
     try:
-        variables = {**_QUIET, **env, **agent, "UPS_DOCTOR_CAPTURE": str(raw.absolute())}
-        return child.run(argv, deadline_s=deadline_s, env=variables)
+        variables = {**_QUIET, **around.env, **launch, **agent, "UPS_DOCTOR_CAPTURE": str(raw.absolute())}
+        return around.child.run(argv, deadline_s=around.deadline_s, env=variables)
     except ChildTimeout:
         return None
     except MachineError as error:
@@ -129,7 +140,7 @@ def _nothing(command: Sequence[str], stage: Stage | None, result: ChildResult | 
     script = redact.line(next((word for word in command if word.endswith(".py")), command[0]))
     if stage is not None and stage.facts.get("problems", {}).get("batch"):
         said = f"the batch that {script} gives {stage.facts['class']}: {stage.facts['problems']['batch']}"
-        return UsageError(f"{said}, which cannot be pickled", hint=FACTORY_HINT)
+        return UsageError(f"{said}, which cannot be pickled", hint=INPUTS_HINT)
     if result is None:
         return UsageError(
             f"{script} gave no model a batch within {deadline_s:g} s; it was ended",
@@ -178,7 +189,7 @@ def _spared(facts: Mapping[str, Any]) -> list[str]:
     return [f"{size >> 20} MiB of the batch have random values of the same shapes and range"] if size else []
 
 
-def _captured(folder: Path) -> CapturedScript:
+def _captured(folder: Path, inputs: str) -> CapturedScript:
     facts = read_json(folder / "capture.json") or {}
     seen = facts.get("seen", {})
     settings: dict[str, Any] = {name: seen[name] for name in ("wrapper", "amp", "compile") if seen.get(name)}
@@ -188,10 +199,10 @@ def _captured(folder: Path) -> CapturedScript:
         settings.update(device="cuda", backend=seen.get("backend") or "nccl")
     if seen.get("options") and settings.get("wrapper") in ("ddp", "fsdp1"):
         settings["options"] = tuple(sorted(seen["options"].items()))
-    if "batch" not in facts.get("parts", ()):
+    if "batch" not in facts.get("parts", ()) and not inputs:
         settings["steps"] = 0
     return CapturedScript(
-        source=Source(capture=str(folder.absolute())),
+        source=Source(capture=str(folder.absolute()), inputs=inputs),
         name=facts["class"],
         place=facts["place"],
         reached=facts["reached"],

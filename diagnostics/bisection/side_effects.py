@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from diagnostics.bisection.case import Source
+from diagnostics.bisection.place import TRIES
 from diagnostics.redact import argv
 
 MOST_FILES = 20_000
@@ -18,6 +19,11 @@ NOT_LOOKED_INTO = {"__pycache__", "node_modules", "site-packages"}
 def what_will_run(source: Source) -> str:
     """Returns one sentence that says whose code each try runs, and what comes of it."""
     if source.capture:
+        if source.inputs:
+            return (
+                f"each try builds the captured model anew and runs {source.inputs}: "
+                "what both write, download or send happens again"
+            )
         return "each try builds the captured model anew: what its constructor writes, downloads or sends happens again"
     named = [source.factory, source.inputs] if source.factory else [shlex.join(argv(source.adapter))]
     run = " and ".join(filter(None, named))
@@ -25,7 +31,7 @@ def what_will_run(source: Source) -> str:
 
 
 class FolderState:
-    """The files of a folder with size and time of change; hidden folders are left out, and so is `but`."""
+    """The files of a folder with size and time of change; left out are hidden folders, `but`, and other bisections."""
 
     def __init__(self, folder: Path, but: Path) -> None:
         self._folder, self._but = folder, but
@@ -65,7 +71,10 @@ def written_line(names: Iterable[str]) -> str:
 def _files(folder: Path, but: Path) -> Iterator[Path]:
     for inside, folders, names in os.walk(folder):
         place = Path(inside)
-        folders[:] = [
-            name for name in folders if not name.startswith(".") and name not in NOT_LOOKED_INTO and place / name != but
-        ]
+        folders[:] = [name for name in folders if not _is_left_out(place / name, but)]
         yield from (place / name for name in names)
+
+
+def _is_left_out(folder: Path, but: Path) -> bool:
+    odd = folder.name.startswith(".") or folder.name in NOT_LOOKED_INTO
+    return odd or folder == but or (folder / TRIES).is_file()

@@ -51,19 +51,17 @@ def model_of(
     child: Child,
 ) -> Model:
     """Returns the model of a factory, a CONFIG (`named`) or a script. Raises UsageError, DoctorError."""
+    if inputs and not NAMED.match(inputs):
+        raise UsageError(f"--inputs {inputs}: a MODULE:NAME was expected", hint="for example: --inputs data:make_batch")
     if named is None:
-        return _captured(script, folder / CAPTURE, python=python, child=child)
+        return _captured(script, folder / CAPTURE, inputs=inputs or "", python=python, child=child)
     if is_factory(named):
-        if inputs and not NAMED.match(inputs):
-            raise UsageError(
-                f"--inputs {inputs}: a MODULE:NAME was expected", hint="for example: --inputs data:make_batch"
-            )
         return Model(name=shown(named), sources=(Source(factory=named, inputs=inputs or ""),))
     return _of_trainer(_described(named, overrides, python=python, child=child), named, stage)
 
 
-def _captured(script: Sequence[str], folder: Path, *, python: str, child: Child) -> Model:
-    one = capture_script(script, folder, python=python, child=child)
+def _captured(script: Sequence[str], folder: Path, *, inputs: str, python: str, child: Child) -> Model:
+    one = capture_script(script, folder, python=python, child=child, inputs=inputs)
     return Model(name=one.name, sources=(one.source,), settings=one.settings, notes=one.notes)
 
 

@@ -79,9 +79,8 @@ def command(context: click.Context, /, target: str | None, **options: Any) -> No
     """
     _refuse_contradictions(target, options)
     python = interpreter.choose(options["python"], os.environ)
-    folder, problem = place.open_folder(options["report_dir"], resume=options["resume"])
     with (
-        place.removed_if_refused(folder, resume=options["resume"]),
+        place.opened(options["report_dir"], resume=options["resume"]) as (folder, problem),
         open_machine(python) as machine,
         Screen(quiet=options["as_json"], verbose=options["verbose"]) as screen,
     ):
@@ -123,8 +122,8 @@ def _refuse_contradictions(named: str | None, options: dict[str, Any]) -> None:
             hint="for example: ups-doctor bisect-model package.model:Net --inputs package.data:make_batch",
         )
     factory = named is not None and target.is_factory(named)
-    if options["inputs"] and not factory:
-        raise UsageError("--inputs belongs to MODULE:FACTORY; a CONFIG and a script bring batches of their own")
+    if options["inputs"] and named is not None and not factory:
+        raise UsageError("--inputs belongs to MODULE:FACTORY or --script; a CONFIG brings batches of its own")
     if (options["overrides"] or options["stage"]) and (named is None or factory):
         raise UsageError(f"{'--set' if options['overrides'] else '--stage'} needs a CONFIG")
     if options["backend"] == "nccl" and options["device"] in (None, "cpu"):

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import textwrap
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from diagnostics.bisection.case import Source
+from diagnostics.bisection.case import Case, Source
+from diagnostics.bisection.one_run import Asked, Surroundings, run_once
 from diagnostics.bisection.script_capture import CapturedScript, capture_script
+from diagnostics.bisection.verdicts import trial_of
 from diagnostics.errors import UsageError
 from diagnostics.machine.child import GroupChild
+from diagnostics.machine.ranks import TorchRanks
 
 CHILD = GroupChild()
 HINT = "name a factory instead: ups-doctor bisect-model module:factory --inputs module:make_batch"
@@ -52,11 +57,11 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def capture(job: Path, text: str, *arguments: str, launcher: tuple[str, ...] = ()) -> CapturedScript:
+def capture(job: Path, text: str, *arguments: str, launcher: tuple[str, ...] = (), inputs: str = "") -> CapturedScript:
     """Runs the script, which begins with NET, and returns what was captured."""
     (job / "train.py").write_text(NET + textwrap.dedent(text))
     command = [*launcher, "train.py", *arguments]
-    return capture_script(command, job / "captured", python=sys.executable, child=CHILD, deadline_s=120)
+    return capture_script(command, job / "captured", python=sys.executable, child=CHILD, deadline_s=120, inputs=inputs)
 
 
 def refused(job: Path, text: str) -> tuple[str, str | None]:
@@ -140,8 +145,21 @@ def test_a_batch_that_cannot_be_pickled_is_named_by_its_part(job: Path) -> None:
     assert refused(job, text) == (
         "the batch that train.py gives Net: argument `info`['lock'] is a _thread.lock: "
         "cannot pickle '_thread.lock' object, which cannot be pickled",
-        HINT,
+        "give another one, before --script: --inputs module:make_batch",
     )
+
+
+@pytest.mark.slow
+def test_a_batch_that_cannot_be_pickled_is_no_matter_where_another_one_is_given(job: Path) -> None:
+    text = 'train(Net(argparse.Namespace(width=8)), info={"lock": threading.Lock()})\n'
+    (job / "data.py").write_text("import torch\ndef batch():\n    return {'batch': {'x': torch.ones(3, 4)}}\n")
+    captured = capture(job, text, inputs="data.py:batch")
+    assert captured == expected(job, source=Source(capture=str(job / "captured"), inputs="data.py:batch"))
+    around = Surroundings(python=sys.executable, environ=os.environ, env={})
+    with closing(TorchRanks(sys.executable)) as ranks:
+        runs, seconds = run_once(Case(source=captured.source), Asked(deadline_s=60), ranks, around)
+    tried = trial_of(Case(source=captured.source), runs, seconds)
+    assert (tried.passed, tried.refusal) == (True, "")
 
 
 @pytest.mark.slow

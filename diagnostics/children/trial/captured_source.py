@@ -2,27 +2,32 @@
 
 from ..inspection.refusal import Refusal
 from . import captured
+from .factory_source import calls_of, imported
 
 
 class Captured:
-    """`folder` as the agent in the script's run wrote it."""
+    """`folder` as the agent in the script's run wrote it; `inputs` as for a factory, "" for the captured batch."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, inputs, workers):
+        self.folder, self.inputs, self.workers = folder, inputs, workers
+        self.loaded_inputs = None
 
     def load(self):
         """Reads what lies in the folder."""
         said(captured.facts, self.folder)
+        self.loaded_inputs = imported(self.inputs) if self.inputs else None
 
     def build(self):
         """Returns the model; what its constructor raises is a failure and no refusal."""
         return said(captured.build, self.folder)
 
     def calls(self, model, count):
-        """Returns the first call of the run, as often as it is asked for."""
+        """Returns the first call of the run as often as it is asked for, or calls with batches of the user's."""
+        if count and self.loaded_inputs is not None:
+            return calls_of(model, self.inputs, self.loaded_inputs, self.workers, count)
         following = said(captured.batches, self.folder) if count else None
-        if count and following is None and count:
-            hint = "name a function that makes a batch: --inputs module:make_batch"
+        if count and following is None:
+            hint = "name a function that makes a batch, before --script: --inputs module:make_batch"
             raise Refusal("the run that was captured reached no batch", hint)
         return [following() for _ in range(count)]
 

@@ -44,11 +44,15 @@ class Factory:
                 hint = "add --inputs module:make_batch, %s" % NEEDED
                 raise Refusal("%s.forward takes (%s)" % (name, ", ".join(missing)), hint)
             return [((), {})] * count
-        batches = taken(self.inputs, self.loaded_inputs, self.workers, count)
-        calls = [as_call(model, batch) for batch in batches]
-        for args, kwargs in calls:
-            check_call(model, name, args, kwargs)
-        return calls
+        return calls_of(model, self.inputs, self.loaded_inputs, self.workers, count)
+
+
+def calls_of(model, spec, source, workers, count):
+    """Returns the arguments of `count` calls with batches of the user's; raises Refusal where forward takes others."""
+    calls = [as_call(model, batch) for batch in taken(spec, source, workers, count)]
+    for args, kwargs in calls:
+        check_call(model, type(model).__name__, args, kwargs)
+    return calls
 
 
 def imported(spec):

@@ -14,7 +14,7 @@ def source_of(request, answer):
     if named.get("capture"):
         from .captured_source import Captured
 
-        return Captured(named["capture"])
+        return Captured(named["capture"], named.get("inputs", ""), request["settings"].get("workers", 0))
     if named.get("adapter"):
         from .adapter_source import Adapter
 
