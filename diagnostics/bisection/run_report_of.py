@@ -42,7 +42,7 @@ def run_report_of(found: Bisection, seen: RunReport | None, *, command: str, sta
     filled = _as_passed(report) if found.failure is None else _as_failed(report, found, found.failure)
     return replace(
         filled,
-        module=found.module or None,  # the model itself is no module inside it
+        module=_module(found, report),
         command=command,
         repeat=command,
         exit_code=found.exit_code,
@@ -51,6 +51,15 @@ def run_report_of(found: Bisection, seen: RunReport | None, *, command: str, sta
         fix=fix,
         fix_commands=tuple(commands),
     )
+
+
+def _module(found: Bisection, seen: RunReport) -> str | None:
+    """Returns the one module; of several the one in which the watched run saw it fail, or where it comes to light."""
+    if len(found.modules) < 2:
+        return found.module or None  # the model itself is no module inside it
+    if seen.module in found.modules:
+        return seen.module
+    return found.modules[0 if found.relation == "each" else -1]
 
 
 def _as_passed(report: RunReport) -> RunReport:

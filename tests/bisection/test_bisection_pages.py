@@ -200,6 +200,10 @@ def test_several_modules_are_told_as_what_they_are() -> None:
     )
     assert headline(each).startswith("each of a and module 3 (Attention, model.py:6) dies")
     assert headline(both).startswith("a and b together (Attention, model.py:6) dies")
+    # The report of a watched run has one: where it was seen to fail, else the first of any, the last of a set.
+    seen = replace(reported(FOUND), module="a")
+    assert [reported(one).module for one in (each, both)] == ["a", "b"]
+    assert [reported(one, seen).module for one in (each, both)] == ["a", "a"]
 
 
 def test_a_search_that_came_to_no_end_is_undecided() -> None:
