@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from diagnostics.bisection.case import Case, Edits
-from diagnostics.bisection.trial import Trial
+from diagnostics.bisection.trial import Kind, Trial
 
 
 def records(case: Case) -> bool:
@@ -39,15 +39,21 @@ def best_recording(folder: Path, case: Case, trials: Iterable[Trial]) -> Path | 
     return file_of(folder, best.case) if best is not None else None
 
 
-def _likeness(trial: Trial, case: Case) -> tuple[bool, bool, bool, bool]:
+def _likeness(trial: Trial, case: Case) -> tuple[bool, ...]:
     mine, theirs = _shape(trial.case.edits), _shape(case.edits)
     one, other = trial.case.settings, case.settings
     return (
         mine == theirs,
-        trial.passed,
+        trial.passed or _only_disagrees(trial),
+        one.world >= other.world,  # each rank has its own, of a batch of its own
         (one.amp, one.device) == (other.amp, other.device),
         trial.case.settings == case.settings,
     )
+
+
+def _only_disagrees(trial: Trial) -> bool:
+    """Returns whether each rank by itself came to its end, with numbers."""
+    return trial.failure is not None and trial.failure.kind is Kind.DISAGREE
 
 
 def _shape(edits: Edits) -> tuple[object, ...]:
