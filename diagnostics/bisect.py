@@ -28,6 +28,7 @@ from diagnostics.bisection.one_run import Surroundings
 from diagnostics.bisection.progress import Progress
 from diagnostics.bisection.report_files import shown_path, write_reports
 from diagnostics.bisection.run_report_of import run_report_of
+from diagnostics.bisection.script_capture import training_command
 from diagnostics.bisection.shrinking import shrink
 from diagnostics.bisection.strategies import compare_strategies
 from diagnostics.bisection.traces import trace
@@ -97,6 +98,7 @@ class _Work:
             notes=wanted.notes,
             folder=shown_path(wanted.folder),
             resume=wanted.resume,
+            training=training_command(wanted.script),
         )
         (wanted.folder / FAULTS).unlink(missing_ok=True)
 

@@ -104,6 +104,7 @@ class Bisection:
     tries: int = 0
     seconds: float = 0.0
     torch: str = ""
+    training: str = ""  # the command of the real training, "" where it is not known
 
     @property
     def module(self) -> str | None:

@@ -14,8 +14,9 @@ def next_step(found: Bisection) -> tuple[str, list[str]]:
         return "go on where it stopped; what was tried is not tried again.", [found.resume] if found.resume else []
     if found.failure is None:
         return (
-            "run the real training under watch; what fails there and not here lies in data, environment or time.",
-            ["ups-doctor run -- YOUR TRAINING COMMAND"],
+            "run the real training under watch; what fails there and not here lies in its loss, its later batches, "
+            "its environment or in time.",
+            [f"ups-doctor run -- {found.training or 'YOUR TRAINING COMMAND'}"],
         )
     if found.outside:
         return "look at the line named above; the model is not the cause, so shrinking it would not help.", []

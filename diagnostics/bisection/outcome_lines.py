@@ -35,9 +35,12 @@ def _body(found: Bisection, report: RunReport) -> Iterator[tuple[str, str]]:
         for one in found.attempts:
             if one.trial.refusal:
                 yield "not run", f"{one.way}: {one.trial.refusal}"
+        yield from _next(found)
         return
     if report.location:
         yield "where", report.location
+    if found.outside and not found.attempts:  # all there is
+        yield from (("seen", line) for line in found.evidence)
     if said := said_by(found.failure):
         yield "says", said
     if found.axes:
@@ -55,6 +58,10 @@ def _body(found: Bisection, report: RunReport) -> Iterator[tuple[str, str]]:
         yield "repro", found.repro_note
     for row in found.versions:
         yield "version", f"{row.wanted}: {row.result}{f' ({row.note})' if row.note else ''}"
+    yield from _next(found)
+
+
+def _next(found: Bisection) -> Iterator[tuple[str, str]]:
     text, commands = next_step(found)
     yield "next", text
     for command in commands:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,22 @@ _LAUNCHED = re.compile(r"\b(?:LOCAL_RANK|WORLD_SIZE|init_process_group|torchrun)
 _MISSED = re.compile(r"KeyError: '(?:RANK|LOCAL_RANK|WORLD_SIZE|MASTER_\w+)'|environment variable \w+ expected")
 # The run is no training: nothing is compiled, and no tracker is told of it.
 _QUIET = {"TORCHDYNAMO_DISABLE": "1", "WANDB_MODE": "disabled", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+class ScriptDiedError(UsageError):
+    """The script came to its end by itself, before any model was given a batch."""
+
+    def __init__(self, message: str, *, script: str, signal: int | None, code: int | None, run: ScriptRun) -> None:
+        super().__init__(message, hint=FACTORY_HINT)
+        self.script, self.signal, self.code, self.run = script, signal, code, run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptRun:
+    """How the script was started: to be run once more, as it was, until it hands a model a batch."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +107,14 @@ class _Around:
     other_batch: bool
 
 
+def training_command(command: Sequence[str]) -> str:
+    """Returns what starts the real training: the script under Python, or a launcher where it asks for one."""
+    if not command or not command[0].endswith(".py"):
+        return shlex.join(command)
+    launcher = ["torchrun", "--nproc-per-node", "2"] if _is_launched(command) else ["python"]
+    return shlex.join([*launcher, *command])
+
+
 def _run(command: Sequence[str], folder: Path, around: _Around) -> Stage:
     argv = [around.python, *command] if command[0].endswith(".py") else list(command)
     raw = folder / "raw"
@@ -104,7 +129,8 @@ def _run(command: Sequence[str], folder: Path, around: _Around) -> Stage:
             break
         launched = True
     shutil.rmtree(raw, ignore_errors=True)
-    raise _nothing(command, stage, result, around.deadline_s)
+    run = ScriptRun(argv=tuple(argv), env={**_QUIET, **around.env, **(_one_rank() if launched else {})})
+    raise _nothing(command, stage, result, around.deadline_s, run)
 
 
 def _once(argv: Sequence[str], raw: Path, around: _Around, launch: Mapping[str, str]) -> ChildResult | None:
@@ -136,7 +162,9 @@ def _one_rank() -> dict[str, str]:
     return {**values, "MASTER_PORT": str(free_port())}
 
 
-def _nothing(command: Sequence[str], stage: Stage | None, result: ChildResult | None, deadline_s: float) -> UsageError:
+def _nothing(
+    command: Sequence[str], stage: Stage | None, result: ChildResult | None, deadline_s: float, run: ScriptRun
+) -> UsageError:
     script = redact.line(next((word for word in command if word.endswith(".py")), command[0]))
     if stage is not None and stage.facts.get("problems", {}).get("batch"):
         said = f"the batch that {script} gives {stage.facts['class']}: {stage.facts['problems']['batch']}"
@@ -150,7 +178,8 @@ def _nothing(command: Sequence[str], stage: Stage | None, result: ChildResult | 
     if result.returncode == 0:
         return UsageError(f"{script} came to its end and trained no torch.nn.Module", hint=FACTORY_HINT)
     how = f"signal {result.signal}" if result.signal else f"exit code {result.returncode}"
-    return UsageError(f"{script} ended with {how} before a model was given a batch: {last}", hint=FACTORY_HINT)
+    said = f"{script} ended with {how} before a model was given a batch: {last}"
+    return ScriptDiedError(said, script=script, signal=result.signal, code=result.returncode, run=run)
 
 
 def _last_line(text: str) -> str:

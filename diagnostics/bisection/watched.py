@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,12 +31,22 @@ def watched(case: Case, folder: Path, *, python: str, stall_s: float) -> RunRepo
     request = folder.with_name(f"{folder.name}.json")
     body = {**case.as_json(), "result": str(folder.with_name(f"{folder.name}-{{rank}}.json"))}
     request.write_text(json.dumps(body), encoding="utf-8")
+    launcher = [python, "-I", "-S", str(CHILDREN / "launch_ranks.py"), str(case.settings.world)]
+    command = [*launcher, python, str(CHILDREN / "trial_rank.py"), str(request)]
     try:
-        _run(_command(case, folder, request, python, stall_s), case, stall_s)
+        _run(command, folder, dict(case.settings.env), stall_s)
     finally:
         request.unlink(missing_ok=True)
         for rank in range(case.settings.world):
             folder.with_name(f"{folder.name}-{rank}.json").unlink(missing_ok=True)
+    return _seen(folder)
+
+
+def watched_command(
+    command: Sequence[str], folder: Path, *, env: Mapping[str, str], stall_s: float
+) -> RunReport | None:
+    """Runs a command under watch, in a new `folder`; returns what the doctor says of it, None where it says nothing."""
+    _run(command, folder, env, stall_s)
     return _seen(folder)
 
 
@@ -46,18 +57,14 @@ def _seen(folder: Path) -> RunReport | None:
         return None
 
 
-def _command(case: Case, folder: Path, request: Path, python: str, stall_s: float) -> list[str]:
+def _run(command: Sequence[str], folder: Path, env: Mapping[str, str], stall_s: float) -> None:
     # -P: the user's folder may hold a package of our name.
     watch = [sys.executable, "-P", "-c", "from diagnostics.cli import main; main()", "run", "--quiet", "--deep"]
-    watch += ["--report-dir", str(folder), "--stall-timeout", f"{max(1.0, stall_s):.0f}", "--"]
-    launcher = [python, "-I", "-S", str(CHILDREN / "launch_ranks.py"), str(case.settings.world)]
-    return [*watch, *launcher, python, str(CHILDREN / "trial_rank.py"), str(request)]
-
-
-def _run(command: list[str], case: Case, stall_s: float) -> None:
-    env = {**os.environ, **dict(case.settings.env)}
+    watch += ["--report-dir", str(folder), "--stall-timeout", f"{max(1.0, stall_s):.0f}", "--", *command]
     null = subprocess.DEVNULL  # what the ranks print is kept in the record
-    process = subprocess.Popen(command, env=env, stdin=null, stdout=null, stderr=null, start_new_session=True)
+    process = subprocess.Popen(
+        watch, env={**os.environ, **env}, stdin=null, stdout=null, stderr=null, start_new_session=True
+    )
     try:
         with suppress(subprocess.TimeoutExpired):
             process.wait(LONGEST_SHARE * stall_s + DIAGNOSIS_S)

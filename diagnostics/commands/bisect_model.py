@@ -22,6 +22,8 @@ from diagnostics.bisection.opening import open_tries
 from diagnostics.bisection.outcome_lines import outcome_lines
 from diagnostics.bisection.report_files import shown_path, write_reports
 from diagnostics.bisection.report_json import json_text
+from diagnostics.bisection.script_capture import ScriptDiedError
+from diagnostics.bisection.script_died import explained
 from diagnostics.bisection.tries_shown import TriesShown
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.command_folder import ScriptCommand
@@ -86,24 +88,35 @@ def command(context: click.Context, /, target: str | None, **options: Any) -> No
     ):
         if problem:
             screen.say(f"{problem}; the report goes to {folder}")
-        wanted = _wanted(context, target, options, folder, python, machine, screen)
-        shown = TriesShown(screen)
-        shown.say(f"bisect-model of {wanted.name}, python {python}")
         stopped = None
-        shown.doing("importing torch")
         try:
-            found, report = bisect(wanted, open_tries(wanted, machine, shown), machine, shown)
+            wanted = _wanted(context, target, options, folder, python, machine, screen)
+            found, report = _bisected(wanted, machine, screen)
+        except ScriptDiedError as died:
+            screen.waiting_for(f"running {died.script} once more, under watch: it ends before a model is given a batch")
+            found, report = explained(died, folder, command=_typed(context))
         except Interrupted as stop:
             found, report, stopped = stop.found, stop.report, stop
         machine.close()  # before anything is written: a full disk must not leave a child behind
-        written = write_reports(report, found, wanted.folder)
+        written = write_reports(report, found, folder)
         _show(found, report, screen, options)
         screen.say(written)
     if stopped is not None:
-        if options["as_json"] or next_step(found)[1] != [wanted.resume]:
-            click.echo(f"go on with: {wanted.resume}", err=True)
+        if options["as_json"] or next_step(found)[1] != [found.resume]:
+            click.echo(f"go on with: {found.resume}", err=True)
         raise stopped
     context.exit(found.exit_code)
+
+
+def _bisected(wanted: Wanted, machine: Machine, screen: Screen) -> tuple[Bisection, RunReport]:
+    shown = TriesShown(screen)
+    shown.say(f"bisect-model of {wanted.name}, python {wanted.python}")
+    shown.doing("importing torch")
+    return bisect(wanted, open_tries(wanted, machine, shown), machine, shown)
+
+
+def _typed(context: click.Context) -> str:
+    return shlex.join(["ups-doctor", "bisect-model", *context.meta["arguments"]])
 
 
 def _show(found: Bisection, report: RunReport, screen: Screen, options: dict[str, Any]) -> None:
@@ -181,7 +194,7 @@ def _wanted(
         jobs=options["jobs"],
         profile=options["profile"],
         environments=environments,
-        command=shlex.join(["ups-doctor", "bisect-model", *context.meta["arguments"]]),
+        command=_typed(context),
         resume=_resume(context.meta["arguments"], folder),
     )
 

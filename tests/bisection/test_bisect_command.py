@@ -163,3 +163,51 @@ def left_behind(folder: Path) -> list[str]:
         except OSError:
             continue
     return found
+
+
+@pytest.mark.slow
+def test_a_script_whose_data_worker_dies_is_explained_and_no_module_is_named(folder: Path) -> None:
+    (folder / "train.py").write_text(
+        "import ctypes, torch\n"
+        "class Data(torch.utils.data.Dataset):\n"
+        "    def __len__(self):\n"
+        "        return 8\n"
+        "    def __getitem__(self, index):\n"
+        "        if index == 5:\n"
+        "            ctypes.string_at(0)\n"
+        "        return torch.ones(4)\n"
+        "net = torch.nn.Linear(4, 2)\n"
+        "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "for batch in torch.utils.data.DataLoader(Data(), batch_size=8, num_workers=1):\n"
+        "    net(batch).sum().backward()\n"
+        "    optimizer.step()\n"
+    )
+    result = ran(folder, "--report-dir", "bisection", "--script", "train.py")
+    assert result.returncode == 1, result.stderr
+    report = json.loads((folder / "bisection" / "report.json").read_text())
+    assert (report["outcome"], report["failure_class"], report["location"], report["module"], report["exit_code"]) == (
+        "crash",
+        "data-worker-crash",
+        "train.py:7",
+        None,
+        1,
+    )
+    assert "and no module of it is the cause: it ends before" in result.stdout
+
+
+@pytest.mark.slow
+def test_a_script_that_dies_once_and_not_again_is_no_finding(folder: Path) -> None:
+    (folder / "train.py").write_text(
+        "import pathlib, sys, torch\n"
+        "if not pathlib.Path('ran').exists():\n"
+        "    pathlib.Path('ran').touch()\n"
+        "    sys.exit('no data yet')\n"
+        "net = torch.nn.Linear(4, 2)\n"
+        "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "net(torch.ones(8, 4)).sum().backward()\n"
+        "pathlib.Path('trained').touch()\n"
+    )
+    result = ran(folder, "--script", "train.py")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "train.py ended with exit code 1 before a model was given a batch: no data yet" in result.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["net.py", "ran", "train.py"]

@@ -1,0 +1,55 @@
+"""A script that dies before a model of it is given a batch: no module is at fault, and the watched run says what is."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+import time
+from pathlib import Path
+
+from diagnostics.bisection.found import Bisection
+from diagnostics.bisection.report_files import shown_path
+from diagnostics.bisection.run_report_of import run_report_of
+from diagnostics.bisection.script_capture import ScriptDiedError
+from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.bisection.watched import watched_command
+from diagnostics.matches import JobOutcome
+from diagnostics.run_report import RunReport
+
+STALL_S = 60.0
+WHY = "it ends before a model is given a batch"
+
+
+def explained(died: ScriptDiedError, folder: Path, *, command: str) -> tuple[Bisection, RunReport]:
+    """Runs the script once more, under watch and no further than to its first batch; returns what that says.
+
+    Raises `died` where it does not fail again, or nothing is seen. Raises OSError where the folder cannot be made.
+    """
+    started = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="ups-doctor-capture-") as captured:
+        env = {**died.run.env, "UPS_DOCTOR_CAPTURE": captured}  # its run ends where a model is given a batch
+        seen = watched_command(died.run.argv, folder / "failing-run", env=env, stall_s=STALL_S)
+        came_further = any(Path(captured).glob("*/call/capture.json"))
+    if seen is None or seen.outcome is JobOutcome.OK or came_further:
+        raise died
+    found = Bisection(
+        name=died.script,
+        attempts=(),
+        failure=_failure(died, seen),
+        failed=2,
+        runs=2,
+        outside=WHY,
+        evidence=(f"the watched run: {seen.failure_class}: {seen.root_cause}",),
+        folder=shown_path(folder),
+        seconds=time.monotonic() - began,
+    )
+    return found, run_report_of(found, seen, command=command, started=started)
+
+
+def _failure(died: ScriptDiedError, seen: RunReport) -> Failure:
+    places = tuple(filter(None, [seen.location]))
+    if died.signal:
+        detail = signal.Signals(died.signal).name
+        return Failure(kind=Kind.SIGNAL, detail=detail, places=places, ranks=seen.culprit_ranks)
+    return Failure(kind=Kind.EXIT, detail=f"exit code {died.code}", places=places, ranks=seen.culprit_ranks)
