@@ -14,8 +14,7 @@ def next_step(found: Bisection) -> tuple[str, list[str]]:
         return "go on where it stopped; what was tried is not tried again.", [found.resume] if found.resume else []
     if found.failure is None:
         return (
-            "run the real training under watch; what fails there and not here lies in its loss, its later batches, "
-            "its environment or in time.",
+            "run the real training under watch; what fails only there lies in its loss, later batches, or around it.",
             [f"ups-doctor run -- {found.training or 'YOUR TRAINING COMMAND'}"],
         )
     if found.outside:

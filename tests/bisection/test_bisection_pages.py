@@ -112,7 +112,7 @@ HEALTHY_PAGE = """\
 
 **model.make does not fail: 1 way of training it was tried, 1 run.**
 
-Next step: run the real training under watch; what fails there and not here lies in its loss, its later batches, its environment or in time.
+Next step: run the real training under watch; what fails only there lies in its loss, later batches, or around it.
 
 ```
 ups-doctor run -- YOUR TRAINING COMMAND
@@ -151,14 +151,13 @@ def test_of_a_model_that_does_not_fail_both_say_how_often_it_was_tried() -> None
     assert outcome_lines(HEALTHY, reported(HEALTHY)) == [
         "ok    model.make does not fail: 1 way of training it was tried, 1 run",
         "      not run fabric, 2 ranks, gloo on cpu: Lightning Fabric is not installed",
-        "      next    run the real training under watch; what fails there and not here lies in its loss, its later",
-        "              batches, its environment or in time.",
+        "      next    run the real training under watch; what fails only there lies in its loss, later batches, or",
+        "              around it.",
         "              ups-doctor run -- YOUR TRAINING COMMAND",
     ]
-    of_script = replace(HEALTHY, training="torchrun --nproc-per-node 2 train.py --lr 0.1")
-    assert outcome_lines(of_script, reported(of_script))[-1].split() == "ups-doctor run --".split() + (
-        of_script.training.split()
-    )
+    of_script = replace(HEALTHY, training="torchrun --nproc-per-node 2 train.py")
+    last = outcome_lines(of_script, reported(of_script))[-1]
+    assert last == "              ups-doctor run -- torchrun --nproc-per-node 2 train.py"
 
 
 def test_report_json_is_that_of_a_watched_run_and_what_the_tries_gave() -> None:

@@ -207,3 +207,72 @@ def test_fsdp2_is_captured_as_it_was_before_with_and_without_a_launcher(job: Pat
     words = tuple(f"{bin_folder}/{word}" if word == "torchrun" else word for word in launcher)
     assert capture(job, text, launcher=words) == expected(job, settings={"wrapper": "fsdp2", **world})
     assert facts(job)["build"] == "constructor"
+
+
+TWICE = """
+    net = Net(argparse.Namespace(width=8))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    {between}
+    try:
+        one = net({{"x": torch.randn(3, 4)}})
+        two = net({{"x": torch.randn(5, 4)}})
+        {after}
+        (one.mean() + two.mean()).backward()
+    except Exception:
+        open("left", "w").close()
+    open("trained", "w").close()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("between", "after", "parts"),
+    [
+        ("", "", ["batch", "batch-2", "instance", "model"]),
+        ("", "raise ValueError('a loss that fails')", ["batch", "batch-2", "instance", "model"]),
+        ("", "torch.save(net, 'left')", ["batch", "batch-2", "instance", "model"]),
+        ("", "[net({'x': torch.randn(2, 4)}) for _ in range(99)]", [
+            "batch", *(f"batch-{number}" for number in range(2, 9)), "instance", "model",
+        ]),
+        ("net.b.register_forward_hook(lambda *_: ctypes.string_at(0))", "", ["batch", "model"]),
+        ("net.b.register_forward_hook(lambda *_: 1 / 0)", "", ["batch", "model"]),
+    ],
+    ids=["two views", "the loss raises", "saves", "many", "dies in forward", "raises in forward"],
+)  # fmt: skip
+def test_all_calls_of_the_first_step_are_captured_and_nothing_that_follows_is_run(
+    job: Path, between: str, after: str, parts: list[str]
+) -> None:
+    """A handler that writes a file must not see what a run for a capture comes to."""
+    capture(job, textwrap.dedent(TWICE.format(between=between, after=after)))
+    assert facts(job)["parts"] == parts
+    assert sorted(path.name for path in job.iterdir() if path.is_file()) == ["train.py"]
+
+
+@pytest.mark.slow
+def test_a_step_of_several_calls_is_taken_with_all_of_them(job: Path) -> None:
+    """A buffer that the second call changes in place, before the first one's gradient needs it."""
+    (job / "scaled.py").write_text(
+        "import torch\n"
+        "class Scaled(torch.nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.inner = torch.nn.Linear(4, 4)\n"
+        "        self.register_buffer('scale', torch.ones(4))\n"
+        "    def forward(self, x):\n"
+        "        y = self.inner(x)\n"
+        "        self.scale.mul_(0.9)\n"
+        "        return y * y.detach() * self.scale\n"
+    )
+    text = """
+        from scaled import Scaled
+        net = Scaled()
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        (net(torch.randn(3, 4)).mean() + net(torch.randn(3, 4)).mean()).backward()
+    """
+    captured = capture(job, text)
+    around = Surroundings(python=sys.executable, environ=os.environ, env={"PYTHONPATH": str(job)})
+    with closing(TorchRanks(sys.executable)) as ranks:
+        runs, seconds = run_once(Case(source=captured.source), Asked(deadline_s=60), ranks, around)
+    failure = trial_of(Case(source=captured.source), runs, seconds).failure
+    assert failure is not None
+    assert (failure.detail, failure.phase) == ("RuntimeError", "backward")

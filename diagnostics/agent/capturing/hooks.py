@@ -28,6 +28,7 @@ def place_hooks(capture):
             setattr(module, name, _before(getattr(module, name), lambda *_: capture.seen.update(compile=True)))
     torch.compile = _before(torch.compile, lambda *_: capture.seen.update(compile=True))
     torch.autograd.backward = _before(torch.autograd.backward, lambda *_: capture.backward())
+    torch.save = _before(torch.save, lambda *_: capture.saving())
     for holder, name, kind in WRAPPERS:
         when_imported(holder, functools.partial(_hook_wrapper, capture, holder, name, kind))
     for holder in SHARDS:

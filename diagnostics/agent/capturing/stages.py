@@ -9,6 +9,7 @@ from _thread import get_ident
 
 from . import CAPTURED_EXIT
 from .callers import constructors_above, forward_method, method_holder, unwrapped
+from .following import Following
 from .writing import Writer, tree_of
 
 # How surely a module that is called is the one that is trained.
@@ -39,12 +40,13 @@ class Capture:
         self.trained = set()  # ids of what optimizers hold
         self.parameters = []  # keeps these alive, so that the ids stay theirs
         self.level = 0
+        self.following = None  # the later calls of the model that is trained
         self.depth = {}  # of open calls, by thread
         self.writer = Writer(folder, limit)
 
     def forked(self):
         """In a forked child: what comes now is its own."""
-        self.level, self.depth = 0, {}
+        self.level, self.depth, self.following = 0, {}, None
         self.writer = Writer(self.folder, self.limit)
 
     def enter(self):
@@ -109,13 +111,17 @@ class Capture:
         """A module is called, and no other one is."""
         import torch
 
-        if self.level == TRAINED or not torch.is_grad_enabled() or constructors_above(frame, self.codes):
+        if not torch.is_grad_enabled() or constructors_above(frame, self.codes):
             return
         root = unwrapped(module)
         method = forward_method(root)
         held = method_holder(root, frame)
         if held is not None:
             root, method, args, kwargs = held
+        if self.following is not None:
+            if self.following.root() is root:
+                self.following.again(args, kwargs)
+            return
         level = self._level_of(root)
         if level <= self.level:
             return
@@ -128,12 +134,18 @@ class Capture:
         if self.writer.write("call", root, self.records.get(id(root)), self.instance, more, (args, kwargs)):
             self.level = level
             if level == TRAINED:
-                self.finish()
+                self.following = Following(root, self.writer.write_call, self.finish)
+                self.following.begin(frame)
 
     def backward(self):
         """A backward pass begins: what was called is trained, whatever we know of optimizers."""
         if self.level:
             self.finish()
+
+    def saving(self):
+        """A file is written: of a model that was never trained, maybe over one that was."""
+        if self.following is not None:
+            self.following.end()
 
     def finish(self):
         """Ends this process; its handlers are not run, since they may write a checkpoint over a good one."""

@@ -23,6 +23,7 @@ class Writer:
     def __init__(self, folder, limit):
         self.folder, self.limit = os.path.join(folder, str(os.getpid())), limit
         self.facts = {}  # by stage
+        self.names = set()  # what the parts of the last stage name in the script
 
     def packed_arguments(self, record, records):
         """Returns what a module's constructor was given, packed, and "" or why it cannot be."""
@@ -71,10 +72,24 @@ class Writer:
             **_script(),
             **more,
         }
-        facts["plan"] = self._plan(folder, set().union(*(packed.names for packed in kept.values())))
+        self.names = set().union(*(packed.names for packed in kept.values()))
+        facts["plan"] = self._plan(folder, self.names)
         self.facts[stage] = facts
         self._tell(stage)
         return "batch" in kept or call is None or not kept
+
+    def write_call(self, number, args, kwargs):
+        """Adds a later call of the model that is trained; returns whether all of it could be written."""
+        facts, name = self.facts["call"], "batch-%d" % number
+        packed, _ = self._packed({"args": args, "kwargs": kwargs}, {}, None)
+        if packed is None or "batch" not in facts["parts"] or not packed.names <= self.names:
+            return False
+        _save(os.path.join(self.folder, "call"), name, packed)
+        facts["parts"] = sorted([*facts["parts"], name])
+        if packed.spared:
+            facts["spared"][name] = packed.spared
+        self._tell("call")
+        return True
 
     def _plan(self, folder, names):
         """Writes the values that the script's definitions need; returns what has to be run or set, in order."""

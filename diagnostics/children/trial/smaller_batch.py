@@ -10,11 +10,11 @@ def smaller(calls, items):
     """Returns calls that give the first items of each batch."""
 
     def following():
-        args, kwargs = calls()
-        size = size_of((args, kwargs))
+        call = calls()
+        size = size_of(call)
         if size is None or size < items:
             raise Refusal("a batch of %s cannot be cut to %d" % ("unknown size" if size is None else size, items))
-        return cut_lists((args, kwargs), size, items, MAX_DEPTH)
+        return cut_lists(call, size, items, MAX_DEPTH)
 
     return following
 

@@ -2,7 +2,8 @@
 
 load()                imports what the user's code needs (phase "import")
 build()               returns the model (phase "construct")
-calls(model, count)   returns the (args, kwargs) of so many calls of it (phase "batch")
+calls(model, count)   returns the (args, kwargs) of so many calls of it (phase "batch"), or (args, kwargs, more) where
+                      a step calls it several times: `more` has the (args, kwargs) of the later ones
 """
 
 from ..inspection.refusal import Refusal

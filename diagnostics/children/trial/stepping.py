@@ -8,6 +8,7 @@ from ..inspection.refusal import Refusal
 from ..inspection.values import loss_of, moved
 from . import digests, edits, nonfinite
 from .batches import handed_over
+from .several import every_output
 
 LEARNING_RATE = 1e-3  # of plain SGD: it takes sparse gradients too, and does not by itself grow into NaN
 
@@ -25,8 +26,7 @@ class Steps:
         unmade = getattr(torch.nn.parameter, "UninitializedTensorMixin", ())
         if self.calls and any(isinstance(one, unmade) for one in self.model.parameters()):
             with self.answer.phase("forward"), torch.no_grad():
-                args, kwargs = moved(self.calls[0], self.device)
-                self.model(*args, **kwargs)
+                every_output(self.model, moved(self.calls[0], self.device))
 
     def wrap(self, wrapper):
         """Wraps, makes the optimizer, compiles: in the order of a real job."""
@@ -51,12 +51,12 @@ class Steps:
 
     def forward_backward(self, step, call, records):
         """Returns the loss as a number, None where nothing has a gradient."""
-        args, kwargs = call
         with self.autocast():
             with self.answer.phase("forward", step), self.recording(records):
-                output = self.forward(*args, **kwargs)
+                outputs = every_output(self.forward, call)
             with self.answer.phase("loss", step):
-                loss = loss_of(output)
+                losses = [loss for loss in map(loss_of, outputs) if loss is not None]
+                loss = sum(losses[1:], losses[0]) if losses else None
                 self.refuse_without_gradient(loss)
                 number = None if loss is None else float(loss.detach())
         self.found(step, "loss" if nonfinite.number(number) else "")

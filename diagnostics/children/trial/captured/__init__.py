@@ -15,6 +15,7 @@ The folder, written by the agent inside the job (agent/capturing/):
     model.pkl           {"class", "args", "kwargs"} as the constructor was given them, before it ran
     instance.pkl        the model as handed to its wrapper or first called; absent where the run did not get there
     batch.pkl           {"args", "kwargs"} of the first call
+    batch-N.pkl         the same of the Nth, where the first step calls the model more than once before it goes backward
     global-N.pkl        {name: value} of the script's module, one that the model's source code needs
     *.tensors           the tensors of the pickle of that name, a list for torch.load
 

@@ -45,15 +45,20 @@ def readable(folder):
 
 
 def batches(folder):
-    """Returns a function that gives (args, kwargs), None where the run reached no batch."""
+    """Returns a function that gives (args, kwargs), None where the run reached no batch.
+
+    Where a step of the script calls the model several times: (args, kwargs, [(args, kwargs) of the later calls]).
+    """
     told = facts(folder)
     if "batch" not in told["parts"]:
         return None
-    batch = understood(folder, "batch", script_of(folder, told))
+    later = sorted((one for one in told["parts"] if one.startswith("batch-")), key=lambda one: int(one[6:]))
+    calls = [understood(folder, name, script_of(folder, told)) for name in ["batch", *later]]
 
     def following():
-        again = copy.deepcopy(batch)  # a step may write into its batch
-        return again["args"], again["kwargs"]
+        again = copy.deepcopy(calls)  # a step may write into its batch
+        (args, kwargs), *more = [(one["args"], one["kwargs"]) for one in again]
+        return (args, kwargs, more) if more else (args, kwargs)
 
     return following
 
