@@ -6,10 +6,10 @@ torch names parameters by their index: own parameters of a module come first, th
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from diagnostics.analysis.agent_facts import Construction
+from diagnostics.analysis.agent_facts import Construction, ModuleName
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.construction_path import construction_path, open_constructions
 from diagnostics.analysis.model_source import Place, called_name, class_of, job_files, method
@@ -36,7 +36,7 @@ class Unused:
 
     path: str
     class_name: str
-    made: str
+    made: str  # "" where it is not known
     left_out: tuple[str, ...]
     entered: bool  # its forward ran, so that its result took no part in the loss
 
@@ -56,18 +56,30 @@ def unused_parts(
 ) -> tuple[tuple[Unused, ...], bool]:
     """Returns the modules that got no gradient and whether torch's own indices or names say so.
 
-    Without these, or where they do not fit the model as recorded, it is the modules that were made and never entered.
+    A name that is not found in the model as recorded is told without the line that makes it. Without names, and where
+    no index fits, it is the modules that were made and never entered.
     """
-    root = _tree(case, story)
-    if root is None:
-        return (), False
     files = job_files(case, story)
-    entered = {entry.module.path for entry in story.agent.entered} if story.agent is not None else set()
-    flat = list(_parameters(root))
-    nodes = _by_name(flat, names) if names else _by_index(flat, indices)
-    sure = bool(nodes)
-    if not nodes:
+    entered = {entry.module.path: entry.module for entry in story.agent.entered} if story.agent is not None else {}
+    root = _tree(case, story)
+    flat = list(_parameters(root)) if root is not None else []
+    known = {f"{node.path}.{own}".strip("."): (node, own) for node, own in flat}
+    nodes = [known[name] for name in names if name in known] if names else _by_index(flat, indices)
+    sure = bool(names or nodes)
+    if root is not None and not sure:
         nodes = [(node, "") for node in _all(root) if node.own and node.path not in entered and node is not root]
+    found = _placed(case, files, root, nodes, entered) if root is not None else {}
+    unplaced = [_by_name_only(case, files, entered, name) for name in names if name not in known]
+    return tuple({**found, **{part.path: part for part in unplaced}}.values()), sure
+
+
+def _placed(
+    case: Case,
+    files: tuple[str, ...],
+    root: _Node,
+    nodes: Sequence[tuple[_Node, str]],
+    entered: Mapping[str, ModuleName],
+) -> dict[str, Unused]:
     found: dict[str, Unused] = {}
     for node, own in nodes:
         path = f"{node.path}.{own}".strip(".") if own and own not in ("weight", "bias") else node.path
@@ -81,7 +93,23 @@ def unused_parts(
             path,
             Unused(path=path, class_name=node.class_name, made=made, left_out=lines, entered=node.path in entered),
         )
-    return tuple(found.values()), sure
+    return found
+
+
+def _by_name_only(case: Case, files: tuple[str, ...], entered: Mapping[str, ModuleName], name: str) -> Unused:
+    """What is known of a parameter by its name: what the modules that ran are called."""
+    path, _, own = name.rpartition(".")
+    if own not in ("weight", "bias") or not path:
+        path, own = name, ""
+    above, _, attribute = path.rpartition(".")
+    skipped = path not in entered and above in entered and not attribute.isdigit()
+    return Unused(
+        path=path,
+        class_name=entered[path].class_name if path in entered else "",
+        made="",
+        left_out=skipping_lines(case, files, entered[above].class_name, attribute) if skipped else (),
+        entered=path in entered,
+    )
 
 
 def _left_out_whole(root: _Node, node: _Node, unused: Sequence[tuple[_Node, str]]) -> _Node:
@@ -179,8 +207,3 @@ def _by_index(flat: list[tuple[_Node, str]], indices: Sequence[int]) -> list[tup
     if not indices or max(indices) >= len(flat):
         return []
     return [flat[index] for index in indices]
-
-
-def _by_name(flat: list[tuple[_Node, str]], names: Sequence[str]) -> list[tuple[_Node, str]]:
-    known = {f"{node.path}.{own}".strip("."): (node, own) for node, own in flat}
-    return [known[name] for name in names if name in known]

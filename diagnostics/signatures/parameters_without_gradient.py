@@ -41,8 +41,8 @@ def match(case: Case) -> Match | None:
     names = _names(one)
     unused, sure = unused_parts(case, one.story, indices, names)
     skipped = [line for part in unused for line in part.left_out]
-    made = [part.made for part in unused]
-    modules = ", ".join(f"{part.path} ({part.class_name})" for part in unused[:4]) or f"parameters {indices}"
+    made = [part.made for part in unused if part.made]
+    modules = ", ".join(_words(part) for part in unused[:4]) or f"parameters {indices}"
     return blamed(
         case,
         stories,
@@ -52,7 +52,7 @@ def match(case: Case) -> Match | None:
         title=f"{sentence(named(stories))}: {modules} got no gradient in a step, {_reason(unused, len(tellers), case)}",
         evidence=(
             Evidence(source=f"exception in process {one.story.pid}", observed=_shown(one, indices, names)),
-            *(Evidence(source=part.made, observed=f"{part.path} ({part.class_name}) is made") for part in unused[:4]),
+            *(Evidence(source=part.made, observed=f"{_words(part)} is made") for part in unused[:4] if part.made),
             *(Evidence(source=line, observed="leaves it out") for line in skipped[:3]),
         ),
         fix=Fix(
@@ -63,6 +63,10 @@ def match(case: Case) -> Match | None:
         module=unused[0].path if unused else "",
         confidence=Confidence.CONFIRMED if sure else Confidence.LIKELY,
     )
+
+
+def _words(part: Unused) -> str:
+    return f"{part.path} ({part.class_name})" if part.class_name else part.path
 
 
 def _text(one: Told) -> str:

@@ -64,3 +64,41 @@ def test_the_line_of_a_wrappers_refusal_is_the_users(watched: Callable[..., Any]
     )  # fmt: skip
     assert seen.verdict[:2] == verdict[:2], seen.output
     assert (set(seen.verdict[2]) <= set(verdict[2]), seen.verdict[3]) == (True, verdict[3]), seen.output
+
+
+TABLE = """\
+from common import *
+class Block(nn.Sequential):
+    def __init__(self, width):
+        super().__init__(nn.Linear(width, width), nn.Tanh())
+class Head(nn.Module):
+    def __init__(self, width, aux):
+        super().__init__()
+        self.tower = nn.Sequential(Block(width), Block(width))
+        self.doubt = nn.Linear(width, 1) if aux else None
+        self.out = nn.Linear(width, 1)
+    def forward(self, x):
+        return self.out(self.tower(x))
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stages = nn.ModuleList(nn.Sequential(Block(8), Block(8)) for _ in range(3))
+        self.heads = nn.ModuleDict({name: Head(8, aux) for name, aux in (("a", False), ("b", True))})
+    def forward(self, x, step):
+        for stage in self.stages:
+            x = stage(x)
+        return sum(head(x) for head in self.heads.values())
+"""
+
+
+def test_only_what_the_wrapper_named_is_blamed_where_constructions_do_not_tell_the_paths(
+    watched: Callable[..., Any],
+) -> None:
+    seen = watched(
+        "torchrun", "--standalone", "--nproc-per-node", "2", "train.py",
+        common_py=IMPORTS, model_py=TABLE, train_py=LOOP.format(build="net = Net()", options=""),
+    )  # fmt: skip
+    assert seen.verdict[:2] == ("crash", "unused-parameters"), seen.output
+    title = next(one["title"] for one in seen.report["findings"] if one["code"] == "D601")
+    assert title.startswith("Ranks 0, 1: heads.b.doubt"), title
+    assert "stages" not in title, title
