@@ -6,7 +6,7 @@ from diagnostics.bisection.case import Case
 
 FIRST_S = 60.0
 COMPILING_S = 300.0  # a first compile may take minutes
-COMPILING_FACTOR = 20.0  # of what the same takes as it is, beside FIRST_S
+COMPILING_FACTOR = 10.0  # of what the same takes as it is, beside FIRST_S
 LEAST_S = 5.0
 FACTOR = 6.0
 LEAST_LONGER_S = 20.0

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from diagnostics.analysis.part_tree import PartTree
 from diagnostics.bisection.found import Mark, TreeRow
-from diagnostics.bisection.trial import Failure, ModuleNode, Trial
+from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
 
 MODEL = "the model itself"
 
@@ -95,7 +95,8 @@ def _verb(trial: Trial, failure: Failure | None) -> str:
 
 def shortly(failure: Failure) -> str:
     """Returns a failure in few words."""
-    return f"{failure.detail}{f' in {failure.phase}' if failure.phase else ''}"
+    what = "no end in time" if failure.kind is Kind.HANG else failure.detail
+    return f"{what}{f' in {failure.phase}' if failure.phase else ''}"
 
 
 def listed(paths: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 RESERVED = frozenset(
     ["torch", "os", "sys", "tempfile", "faulthandler", "contextlib", "functools", "dist", "mp", "main", "model", "args",
      "output", "loss", "optimizer", "rank", "store", "ranks", "stand_in", "made", "tree_leaves", "loss_of", "forward",
-     "DataLoader", "checkpoint", "fully_shard", "DistributedDataParallel", "FullyShardedDataParallel", "Fabric",
+     "cut", "DataLoader", "checkpoint", "fully_shard", "DistributedDataParallel", "FullyShardedDataParallel", "Fabric",
      "blocks", "items", "holds_others"]
 )  # fmt: skip
 STAND_IN = '''def stand_in(module, make):
@@ -27,6 +27,13 @@ HELD = '''class Held(torch.nn.Module):
 LOSS = """def loss_of(output):
     tensors = [one for one in tree_leaves(output) if isinstance(one, torch.Tensor) and one.requires_grad]
     return sum(one.abs().float().mean() if one.is_complex() else one.float().mean() for one in tensors)"""
+# As children/trial/cuts.py does.
+CUT = '''def cut(container, places):
+    """The failure needs only some of what this container holds."""
+    kept = [list(container._modules.items())[place] for place in places]
+    container._modules.clear()
+    for number, (name, module) in enumerate(kept):
+        container._modules[str(number) if isinstance(container, torch.nn.ModuleList) else name] = module'''
 # What children/trial/checkpointing.py checkpoints.
 BLOCKS = """def blocks(model):
     found = [one for one in items(model) if holds_others(one)]

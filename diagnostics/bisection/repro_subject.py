@@ -12,7 +12,7 @@ from diagnostics.analysis.value_text import MADE, NotTextError, Numbers, Texts
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.recorded_values import Values
 from diagnostics.bisection.recording import ModuleCall, Recording
-from diagnostics.bisection.repro_pieces import HELD, RESERVED, STAND_IN, TREE_LEAVES
+from diagnostics.bisection.repro_pieces import CUT, HELD, RESERVED, STAND_IN, TREE_LEAVES
 from diagnostics.bisection.repro_ways import Way
 from diagnostics.bisection.trial import ModuleNode
 from diagnostics.bisection.user_sources import UserSources
@@ -169,12 +169,8 @@ class Subjects:
         for path, places in sorted(edits.cuts, key=lambda cut: -cut[0].count(".")):
             inner = _below(path, way.path)
             if inner:
-                build.append(f"kept = [model.get_submodule({inner!r})[place] for place in {list(places)}]")
-                build.append(f"kind = type(model.get_submodule({inner!r}))")
-                parent, _, name = inner.rpartition(".")
-                owner = f"model.get_submodule({parent!r})" if parent else "model"
-                wanted = "kind(kept) if kind is torch.nn.ModuleList else kind(*kept)"
-                build.append(f"setattr({owner}, {name!r}, {wanted})")
+                build.append(f"cut(model.get_submodule({inner!r}), {sorted(places)})")
+                yield CUT
 
     def _output(self, path: str, texts: Texts) -> str:
         calls = self._recording.calls.get(path, ())

@@ -42,8 +42,10 @@ _QUIET = {"TORCHDYNAMO_DISABLE": "1", "WANDB_MODE": "disabled", "PYTHONDONTWRITE
 class ScriptDiedError(UsageError):
     """The script came to its end by itself, before any model was given a batch."""
 
-    def __init__(self, message: str, *, script: str, signal: int | None, code: int | None, run: ScriptRun) -> None:
-        super().__init__(message, hint=FACTORY_HINT)
+    def __init__(
+        self, message: str, *, hint: str, script: str, signal: int | None, code: int | None, run: ScriptRun
+    ) -> None:
+        super().__init__(message, hint=hint)
         self.script, self.signal, self.code, self.run = script, signal, code, run
 
 
@@ -179,7 +181,8 @@ def _nothing(
         return UsageError(f"{script} came to its end and trained no torch.nn.Module", hint=FACTORY_HINT)
     how = f"signal {result.signal}" if result.signal else f"exit code {result.returncode}"
     said = f"{script} ended with {how} before a model was given a batch: {last}"
-    return ScriptDiedError(said, script=script, signal=result.signal, code=result.returncode, run=run)
+    hint = f"run it under watch: ups-doctor run -- {training_command(command)}\n{FACTORY_HINT}"
+    return ScriptDiedError(said, hint=hint, script=script, signal=result.signal, code=result.returncode, run=run)
 
 
 def _last_line(text: str) -> str:

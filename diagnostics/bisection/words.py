@@ -12,7 +12,8 @@ from diagnostics.verdict_words import ranks_in_words
 def headline(found: Bisection) -> str:
     """Returns the answer in one sentence, without a full stop."""
     if found.failure is None:
-        return f"{found.name} does not fail: {_ways(found)}" if not found.undecided else found.undecided
+        on_what = " with the first batch of its script" if found.training else ""
+        return f"{found.name} does not fail{on_what}: {_ways(found)}" if not found.undecided else found.undecided
     fails = failure_in_words(found.failure)
     if found.outside:
         return f"{found.name} {fails}, and no module of it is the cause: {found.outside}"

@@ -168,7 +168,7 @@ def test_a_script_that_ends_before_it_has_a_batch_is_told_with_its_own_last_line
     assert refused(job, text) == (
         "train.py ended with exit code 1 before a model was given a batch: "
         "FileNotFoundError: [Errno 2] No such file or directory: '/no/such/data.csv'",
-        HINT,
+        f"run it under watch: ups-doctor run -- python train.py\n{HINT}",
     )
 
 

@@ -32,6 +32,7 @@ class Capture:
     def __init__(self, folder, limit):
         self.folder, self.limit = folder, limit
         self.seen = {"wrapper": "", "options": {}, "compile": False}
+        self.wrappers = {}  # id(module) -> how that one is wrapped
         self.records = {}  # id(module) -> Record
         self.alive = {}  # id(module) -> weak reference that removes the record
         self.codes = set()  # of constructors of modules
@@ -86,6 +87,7 @@ class Capture:
         root = self._outermost(module)
         self.seen["wrapper"] = self.seen["wrapper"] or kind
         self.seen["options"] = self.seen["options"] or options
+        self.wrappers.setdefault(id(root), {"wrapper": kind, "options": options})
         known = self.wrapped_first() if self.wrapped_first is not None else None
         if known is not None and (known is root or any(one is root for one in known.modules())):
             return
@@ -129,7 +131,7 @@ class Capture:
         if wrapped is None or wrapped is not root:
             self.instance = self.writer.packed_instance(root)
             self.tree = tree_of(root)
-        seen = {**self.seen, **_settings(root, torch)}
+        seen = {**self.seen, **self.wrappers.get(id(root), {}), **_settings(root, torch)}
         more = {"tree": self.tree, "method": method, "sure": level, "seen": seen, "notes": self._others(root)}
         if self.writer.write("call", root, self.records.get(id(root)), self.instance, more, (args, kwargs)):
             self.level = level
