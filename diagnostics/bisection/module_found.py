@@ -49,11 +49,13 @@ def told(
     found: ModuleFound, nodes: Sequence[ModuleNode], tree: PartTree, *, gone: Sequence[str], tried: Sequence[Trial]
 ) -> ModuleFound:
     """Returns the answer with the module's class, the marked tree, and a sentence for each of the telling tries."""
-    first = next((node for node in nodes if found.modules and node.path == found.modules[0]), None)
+    by_path = {node.path: node for node in nodes}
+    named = [by_path[path] for path in found.modules if path in by_path]
+    told_of = named if found.relation is Relation.TOGETHER else named[:1]
     return replace(
         found,
-        class_name=first.class_name if first is not None else "",
-        place=first.place if first is not None else "",
+        class_name=" with ".join(dict.fromkeys(node.class_name for node in told_of)),
+        place=named[0].place if named else "",
         tree=tuple(_rows(found, nodes, tree, gone)),
         evidence=tuple(dict.fromkeys(_sentence(trial, found.minimal.failure) for trial in tried)),
     )

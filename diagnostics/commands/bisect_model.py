@@ -68,7 +68,7 @@ MIB = 1 << 20
 @click.option("--resume", is_flag=True, help="Go on with the bisection that --report-dir holds.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json on stdout, and nothing else.")
 @click.option("--python", metavar="PATH", help="The job's Python; default: this one if it has torch, else the active.")
-@click.option("-v", "--verbose", is_flag=True, help="Show every try.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every try; in a pipe they always are.")
 @click.option("--script", multiple=True, metavar="TRAIN.PY [ARGS]...", help="Capture model and batch from this run.")
 @click.pass_context
 def command(context: click.Context, /, target: str | None, **options: Any) -> None:
@@ -84,7 +84,7 @@ def command(context: click.Context, /, target: str | None, **options: Any) -> No
     with (
         place.opened(options["report_dir"], resume=options["resume"]) as (folder, problem),
         open_machine(python) as machine,
-        Screen(quiet=options["as_json"], verbose=options["verbose"]) as screen,
+        Screen(quiet=options["as_json"], verbose=_is_verbose(options)) as screen,
     ):
         if problem:
             screen.say(f"{problem}; the report goes to {folder}")
@@ -113,6 +113,11 @@ def _bisected(wanted: Wanted, machine: Machine, screen: Screen) -> tuple[Bisecti
     shown.say(f"bisect-model of {wanted.name}, python {wanted.python}")
     shown.doing("importing torch")
     return bisect(wanted, open_tries(wanted, machine, shown), machine, shown)
+
+
+def _is_verbose(options: dict[str, Any]) -> bool:
+    """Returns whether every try is printed: where no live line shows that it goes on, too."""
+    return bool(options["verbose"] or not (options["as_json"] or sys.stderr.isatty()))
 
 
 def _typed(context: click.Context) -> str:
