@@ -60,7 +60,7 @@ def main_lines(plan: Plan) -> list[str]:
         body += steps(plan)
     if plan.in_group:
         body += (
-            ["dist.barrier()", "dist.destroy_process_group()"]
+            ["dist.barrier(parting)", "dist.destroy_process_group()"]
             if plan.settings.world > 1
             else ["dist.destroy_process_group()"]
         )
@@ -83,6 +83,8 @@ def _opening(plan: Plan) -> Iterator[str]:
             yield "torch.cuda.set_device(rank % torch.cuda.device_count())"
         place = f'init_method=f"file://{{store}}", rank=rank, world_size={settings.world}'
         yield f'dist.init_process_group("{settings.backend}", {place})'
+        if settings.world > 1:
+            yield 'parting = dist.new_group(backend="gloo")  # no barrier of a model meets its own'
     if settings.device != "cpu":
         yield f'torch.set_default_device("{settings.device}")'
     if settings.threads > 1:

@@ -3,8 +3,8 @@
 RESERVED = frozenset(
     ["torch", "os", "sys", "tempfile", "faulthandler", "contextlib", "functools", "dist", "mp", "main", "model", "args",
      "output", "loss", "optimizer", "rank", "store", "ranks", "stand_in", "made", "tree_leaves", "loss_of", "forward",
-     "cut", "DataLoader", "checkpoint", "fully_shard", "DistributedDataParallel", "FullyShardedDataParallel", "Fabric",
-     "blocks", "items", "holds_others"]
+     "cut", "parting", "DataLoader", "checkpoint", "fully_shard", "DistributedDataParallel",
+     "FullyShardedDataParallel", "Fabric", "blocks", "items", "holds_others"]
 )  # fmt: skip
 STAND_IN = '''def stand_in(module, make):
     """The failure needs what this module gives, not how: noise like it, with gradients to all inputs and weights."""

@@ -8,6 +8,8 @@ import torch.distributed as dist
 
 from ..inspection.refusal import Refusal
 
+_parting = []  # the group in which ranks say goodbye: a barrier of the model's own must not meet ours
+
 
 def device_of(wanted):
     """Returns this rank's device: of several GPUs the one of its LOCAL_RANK; ranks beyond their number share one."""
@@ -37,7 +39,10 @@ def begin(backend, rank, world_size, timeout_s):
     place = {}
     if world_size == 1 and "MASTER_PORT" not in os.environ:
         place = {"store": dist.HashStore(), "rank": rank, "world_size": world_size}
-    dist.init_process_group(backend, timeout=datetime.timedelta(seconds=timeout_s), **place)
+    timeout = datetime.timedelta(seconds=timeout_s)
+    dist.init_process_group(backend, timeout=timeout, **place)
+    if world_size > 1:
+        _parting.append(dist.new_group(backend="gloo", timeout=timeout))
 
 
 def end():
@@ -46,7 +51,7 @@ def end():
         return
     try:
         if dist.get_world_size() > 1:
-            dist.barrier()
+            dist.barrier(*_parting)
         dist.destroy_process_group()
     except RuntimeError as error:
         print("the ranks did not part in order: %s" % error)
