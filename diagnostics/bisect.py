@@ -153,9 +153,13 @@ class _Work:
     def _reproduced(self) -> Trial | None:
         """Returns the trial that fails, None where none does. Raises UsageError where the model cannot be run."""
         attempts = []
-        for attempt in look_for_failure(self._wanted, self._oracle, gpus=self._gpus()):
-            attempts.append(attempt)
-            self.found = replace(self.found, attempts=tuple(attempts), torch=attempt.trial.torch or self.found.torch)
+        try:
+            for attempt in look_for_failure(self._wanted, self._oracle, gpus=self._gpus()):
+                attempts.append(attempt)
+                torch = attempt.trial.torch or self.found.torch
+                self.found = replace(self.found, attempts=tuple(attempts), torch=torch)
+        except OutOfTries:
+            self._undecided(f"the search for a failing case was cut short by --max-tries {self._wanted.max_tries}")
         if attempts[0].trial.refusal:
             raise UsageError(attempts[0].trial.refusal, hint=attempts[0].trial.hint)
         one = failing(attempts)

@@ -123,6 +123,12 @@ def test_when_the_tries_run_out_what_is_known_is_told(tmp_path: Path) -> None:
     assert found.failure == replace(CRASH)
 
 
+def test_when_the_tries_run_out_before_a_failing_case_is_found_it_is_undecided(tmp_path: Path) -> None:
+    found, report = bisected(tmp_path, lambda run: None, most=1)
+    assert (found.exit_code, report.exit_code, len(found.attempts)) == (3, 3, 1)
+    assert found.undecided == "the search for a failing case was cut short by --max-tries 1"
+
+
 def test_a_fault_of_ours_costs_one_part(tmp_path: Path) -> None:
     found, _ = bisected(tmp_path, needs(CULPRIT), Faulty)
     assert found.exit_code == 3

@@ -17,6 +17,7 @@ from .stepping import Steps
 from .trace import traced
 
 NO_COMPILER = "InvalidCxxCompiler"
+NO_TRAINER = "is not attached to a `Trainer`"  # what Lightning says of a step that is taken without it
 
 
 def run(request, rank, world_size):
@@ -32,6 +33,9 @@ def run(request, rank, world_size):
     except BaseException as error:  # the end of this process's own life: like the interpreter
         if request["settings"]["compile"] and NO_COMPILER in text_of(error):
             return refused(answer, Refusal("torch.compile finds no C++ compiler", "apt-get install g++"))
+        if NO_TRAINER in text_of(error):
+            hint = "name a factory of a model that does without: module:factory --inputs module:make_batch"
+            return refused(answer, Refusal("the training step asks for its Trainer, which only the script has", hint))
         answer.fail(error)
         sys.excepthook(type(error), error, error.__traceback__)  # the agent's is the one that records it
         return 1
