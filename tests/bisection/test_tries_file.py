@@ -94,7 +94,7 @@ def test_the_deadline_follows_what_healthy_tries_took() -> None:
     assert (deadlines.usual(CASE), deadlines.longer(CASE)) == (5.0, 20.0)
     deadlines.learn(CASE, 4.0)
     assert (deadlines.usual(CASE), deadlines.longer(CASE)) == (24.0, 60.0)
-    assert deadlines.usual(CASE.set(compile=True)) == 140.0
+    assert deadlines.usual(CASE.set(compile=True)) == 100.0
     assert Deadlines().usual(CASE.set(compile=True)) == 300.0
     assert Deadlines(most_s=7.0).usual(CASE) == 7.0
 
