@@ -23,6 +23,7 @@ from diagnostics.run_report import RunReport, SourceExcerpt
 from diagnostics.verdict import Decision, Exit, job_exit
 
 SHOWN_LOCATIONS = 3
+MOST_HANDLED = 5
 REACH = 3  # source lines above and below
 JUST_NOW_S = 120.0  # a report later than this is made from an old record, and detected nothing in time
 
@@ -77,7 +78,7 @@ def fill_report(
         sources=_excerpts(case, locations),
         stacks=stack_groups(case),
         standing=standing_rows(case, decision.outcome),
-        notes=(*decision.notes, *_notes(case)),
+        notes=(*decision.notes, *_shortened(decision.handled), *_notes(case)),
         not_captured=_not_captured(record, troubles),
         repeat=shlex.join(["ups-doctor", "run", "--", *case.job.command]) if case.job.command else "",
     )
@@ -147,6 +148,12 @@ def _notes(case: Case) -> list[str]:
     if case.job.ended_by == "unknown":
         notes.append("the doctor was ended before the job: how it went on is known from what the ranks wrote only")
     return notes
+
+
+def _shortened(handled: Sequence[str]) -> list[str]:
+    """Returns the first few failures that the job dealt with; a test suite may have hundreds."""
+    more = len(handled) - MOST_HANDLED
+    return [*handled[:MOST_HANDLED], *([f"{more} more failures were dealt with by the job itself"] if more > 0 else [])]
 
 
 def _not_captured(record: RunRecord, troubles: Sequence[str]) -> tuple[str, ...]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from diagnostics.analysis.attached_verdict import judgement_of
 from diagnostics.analysis.blame import stood_still
 from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.analysis.failure_fate import failure_fates
 from diagnostics.analysis.job_facts import ATTACHED
+from diagnostics.analysis.shell_status import Fate
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS
 
@@ -35,6 +37,7 @@ class Decision:
     first: Match | None
     others: tuple[Match, ...]
     notes: tuple[str, ...] = ()
+    handled: tuple[str, ...] = ()  # failures that the job itself dealt with, in words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,10 @@ class Exit:
 
 def decide(case: Case, matches: Sequence[Match]) -> Decision:
     """Returns the verdict over all that the signatures said."""
+    return replace(_decide(case, matches), handled=_handled(case))
+
+
+def _decide(case: Case, matches: Sequence[Match]) -> Decision:
     roots = sorted(_without_generic_doubles([one for one in matches if one.is_root]), key=_rank)
     cascades = sorted((one for one in matches if not one.is_root), key=_rank)
     if not roots:
@@ -79,7 +86,16 @@ def exit_of(case: Case, decision: Decision, *, strict: bool = False) -> Exit:
         return Exit(code=own, reason=f"the job {said}")
     if strict and decision.outcome is not JobOutcome.OK:
         return Exit(code=STRICT_EXIT, reason=f"--strict: the job {said}, but its result is {decision.outcome}")
+    if strict and decision.handled:
+        return Exit(code=STRICT_EXIT, reason=f"--strict: the job {said}, but failures were dealt with on the way")
     return Exit(code=own if own is not None else 0, reason=f"the job {said}")
+
+
+def _handled(case: Case) -> tuple[str, ...]:
+    """Returns what failed in a job that says 0 and did not have to change its code."""
+    if case.failed or case.job.ended_by == ATTACHED:
+        return ()
+    return tuple(one.sentence for one in failure_fates(case) if one.fate is not Fate.DROPPED)
 
 
 def _of_attached(decision: Decision) -> Exit:

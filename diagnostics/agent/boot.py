@@ -20,6 +20,7 @@ LIMITS = {
     "child": 48,
     "child-end": 48,
     "child-end-clean": 24,
+    "child-read": 48,
     "kill": 24,
     "kill-mild": 8,
     "load-failed": 12,
@@ -38,6 +39,7 @@ class Agent:
         self.folder = folder
         self.deep = os.environ.get("UPS_DOCTOR_DEEP") == "1"
         self.locals = None  # where the user asked for them
+        self.reads = None  # made where a child's end is looked at
         self.at_fork = []  # called in a forked child, after `file` is its own
         self.ordered = count(1).__next__  # one order over all areas, and over a fork
         self._open(0)
@@ -132,15 +134,19 @@ def _threading_is_here(agent):
 
 
 def _subprocess_is_here(agent):
-    from . import child_starts
+    from . import child_reads, child_starts
 
     child_starts.watch_popen(agent)
+    child_reads.watch_subprocess(agent)
+    imports.when_imported("asyncio.base_subprocess", lambda: child_reads.watch_asyncio(agent))
+    imports.when_imported("asyncio.subprocess", lambda: child_reads.watch_asyncio_waits(agent))
 
 
 def _multiprocessing_is_here(agent):
-    from . import child_starts
+    from . import child_reads, child_starts
 
     child_starts.watch_process(agent)
+    child_reads.watch_multiprocessing(agent)
 
 
 def _torch_is_here(agent):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from .children import started_by
 from .hiding import hide, hide_words
 from .wrapping import wrap_method
 
@@ -23,7 +24,8 @@ def watch_popen(agent):
             words = " ".join(hide_words([os.fsdecode(word)[: 2 * MAX_WORDS] for word in words[:20]]))
         else:
             words = hide(os.fsdecode(words)[: 2 * MAX_WORDS])
-        agent.event("child", "pid=%d how=popen | %s" % (args[0].pid, words[:MAX_WORDS]), frame=frame)
+        how = "pid=%d how=popen reads=1%s" % (args[0].pid, started_by(frame))
+        agent.event("child", "%s | %s" % (how, words[:MAX_WORDS]), frame=frame)
 
     wrap_method(sys.modules["subprocess"].Popen, "__init__", after=started)
 
@@ -38,7 +40,8 @@ def watch_process(agent):
 
     def started(frame, result, args, kwargs):
         process = args[0]
-        text = "pid=%d how=process | %s %s" % (process.pid, process.name, targets.pop(id(process), ""))
+        how = "pid=%d how=process reads=1%s" % (process.pid, started_by(frame))
+        text = "%s | %s %s" % (how, process.name, targets.pop(id(process), ""))
         agent.event("child", text[:MAX_WORDS], frame=frame)
 
     wrap_method(sys.modules["multiprocessing.process"].BaseProcess, "start", before=starting, after=started)

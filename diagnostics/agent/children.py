@@ -8,39 +8,56 @@ import sys
 from .wrapping import replace
 
 MAX_WORDS = 300
+MAX_FRAMES = 200
+# Who started a child, by a file on the stack: runners of tests, which expect failures, and pools, whose futures tell.
+STARTERS = (
+    ("/unittest/case.py", " test=unittest"),
+    ("/_pytest/runner.py", " test=pytest"),
+    ("/doctest.py", " test=doctest"),
+    ("/concurrent/futures/process.py", " pool=1"),
+    ("/multiprocessing/pool.py", " pool=1"),
+    ("/joblib/externals/loky/", " pool=1"),
+)
 STOPPED = 0x7F
 CLD_EXITED, CLD_KILLED, CLD_DUMPED = 1, 2, 3
 
 
 def watch(agent):
     """Records forks, os.system and every wait of the os module, before subprocess binds os.waitpid."""
-    replace(os, "waitpid", after=lambda frame, result, args, kwargs: _reaped(agent, *result))
-    for name in ("wait", "wait3", "wait4"):
-        replace(os, name, after=lambda frame, result, args, kwargs: _reaped(agent, *result[:2]))
-    replace(os, "waitid", after=lambda frame, result, args, kwargs: _waited(agent, result, args, kwargs))
+    for name in ("waitpid", "wait", "wait3", "wait4"):
+        replace(os, name, after=lambda frame, result, args, kwargs: _reaped(agent, frame, *result[:2]))
+    replace(os, "waitid", after=lambda frame, result, args, kwargs: _waited(agent, frame, result, args, kwargs))
     # The C library waits for the shell: its number stays unknown, and its end is what os.system returns.
     replace(
         os,
         "system",
         before=lambda frame, args, kwargs: _starting_shell(agent, frame, args, kwargs),
-        after=lambda frame, result, args, kwargs: _ended(agent, 0, result),
+        after=lambda frame, result, args, kwargs: _ended(agent, frame, 0, result, "system"),
     )
     os.register_at_fork(after_in_parent=lambda: _forked(agent, sys._getframe(1)))
 
 
-def _reaped(agent, pid, status):
+def _reaped(agent, frame, pid, status):
     if pid:  # 0: none has ended yet
-        _ended(agent, pid, status)
+        _ended(agent, frame, pid, status, "waitpid")
 
 
-def _ended(agent, pid, status):
+def _ended(agent, frame, pid, status, call):
     if status & 0xFF == STOPPED:
         return
     signal = status & 0x7F
     _end(agent, pid, "signal=%d" % signal if signal else "code=%d" % (status >> 8))
+    if status:
+        _given(agent, frame, pid, call)
 
 
-def _waited(agent, result, args, kwargs):
+def _given(agent, frame, pid, call):
+    from . import child_reads
+
+    child_reads.of(agent).read(frame, pid, call)
+
+
+def _waited(agent, frame, result, args, kwargs):
     options = args[2] if len(args) > 2 else kwargs.get("options", 0)
     if result is None or options & os.WNOWAIT:  # the end will be told to the wait that takes it
         return
@@ -48,6 +65,8 @@ def _waited(agent, result, args, kwargs):
         _end(agent, result.si_pid, "code=%d" % result.si_status)
     elif result.si_code in (CLD_KILLED, CLD_DUMPED):
         _end(agent, result.si_pid, "signal=%d" % result.si_status)
+    if result.si_status:
+        _given(agent, frame, result.si_pid, "waitpid")
 
 
 def _end(agent, pid, how):
@@ -58,7 +77,21 @@ def _starting_shell(agent, frame, args, kwargs):
     from .hiding import hide
 
     words = os.fsdecode(args[0] if args else kwargs["command"])[: 2 * MAX_WORDS]
-    agent.event("child", "pid=0 how=system | %s" % hide(words)[:MAX_WORDS], frame=frame)
+    words = hide(words)[:MAX_WORDS]
+    agent.event("child", "pid=0 how=system reads=1%s | %s" % (started_by(frame), words), frame=frame)
+
+
+def started_by(frame):
+    """Returns " test=pytest", " pool=1" or "": what of STARTERS is on the stack."""
+    for _ in range(MAX_FRAMES):
+        if frame is None:
+            return ""
+        filename = frame.f_code.co_filename
+        for part, words in STARTERS:
+            if part in filename:
+                return words
+        frame = frame.f_back
+    return ""
 
 
 def _forked(agent, frame):
@@ -73,4 +106,4 @@ def _forked(agent, frame):
     except OSError:
         return  # this kernel does not tell; the child's own file names its parent
     if pids:
-        agent.event("child", "pid=%d how=fork | " % int(pids[-1]), frame=frame)
+        agent.event("child", "pid=%d how=fork reads=1%s | " % (int(pids[-1]), started_by(frame)), frame=frame)

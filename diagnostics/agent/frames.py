@@ -17,13 +17,16 @@ def is_library(filename):
     known = _library.get(filename)
     if known is None:
         packages = "site-packages" in filename or "dist-packages" in filename
-        known = (
-            filename.startswith(("<frozen", _AGENT))
-            or (filename.startswith(_STDLIB) and not packages)
-            or (packages and os.sep + "torch" + os.sep in filename)
-        )
+        in_torch = packages and os.sep + "torch" + os.sep in filename
+        known = is_stdlib(filename) or filename.startswith(_AGENT) or in_torch
         _library[filename] = known
     return known
+
+
+def is_stdlib(filename):
+    """Whether a frame of this file is the standard library's own, or the import system's."""
+    packages = "site-packages" in filename or "dist-packages" in filename
+    return filename.startswith("<frozen") or (filename.startswith(_STDLIB) and not packages)
 
 
 class CallPaths:

@@ -206,7 +206,7 @@ class _Walk:
         elif program in _DECLARING:
             self.declare(ran, sure=sure)
         elif program == "set":
-            self.state.options = _options(self.state.options, ran.words[1:])
+            self.state.options = options_after(self.state.options, ran.words[1:])
         elif program == "unset":
             self.state.exported -= set(ran.words[1:])
         elif program in ("read", "getopts", "mapfile", "readarray"):
@@ -238,7 +238,7 @@ class _Walk:
         except ShellError:
             return
         exported = self.state.exported | frozenset(ran.assigned)
-        inner = _State({**self.state.variables, **ran.assigned}, exported, _options(frozenset(), given))
+        inner = _State({**self.state.variables, **ran.assigned}, exported, options_after(frozenset(), given))
         at = _Here((), here.around, here.conditional, here.tested, ran, here.deep + 1)
         yield from _Walk(inner).block(statements, at)
 
@@ -267,7 +267,7 @@ def _script_of(ran: Ran) -> tuple[str, Token, tuple[str, ...]]:
     return "", ran.command.first, ()
 
 
-def _options(before: frozenset[str], words: tuple[str, ...]) -> frozenset[str]:
+def options_after(before: frozenset[str], words: tuple[str, ...]) -> frozenset[str]:
     """Returns the options after `set words`: errexit, pipefail, allexport and the like."""
     after = set(before)
     letters = {"e": "errexit", "a": "allexport", "u": "nounset"}

@@ -101,7 +101,7 @@ def test_an_uncaught_exception_behind_os_exit_0_is_told(tmp_path: Path) -> None:
         ("python train.py\nexit 0\n", 2),
         ("cleanup() { rm -rf scratch; exit 0; }\ntrap cleanup EXIT\npython train.py\n", 1),
         ("trap 'exit 0' EXIT\npython train.py\n", 1),
-        ("if true; then\n  python train.py\nfi\n", 2),
+        ("if true; then\n  python train.py\nfi\necho done\n", 2),
         ("python train.py\necho done\n", 1),
         ("python \\\n  train.py \\\n  || true\n", 2),
     ],
@@ -120,7 +120,7 @@ def test_the_line_of_the_script_that_hid_a_failure_follows_the_one_that_failed(
 
 
 def test_a_parent_that_did_not_look_is_told_at_the_line_that_started_the_child(tmp_path: Path) -> None:
-    started = agent(event("child", "pid=2 how=popen | python train.py", f"{tmp_path}/launch.py:3"))
+    started = agent(event("child", "pid=2 how=popen reads=1 | python train.py", f"{tmp_path}/launch.py:3"))
     parent = story(1, part=Part.HELPER, rank=None, argv=("python", "launch.py"), agent=started)
     failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
     job = case(parent, failed, code=0, cwd=tmp_path)
@@ -269,8 +269,9 @@ def test_backward_passes_without_a_step_are_told_at_the_condition_around_the_ste
 def test_a_code_that_a_child_chose_for_its_python_parent_is_an_answer(
     raised_too: bool, part: Part, tmp_path: Path
 ) -> None:
-    parent = story(1, part=part, rank=None, agent=agent(), argv=("python", "suite.py"), cwd=str(tmp_path))
     file = f"{tmp_path}/suite.py"
+    started = agent(event("child", "pid=2 how=process reads=1 | run", f"{file}:7"))
+    parent = story(1, part=part, rank=None, agent=started, argv=("python", "suite.py"), cwd=str(tmp_path))
     left = agent(*made("ddp", place=f"{file}:3"), event("sys.exit", "", f"{file}:9"), steps=2)
     errors = (raised("KeyError: 1", f"{tmp_path}/suite.py:4"),) if raised_too else ()
     child = story(2, code=77, agent=left, raised=errors, parent_pid=1)
