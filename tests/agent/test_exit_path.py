@@ -56,19 +56,19 @@ def test_signals_children_and_threads_are_recorded_with_their_lines(watch, versi
         if event.kind in KINDS
     ]
     assert [entry for entry in events if entry[0] not in ("thread", "alive-at-end")] == [
-        ("child", f"pid={popen} how=popen", [8, 26]),
+        ("child", f"pid={popen} how=popen reads=1", [8, 26]),
         ("kill", f"pid={popen} signal=15 how=terminate", [9, 26]),
         ("child-end", f"pid={popen} signal=15", []),
-        ("child", f"pid={second} how=process", [10, 26]),
+        ("child", f"pid={second} how=process reads=1", [10, 26]),
         ("kill", f"pid={second} signal=9 how=terminate", [11, 26]),
         ("child-end", f"pid={second} signal=9", []),
-        ("child", f"pid={process} how=process", [12, 26]),
+        ("child", f"pid={process} how=process reads=1", [12, 26]),
         ("child-end", f"pid={process} code=5", []),
         *(
             event
             for pid in forked
             for event in (
-                ("child", f"pid={pid} how=fork", [16, 26]),
+                ("child", f"pid={pid} how=fork reads=1", [16, 26]),
                 ("kill", f"pid={pid} signal=9 how=os.kill", [18, 26]),
                 ("child-end", f"pid={pid} signal=9", []),
             )
@@ -139,10 +139,12 @@ def test_a_shell_command_has_a_line_and_an_end_though_no_number(watch):
     assert run.returncode == 0
     agent = first(run)
     assert [(event.kind, event.text, [frame.line for frame in event.path]) for event in agent.events[:-1]] == [
-        ("child", "pid=0 how=system | exit 3; HF_TOKEN=[redacted]", [2]),
+        ("child", "pid=0 how=system reads=1 | exit 3; HF_TOKEN=[redacted]", [2]),
         ("child-end", "pid=0 code=3", []),
-        ("child", "pid=0 how=system | kill -9 $$", [3]),
+        ("child-read", "pid=0 how=system", [2]),
+        ("child", "pid=0 how=system reads=1 | kill -9 $$", [3]),
         ("child-end", "pid=0 signal=9", []),
+        ("child-read", "pid=0 how=system", [3]),
     ]
 
 
@@ -181,7 +183,7 @@ def test_a_job_that_forks_without_end_is_told_of_in_bounds(watch):
     kinds = [event.kind for event in parent.events]
     assert (kinds.count("child"), kinds.count("child-end"), parent.dropped_events) == (48, 25, 0)
     assert kinds.count("kill") == 8
-    assert parent.events[-3].text.endswith(" code=3")
+    assert parent.events[-4].text.endswith(" code=3")
     assert [event.text for event in parent.events[-2:]] == ["child=153 child-end-clean=176 kill-mild=192", ""]
 
 
