@@ -15,6 +15,7 @@ from diagnostics.analysis.fault_stacks import FaultReport, ThreadStack
 from diagnostics.analysis.job_facts import SentSignal, Stall
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.signatures import (
+    cuda_kernel_fails,
     data_worker_dies,
     gloo_sizes_differ,
     gpu_memory_runs_out,
@@ -32,9 +33,9 @@ from diagnostics.signatures import (
 )
 
 ALL = (
-    data_worker_dies, gloo_sizes_differ, gpu_memory_runs_out, host_memory_runs_out, import_fails, killed_by_oom_killer,
-    killed_from_outside, native_code_aborts, native_code_crashes, object_cannot_be_pickled, rank_leaves,
-    teardown_aborts, thread_dies, uncaught_exception,
+    cuda_kernel_fails, data_worker_dies, gloo_sizes_differ, gpu_memory_runs_out, host_memory_runs_out, import_fails,
+    killed_by_oom_killer, killed_from_outside, native_code_aborts, native_code_crashes, object_cannot_be_pickled,
+    rank_leaves, teardown_aborts, thread_dies, uncaught_exception,
 )  # fmt: skip
 
 
@@ -444,3 +445,39 @@ def test_a_connection_lost_to_a_worker_that_left_is_told_at_the_line_that_left(
         1, code=1, raised=(raised("ConnectionResetError: [Errno 104] Connection reset by peer", "main.py:13"),)
     )
     assert told(data_worker_dies.match(case(rank, worker))) == expected
+
+
+LATE = (
+    "torch.AcceleratorError: CUDA error: device-side assert triggered\nCUDA kernel errors might be asynchronously "
+    "reported at some other API call, so the stacktrace below might be incorrect."
+)
+KERNEL = "Indexing.cu:1553: indexSelectLargeIndex: block: [4,0,0] Assertion `srcIndex < srcSelectDimSize` failed.\n"
+
+
+def test_a_failed_kernel_is_told_with_its_assertion_and_the_line_only_as_where_it_was_noticed() -> None:
+    late = story(code=1, raised=(raised(LATE, "train.py:12"),), stderr=KERNEL)
+    found = cuda_kernel_fails.match(case(late))
+    assert found is not None
+    assert told(found) == ("python-exception", (0,), ("train.py:12",))
+    assert found.finding.title == (
+        "A CUDA kernel failed on rank 0 (device-side assert triggered); it was noticed at train.py:12, the kernel was "
+        "started there or before; its assertion: srcIndex < srcSelectDimSize"
+    )
+    assert found.finding.fix.text == (
+        "An index is not below the size that it picks from (labels, token ids, gather); "
+        "run it once with CUDA_LAUNCH_BLOCKING=1 for the exact line"
+    )
+    assert found.finding.fix.commands == ("ups-doctor run --backend-debug -- python train.py",)
+    assert found.finding.confidence == "likely"
+    blocking = story(code=1, raised=(raised(LATE.partition("\n")[0], "train.py:9"),), stderr=KERNEL)
+    exact = cuda_kernel_fails.match(case(blocking))
+    assert exact is not None
+    assert (exact.finding.confidence, exact.finding.fix.commands) == ("confirmed", ())
+
+
+@pytest.mark.parametrize("text", ["CUDA error: initialization error", "CUDA error: invalid device ordinal", "no CUDA"])
+def test_an_error_that_the_call_itself_tells_is_no_failed_kernel(text: str) -> None:
+    told_at_once = story(
+        code=1, raised=(raised(LATE.replace("CUDA error: device-side assert triggered", text), "a:1"),)
+    )
+    assert cuda_kernel_fails.match(case(told_at_once)) is None
