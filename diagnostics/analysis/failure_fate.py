@@ -13,10 +13,10 @@ from diagnostics.analysis.blame import ended_s, how_it_ended, interrupted_s, nam
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.hiding_scripts import hiding_script_lines
 from diagnostics.analysis.launch_scripts import MAKE
-from diagnostics.analysis.python_status import of_python
+from diagnostics.analysis.python_status import of_python, starts_conditionally
 from diagnostics.analysis.script_of_shell import command_of, script_of
 from diagnostics.analysis.shell_commands import SHELLS
-from diagnostics.analysis.shell_status import Fate, status_of
+from diagnostics.analysis.shell_status import Fate, is_conditional, status_of
 from diagnostics.analysis.teardown import is_teardown
 
 TEST_RUNNERS = frozenset(["pytest", "py.test", "nose2", "nosetests", "tox", "nox", "ctest", "bats"])
@@ -63,7 +63,9 @@ def _fate(case: Case, story: ProcessStory) -> FailureFate:
     if above is None:
         return FailureFate(story=story, fate=Fate.UNKNOWN)
     fate = _received(case, story, below, above)
-    if fate.fate is Fate.UNKNOWN and again:
+    if fate.fate is Fate.DROPPED:  # what is not told by its code may be told by a file that is missing
+        again = [one for one in again if _under_condition(case, one, above)]
+    if fate.fate is not Fate.HANDLED and again:
         return FailureFate(story=story, fate=Fate.HANDLED, how="the same program ran again, to a good end")
     return fate
 
@@ -122,6 +124,23 @@ def _by_script(case: Case, story: ProcessStory, below: ProcessStory, shell: Proc
     return FailureFate(
         story=story, fate=flow.fate, who="the script", how=flow.how, places=places, advice=_ADVICE["script"]
     )
+
+
+def _under_condition(case: Case, story: ProcessStory, top: ProcessStory) -> bool:
+    """Whether `story` was started, below `top`, in a branch that is not always taken."""
+    below, above = story, case.of_pid(story.parent_pid)
+    for _ in range(len(case.processes)):
+        if above is None:
+            return False
+        script = script_of(case, above)
+        if script is not None and any(map(is_conditional, command_of(script, below))):
+            return True
+        if starts_conditionally(case, above, below):
+            return True
+        if above.pid == top.pid:
+            return False
+        below, above = above, case.of_pid(above.parent_pid)
+    return False
 
 
 def _test_runner(case: Case, above: ProcessStory | None) -> ProcessStory | None:

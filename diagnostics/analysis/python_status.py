@@ -58,6 +58,24 @@ def of_python(case: Case, parent: ProcessStory, child: ProcessStory) -> StatusFl
     return StatusFlow(fate=Fate.DROPPED, places=places, how="its parent never looked at the code")
 
 
+def starts_conditionally(case: Case, parent: ProcessStory, child: ProcessStory) -> bool:
+    """Whether `parent` started `child` in a branch or a handler of its own source."""
+    started = _started(parent, child)
+    if started is None or parent.agent is None:
+        return False
+    frames = user_frames(started.path, agent_folder=parent.agent.agent_folder)
+    return any(_in_branch(case.sources.file(frame.file), frame.line) for frame in frames)
+
+
+def _in_branch(source: SourceFile, line: int) -> bool:
+    for node in walk(source.tree) if source.tree is not None else ():
+        if isinstance(node, (ast.If, ast.IfExp, ast.BoolOp, ast.ExceptHandler, ast.While)) and spans(node, line):
+            is_main = isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+            if not is_main:
+                return True
+    return False
+
+
 def _started(parent: ProcessStory, child: ProcessStory) -> Event | None:
     """Returns the event of the call that started `child`; os.system does not know the pid of its shell."""
     events = [one for one in parent.agent.events if one.kind == "child"] if parent.agent is not None else []

@@ -10,7 +10,7 @@ from diagnostics.analysis.case import Case
 from diagnostics.analysis.shell_status import Fate, StatusFlow
 from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.try_blocks import catching, goes_on_raising, hiding_line, spans
+from diagnostics.analysis.try_blocks import catching, ends_in_raise, goes_on_raising, hiding_line, spans
 
 # Functions and methods that only say something; methods of loggers, traceback and warnings among them.
 _SAYING = frozenset(
@@ -32,7 +32,7 @@ def what_became_of(case: Case, frames: Sequence[Frame]) -> StatusFlow:
                               by_exception=True)  # fmt: skip
         if block is None or goes_on_raising(block):
             continue
-        if all(_says_only(handler.body) for handler in block.handlers if not _raises(handler)):
+        if all(_says_only(handler.body) for handler in block.handlers if not ends_in_raise(handler.body)):
             place = case.line(Frame(file=frame.file, line=hiding_line(block), function=""))
             return StatusFlow(fate=Fate.DROPPED, places=(place, case.line(frame)), how="its handler only says so",
                               by_exception=True)  # fmt: skip
@@ -53,10 +53,6 @@ def _suppressing(source: SourceFile, line: int) -> ast.With | None:
 def _is_suppress(item: ast.withitem) -> bool:
     call = item.context_expr
     return isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] == "suppress"
-
-
-def _raises(handler: ast.ExceptHandler) -> bool:
-    return any(isinstance(node, ast.Raise) for node in walk(handler))
 
 
 def _says_only(statements: Sequence[ast.stmt]) -> bool:

@@ -55,6 +55,13 @@ def status_of(ran: Ran, script: Sequence[Ran], *, killed: bool = False) -> Statu
     return _Flow(script, killed=killed).of(ran, 0)
 
 
+def is_conditional(ran: Ran) -> bool:
+    """Whether a command stands in a branch, or behind `&&` or `||`."""
+    branch = any(around.kind in ("if", "case", "while", "until") for around in ran.around)
+    behind = any(_position(ran, block.statements[block.index])[0] > 0 for block in ran.blocks)
+    return branch or behind or (ran.outer is not None and is_conditional(ran.outer))
+
+
 class _Flow:
     def __init__(self, script: Sequence[Ran], *, killed: bool) -> None:
         self.script = script

@@ -56,7 +56,7 @@ def hiding_line(block: ast.Try) -> int:
 
 def goes_on_raising(block: ast.Try) -> bool:
     """Whether every handler ends in a raise or an exit with an error: then nothing is hidden."""
-    return bool(block.handlers) and all(_raises(handler.body) for handler in block.handlers)
+    return bool(block.handlers) and all(ends_in_raise(handler.body) for handler in block.handlers)
 
 
 def trainers(sources: Iterable[SourceFile]) -> frozenset[str]:
@@ -98,7 +98,7 @@ def swallowing(source: SourceFile, trained_by: frozenset[str]) -> tuple[ast.Try,
         node
         for node in nodes
         if isinstance(node, ast.Try)
-        and any(_is_broad(handler) and not _raises(handler.body) for handler in node.handlers)
+        and any(_is_broad(handler) and not ends_in_raise(handler.body) for handler in node.handlers)
     ]
     around = [node for node in broad if any(_trains(one, trained_by) for one in (*node.body, *node.orelse))]
     inside = [node for node in broad if node not in around and in_training_loop(source, node.lineno, trained_by)]
@@ -162,7 +162,8 @@ def _leaves(statements: list[ast.stmt]) -> bool:
     return any(True for statement in statements for _ in _leaving(statement))
 
 
-def _raises(statements: list[ast.stmt]) -> bool:
+def ends_in_raise(statements: list[ast.stmt]) -> bool:
+    """Whether a block ends in a raise, or in an exit with an error."""
     last = statements[-1] if statements else None
     if isinstance(last, ast.Raise):
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -137,3 +138,23 @@ def test_the_same_command_that_ran_again_to_a_good_end_made_it_good_whoever_look
     other = story(3, began_s=3.5, at_s=9.0, agent=agent(steps=9), argv=("python", "train.py", "--small"))
     assert fate(job(tmp_path, "Popen(x)", others=(again,)))[0] is Fate.HANDLED
     assert fate(job(tmp_path, "Popen(x)", others=(other,)))[0] is Fate.DROPPED
+
+
+def test_another_run_that_stands_under_a_condition_answers_what_no_code_told(tmp_path: Path) -> None:
+    other = story(3, began_s=3.5, at_s=9.0, agent=agent(steps=9), argv=("python", "train.py", "--small"))
+    for source, expected in (
+        ("Popen(x)\nif not Path('model.pt').exists():\n    Popen(y)", Fate.HANDLED),
+        ("Popen(x)\nif __name__ == '__main__':\n    Popen(y)", Fate.DROPPED),
+    ):
+        file = f"{tmp_path}/launch.py"
+        second = event("child", "pid=3 how=popen reads=1 | python train.py --small", f"{file}:3")
+        made = job(tmp_path, source, others=(other,))
+        parent = made.processes[0]
+        both = replace(parent, agent=agent(*parent.agent.events, second))
+        assert fate(case(both, *made.processes[1:], code=0, cwd=tmp_path))[0] is expected
+
+
+def test_a_handler_that_tells_one_failure_from_another_is_an_answer(tmp_path: Path) -> None:
+    handler = "except Exception as error:\n    if 'known' not in str(error):\n        raise\n    print('again')"
+    source = f"try:\n    run(x)\n{handler}"
+    assert fate(job(tmp_path, source, ("raised", 2)))[0] is Fate.HANDLED
