@@ -22,7 +22,7 @@ from diagnostics.attach_look import Looked, LookOptions, look_at
 from diagnostics.attach_view import folder_of, world_size_of
 from diagnostics.capture import keep_json, snapshot
 from diagnostics.capture_sources import collect_sources
-from diagnostics.diagnose import diagnose
+from diagnostics.diagnosis_in_time import diagnose_in_time
 from diagnostics.errors import DoctorError
 from diagnostics.machine.process_table import TableRow, environment_of, started_ns, uses_torch
 from diagnostics.record_files import read_bytes
@@ -83,7 +83,7 @@ def attach(pid: int, *, seconds: float, report_dir: Path | None, show: Callable[
     if gaps:
         _write_facts(place, replace(facts, missing=(*facts.missing, *gaps)))
     show("diagnosing")
-    report = diagnose(place.folder, provisional=True)
+    report = diagnose_in_time(place.folder, provisional=True)
     return Attached(report=report, looked=looked, folder=place.folder, problem=place.problem)
 
 

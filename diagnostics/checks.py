@@ -107,6 +107,8 @@ class Thresholds:
     data_deadline_s: float = 60.0  # cache scan, or ranks that open and read the data
     model_deadline_s: float = 120.0
     dry_run_deadline_s: float = 180.0
+    signature_deadline_s: float = 20.0  # one known failure, looked for in a record; the slowest was seen to take 2 s
+    diagnosis_deadline_s: float = 120.0  # all of them, reading and the report
     max_data_wait_share: float = 0.3  # of a step; above, the GPUs wait for the data
     min_free_disk_bytes: int = 1 << 30
     min_free_memory_bytes: int = 1 << 30

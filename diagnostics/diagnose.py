@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -18,7 +18,7 @@ from diagnostics.errors import DoctorError, UsageError, from_os_error
 from diagnostics.findings import Confidence
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record import RunRecord
-from diagnostics.record_files import read_text
+from diagnostics.record_files import read_output
 from diagnostics.registry import BrokenPlugin, discover
 from diagnostics.report import write_whole
 from diagnostics.report_filling import fill_report
@@ -28,6 +28,29 @@ from diagnostics.verdict import decide, exit_of
 
 NOTHING_IN_LOGS = "no failure stands in these logs, which does not prove that there was none"
 FROM_LOGS = "no record: all this is read from log files, so nothing is more than likely"
+
+
+@dataclass(slots=True)
+class Asking:
+    """What is known of the signatures' answers before and while they are asked; see diagnosis_in_time.py."""
+
+    answers: Mapping[str, Match | None] = field(default_factory=dict)  # by code, from an earlier attempt
+    left_out: Mapping[str, str] = field(default_factory=dict)  # by code: why it is not asked again
+    closed: str = ""  # why no further one is asked
+    tell: Callable[[str, str, Match | None], None] = lambda what, code, match: None  # "asking" or "answered"
+
+    def why_not(self, code: str) -> str:
+        """Why this signature is not asked; "" where it is."""
+        return "" if code in self.answers else self.left_out.get(code, self.closed)
+
+    def ask(self, module: ModuleType, case: Case) -> Match | None:
+        """Returns its answer. Raises what it raises."""
+        if module.CODE in self.answers:
+            return self.answers[module.CODE]
+        self.tell("asking", module.CODE, None)
+        match: Match | None = module.match(case)
+        self.tell("answered", module.CODE, match)
+        return match
 
 
 def diagnose(
@@ -43,7 +66,9 @@ def diagnose(
     return report
 
 
-def examine(folder: Path, *, provisional: bool = False, strict: bool = False) -> RunReport:
+def examine(
+    folder: Path, *, provisional: bool = False, strict: bool = False, asking: Asking | None = None
+) -> RunReport:
     """Returns the report about the job whose report or record folder this is. Raises DoctorError for no record."""
     began = time.monotonic()
     record = RunRecord.load(record_folder(folder))
@@ -55,23 +80,23 @@ def examine(folder: Path, *, provisional: bool = False, strict: bool = False) ->
         )
     provisional |= record.job is not None and record.job.ended_by == ATTACHED
     case = case_of(record, ended=not provisional)
-    return _report(case, record, began, provisional=provisional, strict=strict)
+    return _report(case, record, began, provisional=provisional, strict=strict, asking=asking)
 
 
-def examine_logs(files: Sequence[Path]) -> RunReport:
+def examine_logs(files: Sequence[Path], *, asking: Asking | None = None) -> RunReport:
     """Returns what the logs of a job that nobody watched support, at most likely. Raises UsageError, DoctorError."""
     began = time.monotonic()
     texts = {}
     for file in files:
         try:
-            texts[str(file)] = read_text(file)
+            texts[str(file)] = read_output(file)
         except AgentFileError as error:
             raise UsageError(f"{file}: {error}", hint="name the log files of the job") from error
         except OSError as error:
             raise from_os_error(error, action="cannot read the log", path=file) from error
     case = log_case(texts, str(Path.cwd()))
     record = RunRecord(folder=Path(), agents=(), faults={}, unreadable=())
-    report = _report(case, record, began, surest=Confidence.LIKELY, gaps=(FROM_LOGS,))
+    report = _report(case, record, began, surest=Confidence.LIKELY, gaps=(FROM_LOGS,), asking=asking)
     if report.outcome is not JobOutcome.OK:
         return report
     return replace(report, confidence=Confidence.POSSIBLE, notes=(*report.notes, NOTHING_IN_LOGS))
@@ -110,8 +135,9 @@ def case_of(record: RunRecord, *, ended: bool = True) -> Case:
     return build_case(material, ended=ended)
 
 
-def ask(case: Case, *, running: bool = False) -> tuple[list[Match], list[str]]:
+def ask(case: Case, *, running: bool = False, asking: Asking | None = None) -> tuple[list[Match], list[str]]:
     """Returns what the signatures say about the case, and which of them could not be asked, in words."""
+    asking = asking or Asking()
     broken: list[BrokenPlugin] = []
     plugins: Mapping[str, ModuleType] = discover(signatures, broken=broken)
     troubles = [f"signature {one.name}: {type(one.error).__name__}: {one.error}" for one in broken]
@@ -120,8 +146,11 @@ def ask(case: Case, *, running: bool = False) -> tuple[list[Match], list[str]]:
     for code, module in plugins.items():
         if module.EXAMINES not in wanted:
             continue
+        if why := asking.why_not(code):
+            troubles.append(f"signature {code} {module.NAME}: {why}")
+            continue
         try:
-            match: Match | None = module.match(case)
+            match = asking.ask(module, case)
         except Exception as error:  # a signature that crashes costs its own answer, never the report
             troubles.append(f"signature {code} {module.NAME}: {type(error).__name__}: {error}")
             continue
@@ -139,8 +168,9 @@ def _report(
     strict: bool = False,
     surest: Confidence = Confidence.CONFIRMED,
     gaps: Sequence[str] = (),
+    asking: Asking | None = None,
 ) -> RunReport:
-    matches, troubles = ask(case, running=provisional)
+    matches, troubles = ask(case, running=provisional, asking=asking)
     decision = decide(case, [_at_most(surest, match) for match in matches])
     return fill_report(
         case,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from diagnostics.analysis.stall_rule import Judgement
 from diagnostics.capture import snapshot
 from diagnostics.capture_cores import cores
 from diagnostics.capture_sources import collect_sources
-from diagnostics.diagnose import diagnose
+from diagnostics.diagnosis_in_time import diagnose_in_time
 from diagnostics.hang_watch import HangWatch
 from diagnostics.job_facts_file import JobFactsFile
 from diagnostics.machine.job_streams import JobStreams
@@ -28,6 +29,8 @@ from diagnostics.verdict_words import headline
 MOST_SNAPSHOTS = 3  # after deaths; a job whose helpers fail by design is not looked at again and again
 SNAPSHOT_S = 5.0
 CORES_S = 12.0
+SOURCES_S = 60.0  # up to 200 files of half a megabyte, secrets hidden, on a disk of another machine
+JOIN_S = 0.1  # between two looks whether somebody asks to stop
 LOOK_S = 0.25
 PROVISIONAL_S = 30.0  # a report about a stall that goes on is made again after this time
 
@@ -45,8 +48,10 @@ class JobCaptures:
         *,
         kill: bool,
         now: Callable[[], float],
+        stop_asked: Callable[[], bool] = lambda: False,
     ) -> None:
         self._place, self._file, self._say, self._kill = place, file, say, kill
+        self._stop_asked = stop_asked
         self._hangs = HangWatch(place, now, self._note)
         self._around: Surroundings | None = None
         self._progress = None if waits_for_orders(tuple(command)) else Progress(place.agents, stall_timeout_s)
@@ -122,7 +127,8 @@ class JobCaptures:
         self._join(SNAPSHOT_S)
         dead = {member.pid: Path(member.cwd or "/") for member in self._dumped}
         if dead:
-            self._guard("cores", lambda: self._note(cores(dead, self._place.record, self._file.started_ns, CORES_S)))
+            self._begin(lambda: self._note(cores(dead, self._place.record, self._file.started_ns, CORES_S)))
+            self._join(CORES_S + SNAPSHOT_S)
         if self._around is not None:
             around = self._around
             self._guard("surroundings", lambda: self._take_last_facts(around, pids))
@@ -130,7 +136,10 @@ class JobCaptures:
 
     def keep_sources(self, argvs: Sequence[Sequence[str]]) -> None:
         """Copies the user's files that are named in call paths and command lines."""
-        self._guard("sources", lambda: self._note(collect_sources(self._place.record, Path.cwd(), argvs)))
+        begun = self._begin(lambda: self._note(collect_sources(self._place.record, Path.cwd(), argvs)))
+        self._join(SOURCES_S)
+        if not begun or (self._work is not None and self._work.is_alive()):
+            self._note([Missing(what="sources", why="they were not all copied in time")])
 
     def close(self) -> None:
         """Ends what watches the machine."""
@@ -211,7 +220,7 @@ class JobCaptures:
         self._snapshot(living, "stall")
         if streams is not None:
             streams.write_copies(SNAPSHOT_S)
-        report = diagnose(self._place.folder, provisional=True)
+        report = diagnose_in_time(self._place.folder, provisional=True)
         if headline(report) != self._said:  # once, however long the stall goes on
             self._said = headline(report)
             self._say(f"ups-doctor: {self._said} See {self._place.folder / 'report.md'}")
@@ -246,8 +255,10 @@ class JobCaptures:
         return True
 
     def _join(self, deadline_s: float) -> None:
-        if self._work is not None:
-            self._work.join(deadline_s)
+        """Waits for the work, not longer than until somebody asks to stop."""
+        until = time.monotonic() + deadline_s
+        while self._work is not None and self._work.is_alive() and time.monotonic() < until and not self._stop_asked():
+            self._work.join(JOIN_S)
 
     def _guard(self, what: str, work: Callable[[], None]) -> None:
         """Does `work`; whatever goes wrong in it is a gap in the record and no trouble for the job."""

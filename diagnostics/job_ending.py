@@ -20,6 +20,7 @@ class Ending:
         self.is_on = False
         self._steps: list[tuple[float, signal.Signals]] = []
         self._over_at = float("inf")
+        self._hurried = False
 
     @property
     def is_over(self) -> bool:
@@ -43,8 +44,14 @@ class Ending:
 
     def hurry(self) -> None:
         """Makes the next signal due at once, and the following one a second later."""
+        self._hurried = True
         now = time.monotonic()
         self._steps = [(now + index, number) for index, (_, number) in enumerate(self._steps)]
+
+    def hurry_once(self) -> None:
+        """Hurries where nobody has asked to before."""
+        if not self._hurried:
+            self.hurry()
 
     def next_signal(self) -> signal.Signals | None:
         """Returns the signal that is due now; each once, but SIGKILL until nothing is left."""

@@ -30,6 +30,7 @@ AGENT_LOOK_S = 0.05  # at the earliest again, however many processes start
 LOOK_SHARE = 0.004  # of one CPU
 SAME_INTERRUPT_S = 0.3  # a Ctrl-C that reaches us twice is one
 BACKGROUND_LOOK_S = 0.25
+HURRIED_DRAIN_S = 0.5  # for the end of the output
 LEFTOVER_S = 0.5  # what is about to end by itself: resource trackers, ranks that lost their launcher
 
 
@@ -60,7 +61,9 @@ class JobWatch:
             started_ns=time.time_ns(),
             python=sys.executable,
         )
-        self._captures = JobCaptures(place, self.file, stall_timeout_s, self._command, say, kill=kill, now=self._now)
+        self._captures = JobCaptures(
+            place, self.file, stall_timeout_s, self._command, say, kill=kill, now=self._now,
+            stop_asked=signals.stop_asked)  # fmt: skip
         self._poll = select.epoll()
         self._ending = Ending()
         self._argvs: list[Sequence[str]] = []
@@ -192,15 +195,14 @@ class JobWatch:
     def _step(self, longest_s: float) -> None:
         """Waits for the next event and takes it."""
         for fd, _ in self._poll.poll(max(0.0, min(longest_s, self._next_look - self._now()))):
-            if fd == self._signals.fd:
-                for number in self._signals.take():
-                    self._take_signal(number)
-            elif fd == self._new_agents.fd:
+            if fd == self._new_agents.fd:
                 self._new_agents.clear()  # a Python process has started
                 self._next_look = min(self._next_look, max(self._now(), self._looked_at + AGENT_LOOK_S))
             elif self._tree.owns(fd) and (ended := self._tree.ended(fd)) is not None:
                 self._captures.ended(ended, self._tree)
                 self._look_apart = 0.0
+        for number in self._signals.take():
+            self._take_signal(number)
         if self._now() >= self._next_look:
             self._look()
         if self._terminal.is_given and self._terminal.size_changed():
@@ -249,10 +251,13 @@ class JobWatch:
         self._interrupted_at = now
         if self._ending.is_on:
             self._ending.hurry()
+            self._signals.hurry()
         elif self._tree.root.ended_s is None or self._in_background:
             self._begin_ending("interrupt", number)
             if number == signal.SIGINT:
                 self._say("ups-doctor: Ctrl-C was passed on to the job; once more ends it at once")
+        else:  # it is over: what it has left is ended at once
+            self._signals.hurry()
 
     def _begin_ending(self, why: str, number: signal.Signals) -> None:
         self.file.set(ended_by=why)
@@ -316,7 +321,9 @@ class JobWatch:
             self._captures.leftovers(self._tree)
             self._sending.why = "leftover"
             self._ending.begin_with(signal.SIGTERM)
-        while self._tree.living() and not self._ending.is_over:
+        while self._tree.living() and not self._ending.is_over and not self._signals.is_over():
+            if self._signals.end_by_s is not None:
+                self._ending.hurry_once()
             self._next_look = min(self._next_look, self._now() + FIRST_LOOK_S)
             self._step(0.05)
         stubborn = self._tree.living()
@@ -343,6 +350,7 @@ class JobWatch:
 
     def _drain_limit(self) -> float | None:
         """Returns how long the end of the output may take: for ever, unless somebody asked to stop."""
-        interrupted = any(number in INTERRUPTS for number in self._signals.take())
-        self._ending.is_on |= interrupted
+        self._signals.until_s()
+        if self._signals.end_by_s is not None:
+            return HURRIED_DRAIN_S
         return 2.0 if self._ending.is_on else None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from diagnostics import redact
+from diagnostics.analysis.long_lines import clipped_lines
 
 MAX_BYTES = 3 << 20  # of all processes' own copies together: secrets are looked for in each of them
 LEAST_BYTES = 4 << 10  # of each one
@@ -44,7 +45,7 @@ def _shortened(head: bytes, tail: bytes, left_out: int, most: int) -> tuple[byte
 
 def _text(head: bytes, tail: bytes, left_out: int) -> str:
     gap = f"\n... {left_out} bytes left out ...\n" if left_out else ""
-    return redact.text(head.decode("utf-8", "replace") + gap + tail.decode("utf-8", "replace"))
+    return redact.text(clipped_lines(head.decode("utf-8", "replace") + gap + tail.decode("utf-8", "replace")))
 
 
 def _write(path: Path, text: str) -> None:

@@ -21,9 +21,10 @@ from diagnostics.analysis.flight_record import FlightEntry, flight_from_json
 from diagnostics.analysis.job_facts import JobFacts
 from diagnostics.analysis.thread_frames import ProcessFrames, frames_from_json
 from diagnostics.errors import DoctorError, from_os_error
-from diagnostics.record_files import MAX_FILES, names_in, read_bytes, read_job, read_json, read_text
+from diagnostics.record_files import MAX_FILES, names_in, read_bytes, read_job, read_json, read_output, read_text
 
 SOURCE_INDEX = "index.json"  # in sources/: {"/the/path/it/had.py": "name of the copy"}
+MACHINE_WRITTEN = (".json", ".jsonl")  # captures whose lines are values; all else is what programs wrote
 AGENT_SITE = Path(__file__).parent / "agent" / "site"
 
 
@@ -78,7 +79,8 @@ class RunRecord:
         for part, kept in texts.items():
             for name in names_in(folder / part):
                 try:
-                    kept[name] = read_text(folder / part / name)
+                    read = read_text if name.endswith(MACHINE_WRITTEN) else read_output
+                    kept[name] = read(folder / part / name)
                 except (AgentFileError, OSError) as error:
                     unreadable.append(Unreadable(name=f"{part}/{name}", reason=str(error)))
         flights, entries, frames = _answers(agents_folder(folder), unreadable)

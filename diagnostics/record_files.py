@@ -12,6 +12,7 @@ from typing import Any
 from diagnostics.analysis import job_facts
 from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.job_facts import JobFacts
+from diagnostics.analysis.long_lines import clipped_lines
 
 MAX_FILE_BYTES = 64 << 20  # an agent's file has less than 1 MiB
 MAX_TEXT_BYTES = 4 << 20  # of output: the first and the last half
@@ -67,6 +68,11 @@ def read_job(path: Path) -> tuple[JobFacts | None, str]:
         return None, ""
     except (AgentFileError, OSError, ValueError) as error:
         return None, str(error)
+
+
+def read_output(path: Path) -> str:
+    """Returns what programs wrote, as `read_text` does, in lines of bounded length. Raises AgentFileError, OSError."""
+    return clipped_lines(read_text(path))
 
 
 def names_in(folder: Path) -> tuple[str, ...]:

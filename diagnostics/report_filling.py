@@ -50,7 +50,7 @@ def fill_report(
     lateness = _seconds_since(case, now_s)
     here = lateness is not None and lateness < JUST_NOW_S
     return RunReport(
-        doctor_version=_version(),
+        doctor_version=doctor_version(),
         provisional=provisional,
         outcome=decision.outcome,
         failure_class=decision.failure_class,
@@ -171,7 +171,8 @@ def _started(started_ns: int) -> str:
     return moment.isoformat(timespec="seconds") if started_ns > 0 else ""
 
 
-def _version() -> str:
+def doctor_version() -> str:
+    """Returns this program's version."""
     try:
         return version("ups-doctor")
     except PackageNotFoundError:

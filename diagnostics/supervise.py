@@ -17,13 +17,14 @@ from pathlib import Path
 from diagnostics import redact
 from diagnostics.analysis.job_facts import Missing
 from diagnostics.capture import keep_text
-from diagnostics.diagnose import diagnose
+from diagnostics.diagnosis_in_time import Haste, diagnose_in_time
 from diagnostics.errors import DoctorError
 from diagnostics.job_signals import JobSignals
 from diagnostics.job_start import NotStartedError
 from diagnostics.job_watch import JobWatch
 from diagnostics.run_folder import RunFolder, open_run_folder
 from diagnostics.run_summary import summary_lines
+from diagnostics.short_report import write_short_report
 
 BROKEN_EXIT = 70
 
@@ -68,8 +69,10 @@ def watch(command: Sequence[str], options: WatchOptions) -> int:
             code = error.exit_code
             _say(f"ups-doctor: {error}")
         _complete(place, watch)
-        code = _report(place, options, code, watch)
-        signals.take()  # a late Ctrl-C: the job has ended, and the report is there
+        code = _report(place, options, code, watch, signals)
+        if signals.until_s() is not None:  # what was cut short leaves no halves
+            for part in place.record.rglob(".*.part"):
+                part.unlink(missing_ok=True)
     return code
 
 
@@ -85,13 +88,14 @@ def _complete(place: RunFolder, watch: JobWatch) -> None:
         )
 
 
-def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: JobWatch) -> int:
+def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: JobWatch, signals: JobSignals) -> int:
     shown = _shown(place.folder)
     try:
-        report = diagnose(place.folder, strict=options.strict)
+        haste = Haste(until_s=signals.until_s, wake=(signals.fd,))
+        report = diagnose_in_time(place.folder, strict=options.strict, haste=haste)
     except (DoctorError, OSError) as error:
         _say(f"ups-doctor: no report: {error}; the record is in {shown}/record")
-        return job_code
+        return write_short_report(place.folder, job_code, str(error))
     except Exception:  # a fault of ours is never the job's
         keep_text(place.folder / "doctor-error.txt", redact.text(traceback.format_exc()))
         _say(f"ups-doctor: the diagnosis failed, see {shown}/doctor-error.txt; the record is in {shown}/record")

@@ -165,14 +165,14 @@ def _fits(item: Any, annotation: str) -> bool:
 
 
 def _value(name: str, item: Any, annotation: str) -> Any:
+    wanted = int if "int" in annotation else str
     if isinstance(item, list):
         if name in _PARTS:
             return tuple(filter(None, (_part(_PARTS[name], one) for one in item)))
-        return tuple(one for one in item if isinstance(one, str))
+        return tuple(one for one in item if isinstance(one, wanted) and not isinstance(one, bool))
     if isinstance(item, Mapping):
         if name in _PARTS:
             return _part(_PARTS[name], item)
-        wanted = int if "int" in annotation else str
         return {str(key): one for key, one in item.items() if isinstance(one, wanted)}
     return item
 

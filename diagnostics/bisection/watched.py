@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from diagnostics.bisection.case import Case
-from diagnostics.diagnose import examine
+from diagnostics.diagnosis_in_time import examine_in_time
 from diagnostics.errors import DoctorError
 from diagnostics.run_report import RunReport
 
@@ -52,7 +52,7 @@ def watched_command(
 
 def _seen(folder: Path) -> RunReport | None:
     try:
-        return examine(folder)
+        return examine_in_time(folder)
     except DoctorError:  # the watch was ended before it had a record
         return None
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from diagnostics.diagnose import examine, examine_logs, write_report
+from diagnostics.diagnose import write_report
+from diagnostics.diagnosis_in_time import examine_in_time
 from diagnostics.errors import UsageError, from_os_error
 from diagnostics.matches import JobOutcome
 from diagnostics.record import make_record_folder
@@ -53,7 +54,7 @@ def command(
         raise UsageError(
             "diagnose needs a FOLDER or --log FILE...", hint="for example: ups-doctor diagnose reports/20260301-run"
         )
-    report = examine_logs(logs) if folder is None else examine(folder)
+    report = examine_in_time(folder, logs)
     place = _write(report, folder, report_dir)
     if as_json:
         click.echo(json_text(report), nl=False)

@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -103,7 +104,7 @@ class JobStreams:
         while not self._finished:
             limit = deadline_s()
             if limit is not None and time.monotonic() - started > limit:
-                self._relay.kill()
+                os.killpg(self._relay.pid, signal.SIGKILL)  # its session, and so the keeper it may have started
                 break
             if self._wait_for("finished", time.monotonic() + 0.2) is None:
                 break

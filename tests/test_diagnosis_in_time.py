@@ -1,0 +1,171 @@
+"""A diagnosis ends in time, whatever gets stuck in it, and says what the others said."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from diagnostics import diagnose as engine
+from diagnostics.analysis.case import Case
+from diagnostics.checks import Thresholds
+from diagnostics.diagnosis_in_time import CLOSED, Haste, NoDiagnosisError, diagnose_in_time, examine_in_time
+from diagnostics.errors import UsageError
+from diagnostics.matches import Examines, Match
+from diagnostics.short_report import write_short_report
+
+LOG = """\
+Traceback (most recent call last):
+  File "train.py", line 3, in main
+    raise KeyError("sample_17")
+KeyError: 'sample_17'
+"""
+SOON = Thresholds(signature_deadline_s=0.5, diagnosis_deadline_s=20.0)
+
+
+def loops_in_python(case: Case) -> Match | None:
+    while True:
+        with suppress(BaseException):  # as code that catches everything does
+            time.sleep(0.001)
+
+
+def loops_in_c(case: Case) -> Match | None:
+    re.search(r"(?:[^\n]*[^\n]*)*x$", "a" * 60 + "\n")
+    raise AssertionError("this pattern comes to no end")
+
+
+def dies(case: Case) -> Match | None:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return None
+
+
+def says_nothing(case: Case) -> Match | None:
+    return None
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "train.log"
+    path.write_text(LOG)
+    return path
+
+
+@pytest.fixture
+def with_signature(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Case], Match | None]], None]:
+    """Adds a signature that is asked before all others."""
+    real = engine.discover
+
+    def add(match: Callable[[Case], Match | None]) -> None:
+        twin = SimpleNamespace(CODE="D000", NAME="twin", EXAMINES=Examines.ANY, match=match)
+
+        def discover(package: Any, **rest: Any) -> dict[str, Any]:
+            return {"D000": twin, **real(package, **rest)}
+
+        monkeypatch.setattr(engine, "discover", discover)
+
+    return add
+
+
+@pytest.mark.parametrize("stuck", [loops_in_python, loops_in_c])
+def test_a_signature_that_never_answers_is_named_and_the_verdict_of_the_others_stands(
+    log: Path, with_signature: Any, stuck: Any
+) -> None:
+    with_signature(stuck)
+    began = time.monotonic()
+    report = examine_in_time(None, [log], limits=SOON)
+    assert time.monotonic() - began < SOON.diagnosis_deadline_s
+    assert (report.failure_class, report.location) == ("python-exception", "train.py:3")
+    (gap,) = [one for one in report.not_captured if "D000" in one]
+    assert re.fullmatch(r"signature D000 twin: no answer within \d+\.\d s", gap)
+
+
+def test_a_signature_that_takes_the_process_with_it_is_named_too(log: Path, with_signature: Any) -> None:
+    with_signature(dies)
+    report = examine_in_time(None, [log], limits=SOON)
+    assert report.failure_class == "python-exception"
+    assert "signature D000 twin: it died of SIGKILL" in report.not_captured
+
+
+def test_the_healthy_twin_leaves_no_gap_and_the_report_is_that_of_a_diagnosis_without_limits(
+    log: Path, with_signature: Any
+) -> None:
+    with_signature(says_nothing)
+    report = examine_in_time(None, [log])
+    plain = engine.examine_logs([log])
+    assert report.not_captured == plain.not_captured
+    assert (report.findings, report.timeline, report.ranks) == (plain.findings, plain.timeline, plain.ranks)
+
+
+def test_an_error_of_the_diagnosis_reaches_the_caller_as_it_was(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UsageError, match="not a regular file") as caught:
+        examine_in_time(None, [tmp_path / "pipe"])
+    assert caught.value.hint == "name the log files of the job"
+
+
+def test_a_fault_of_ours_is_raised_with_its_traceback(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError("of ours")
+
+    monkeypatch.setattr(engine, "decide", broken)
+    with pytest.raises(RuntimeError, match="ZeroDivisionError: of ours"):
+        examine_in_time(None, [log])
+
+
+def test_who_is_in_haste_gets_what_was_said_until_then(log: Path, with_signature: Any, tmp_path: Path) -> None:
+    with_signature(loops_in_python)
+    record = tmp_path / "report" / "record"
+    record.mkdir(parents=True)
+    (record / "job.json").write_text('{"command": ["x"], "cwd": "/", "started_ns": 1, "exit_code": 1, "ended_s": 1.0}')
+    reading, writing = os.pipe()
+    asked_s: list[float] = []
+
+    def ask() -> None:
+        asked_s.append(time.monotonic())
+        os.write(writing, b"x")
+
+    def until_s() -> float | None:
+        return asked_s[0] + 3.0 if asked_s else None
+
+    timer = threading.Timer(0.5, ask)
+    timer.start()
+    report = diagnose_in_time(tmp_path / "report", haste=Haste(until_s=until_s, wake=(reading,)))
+    assert time.monotonic() < asked_s[0] + 3.0
+    gaps = [one for one in report.not_captured if one.startswith("signature ")]
+    assert gaps[0].startswith("signature D000 twin: no answer within ")
+    assert len(gaps) > 20
+    assert {one.partition(": ")[2] for one in gaps[1:]} == {CLOSED}
+    assert '"schema": 1' in (tmp_path / "report" / "report.json").read_text()
+    timer.join()
+
+
+def test_reading_that_comes_to_no_end_is_one_sentence_and_a_short_report_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = tmp_path / "record"
+    record.mkdir()
+    (record / "job.json").write_text(
+        '{"command": ["train"], "cwd": "/", "started_ns": 1, "exit_code": -6, "ended_by": "deadlock",'
+        ' "proved": [{"began_s": 1.0, "proved_s": 2.0, "ranks": [0, 1]}]}'
+    )
+    monkeypatch.setattr(engine, "case_of", lambda *_, **__: time.sleep(600))
+    with pytest.raises(NoDiagnosisError, match="came to no end"):
+        diagnose_in_time(tmp_path, limits=Thresholds(diagnosis_deadline_s=0.5))
+    assert write_short_report(tmp_path, 1, "the diagnosis came to no end in time") == 124
+    page = (tmp_path / "report.md").read_text()
+    assert "ranks 0, 1 waited for each other for ever: that was proved while the job ran" in page
+
+
+def test_a_provisional_report_is_not_replaced_by_a_short_one(tmp_path: Path) -> None:
+    (tmp_path / "report.md").write_text("what was seen before")
+    assert write_short_report(tmp_path, 7, "why") == 7
+    assert (tmp_path / "report.md").read_text() == "what was seen before"
