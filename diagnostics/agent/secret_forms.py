@@ -8,6 +8,7 @@ time that grows with the line's length, not with its square.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 from .hiding import HIDDEN
 from .secret_literals import bare, group, joined, quoted, whole
@@ -38,6 +39,8 @@ _FIRST = re.compile(r"\s{0,80}(?:-\s)?[\"']?[\w.-]{1,128}[\"']?\s?:$")
 _NETRC = re.compile(r"\b(?:machine|login|user(?:name)?)\s")
 _SETTING = re.compile(r"\b(?:setenv|set(?:\s-\w{1,4}){0,2}|export|configure set)\s{1,2}$")
 _ITEM = re.compile(r"[^\s,()\[\]{}'\"]{1,512}")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_.]{0,128}$")
+_TYPE_ENDS = re.compile(r"\s{0,2}(?:[,)|\[]|=\s|->)")
 _QUOTE = re.compile(r"[\"']")
 _NAMED_VALUE = re.compile(
     r"""(?:\bname|\bkey|\bid)["']?\s{0,2}[:=]\s{0,2}["']?(?P<name>[A-Za-z_][\w.-]{1,80})["']?[ ,;]{1,3}["']?value["']?\s{0,2}[:=]\s{0,2}["']?(?P<value>[^\s"'<>]{1,512})"""
@@ -75,6 +78,7 @@ class _Scan:
         self._line, self._quoted_only = line, quoted_only
         self._spans = []  # (start, end) to hide, in order
         self._quotes = None
+        self._reach = 16 * len(line) + 1024  # characters of brackets that are looked into, those of inner ones again
 
     def shown(self):
         """Returns the line without what stands under names of secrets."""
@@ -108,7 +112,7 @@ class _Scan:
         line, name, end = self._line, word[0], word.end()
         assigned = _ASSIGN.match(line, end)
         if assigned is not None and line[assigned.end() - 1 : assigned.end() + 1] != "::":
-            several = line[: word.start()].rstrip()[-1:] == "," and assigned[0].strip() == "="
+            several = line[max(0, word.start() - 4) : word.start()].rstrip()[-1:] == "," and assigned[0].strip() == "="
             return self._assigned(name, says, near, assigned.end(), several=several)
         default = _DEFAULT.match(line, end) if name[0] == "-" else None
         if default is not None:
@@ -154,7 +158,7 @@ class _Scan:
         if self._quoted_only and not self._in_literal(at) and not (value.isdigit() and len(value) >= 4):
             called = line.find("(", at, end)
             return self._in_group(name, WEAK, called) if called > 0 else at
-        if not is_secret_value(name, value, quoted=False, rest=rest, before=near):
+        if self._is_code(says, at, end) or not is_secret_value(name, value, quoted=False, rest=rest, before=near):
             called = line.find("(", at, end)
             return self._in_group(name, WEAK, called) if called > 0 and says >= KEYED else at
         holder = _USER_AND.match(line, at) if says == SURE and "cred" in name.lower() else None
@@ -163,9 +167,17 @@ class _Scan:
         while line[end : end + 1] in ("'", '"') and (more := quoted(line, end)) and more[2] < len(line):
             end = more[2]  # a shell joins abc'def'
             end = max(end, bare(line, end))
-        if says == SURE and _FIRST.match(line[: at - 1][-200:]) and not is_sentence(line[at:]) and line[at - 1] == " ":
-            end = max(end, len(line.partition(" #")[0].rstrip())) if line[at:].count(" ") < 7 else end
+        if says == SURE and len(line) < 400 and line[at - 1] == " " and _FIRST.match(line, 0, at - 1):
+            rest = line[at:].partition(" #")[0].rstrip()  # of a file's line: all words of the value
+            end = max(end, at + len(rest)) if rest.count(" ") < 7 and not is_sentence(rest) else end
         return self._hide(at, whole(line, at, end))
+
+    def _is_code(self, says, at, end):
+        """Whether the value is a name in code: `token = group`, `key: StorageKey)`; a token has digits or stands close."""
+        line = self._line
+        if says == KEYED and _IDENTIFIER.match(line, at, end):
+            return line[max(0, at - 3) : at] == " = " or (line[at - 2 : at] == ": " and _TYPE_ENDS.match(line, end))
+        return False
 
     def _paired(self, word, says, near, at):
         """Hides the second of ("NAME", "VALUE"), ["--name", "VALUE"] and setattr(x, "name", "VALUE")."""
@@ -229,15 +241,19 @@ class _Scan:
             return says >= KEYED or (verb and name.lower() != "key") or "pass" in name.lower() or "pw" in name.lower()
         if not password:
             return says == SURE and literal and is_mixed(value)
-        alone = not self._line[: at - 1].replace(name, "", 1).strip() and not self._line[at:].rstrip().count(" ")
-        if verb or alone or literal or _NETRC.search(self._line, 0, at) or _SETTING.search(before):
+        if verb or literal or self._is_alone(begin, at) or _NETRC.search(self._line, max(0, at - 300), at) or _SETTING.search(before):
             return not is_word(value) and " " not in value and is_secret_value(name, value, quoted=literal, before=near)
         return is_mixed(value)
+
+    def _is_alone(self, begin, at):
+        """Whether a name and one word behind it are the whole line, as in a .netrc."""
+        return len(self._line) < 400 and not self._line[:begin].strip() and " " not in self._line[at:].rstrip()
 
     def _in_group(self, name, says, at, *, last=False):
         """Hides the literals in the bracket that opens here, all of them under a sure name; `last`: the last of two."""
         line = self._line
-        literals, after = group(line, at)
+        literals, after = group(line, at, min(8192, self._reach))
+        self._reach -= after - at
         hidden = len(self._spans)
         for index, (begin, end) in enumerate(literals):
             value = line[begin:end]
@@ -258,11 +274,9 @@ class _Scan:
     def _in_literal(self, at):
         """Whether this place of a line of Python stands in a literal that began on this line."""
         if self._quotes is None:
-            self._quotes, pos = [], 0
-            while (start := _QUOTE.search(self._line, pos)) is not None:
-                begin, end, pos = quoted(self._line, start.start())
-                self._quotes.append((begin, end))
-        return any(begin <= at <= end for begin, end in self._quotes)
+            self._quotes = [(begin, end) for begin, end, _ in _literals_of(self._line)]
+        index = bisect_right(self._quotes, (at, len(self._line) + 1)) - 1
+        return index >= 0 and at <= self._quotes[index][1]
 
 
 def _calls_in(name):

@@ -10,7 +10,7 @@ _START = re.compile(r"""[rbfuRBFU]{0,2}(?P<quote>\\{0,3}(?:"{3}|'{3}|["']))""")
 _BARE = re.compile(rf"[^\s'\"\x1f]{{1,{_LOOK}}}")
 _MORE = re.compile(rf"[^\s'\"\x1f]{{0,{_MOST}}}")
 # Where a bare value ends: before the next name of a list or a query, at a literal's \n, at another rank's --option.
-_CUT = re.compile(r"[,;&](?=$|[\w.-]{1,64}[=:])|[,;]$|--(?=[A-Za-z][\w-]{0,64}$)")
+_CUT = re.compile(r"[,;&](?=$|[\w.-]{1,64}[=:])|[,;]$|`|--(?=[A-Za-z][\w-]{0,64}$)")
 _TOKEN = re.compile(r"""\\{0,3}(?:"{3}|'{3}|["'])|[()\[\]{}]|[^"'()\[\]{}\\]{1,4096}|\\""")
 _KEY = re.compile(r"\s{0,2}:(?!\])")
 _OPEN, _CLOSE = "([{", ")]}"
@@ -56,9 +56,9 @@ def whole(line, at, end):
     return end if end - at < _LOOK else _MORE.match(line, end).end()
 
 
-def group(line, at):
+def group(line, at, most=_MOST):
     """Returns the literals inside the bracket that opens here, as (start, end) without keys, and where it closes."""
-    found, depth, pos, limit = [], 0, at, min(len(line), at + _MOST)
+    found, depth, pos, limit = [], 0, at, min(len(line), at + most)
     while pos < limit:
         token = _TOKEN.match(line, pos)
         if token is None:

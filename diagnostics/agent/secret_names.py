@@ -102,10 +102,11 @@ def strength(name, before=""):
 
 def is_name(value):
     """Whether a value is itself the name of a secret or of what holds one: "password", "HF_TOKEN", args.api_key."""
+    if len(value) > _LONGEST or any(not char.isalpha() and char not in "_.- :" for char in value):
+        return False
     words = pieces(value)
     return (
         bool(words)
-        and all(char.isalpha() or char in "_.- :" for char in value)
         and all(word in _SURE or word in _WEAK or word in _HOLDING or word in _PINS for word in words)
     )
 

@@ -25,6 +25,7 @@ _WORDY = re.compile(r"[A-Za-z]{1,40}\d{0,4}|\d{1,10}")
 _APART = re.compile(r"[_\-./+=:~ ]+")
 _GENERATED = re.compile(r"[A-Za-z0-9+/=_.~-]{16,512}$")
 _CALLED = re.compile(r"[A-Za-z_][\w.]{0,80}[(\[]")
+_CONSTANT = re.compile(r"[A-Z]{2,20}(?:_[A-Z]{1,20}){1,6}$")  # MASTER_ADDR: the name of a variable
 _LETTERS = re.compile(r"[A-Za-z]+$")
 _STOP = frozenset((
     "a", "about", "again", "all", "already", "also", "always", "an", "and", "any", "are", "argument", "as", "at", "authentication",
@@ -35,10 +36,10 @@ _STOP = frozenset((
     "not", "now", "of", "ok", "one", "only", "or", "our", "out", "outside", "plus", "protected", "prompt", "read", "safe", "same",
     "sent", "set", "shorter", "should", "so", "still", "stored", "than", "that", "the", "their", "then", "there", "this", "to", "too",
     "under", "unknown", "until", "up", "used", "using", "valid", "value", "via", "visible", "was", "we", "weak", "when", "where",
-    "which", "while", "who", "why", "will", "with", "without", "wrong", "you", "your", "zero", "see", "at", "file", "files",
+    "which", "while", "who", "my", "mine", "shown", "built", "lost", "no", "yes", "be", "being", "more", "less", "longer", "between", "why", "will", "with", "without", "wrong", "you", "your", "zero", "see", "at", "file", "files",
     "checks", "change", "changes", "reset", "recovery", "policy", "strength", "found", "denied", "error", "errors", "per", "rotation",
 ))  # fmt: skip
-_ENDINGS = ("ed", "ing", "able", "ible", "ly", "tion", "n't")
+_ENDINGS = ("ed", "en", "ing", "able", "ible", "ly", "tion", "n't")
 
 
 def is_secret_value(name, value, *, quoted=True, rest="", before="", sure=NONE):
@@ -54,7 +55,7 @@ def is_secret_value(name, value, *, quoted=True, rest="", before="", sure=NONE):
     if says == SURE:
         return not (plain.isdigit() and len(plain) < 4)
     if says == KEYED:
-        return not _NUMBER.match(plain) and not _SPECIAL.match(plain)
+        return not (_NUMBER.match(plain) or _SPECIAL.match(plain) or _CONSTANT.match(plain))
     return is_generated(plain) or like_password(plain.rpartition(":")[2])
 
 
@@ -83,21 +84,20 @@ def is_word(plain):
 
 def is_expression(name, plain, rest):
     """Whether a bare value is code that fetches the secret: get_password(user), batch["token"], args.token."""
-    if is_word(plain):
+    if is_word(plain) or plain.startswith(("self.", "cls.", "args.", "cfg.", "config.")) or (plain[:1] == "<" and ">" in rest):
         return True
     called = _CALLED.match(plain)
     if called:
         close = ")" if called[0][-1] == "(" else "]"
-        return close in plain or close in rest
+        return close in plain or close in rest or not rest.strip()
     return is_name(plain) or (plain.isidentifier() and plain.lower() == name.strip("-").rpartition(".")[2].lower())
 
 
 def is_generated(plain):
     """Whether a text looks random: letters and digits mixed, longer than a word, no words with underscores between."""
-    if not _GENERATED.match(plain):
+    if len(plain) < 16 or len(set(plain)) < 8 or not _GENERATED.match(plain):
         return False
-    letters, digits = sum(map(str.isalpha, plain)), sum(map(str.isdigit, plain))
-    if letters < 3 or digits < 1 or len(set(plain)) < 8:
+    if not any(map(str.isdigit, plain)) or sum(map(str.isalpha, plain)) < 3:
         return False
     parts = [part for part in _APART.split(plain) if part and not _WORDY.fullmatch(part)]
     return sum(map(len, parts)) >= 8
