@@ -9,6 +9,7 @@ from typing import Any
 
 from diagnostics.agent.hiding import HIDDEN, without_values
 from diagnostics.agent.secret_lines import Lines, hidden, hidden_words, is_secret_variable
+from diagnostics.python_secrets import without_literals
 
 __all__ = ["HIDDEN", "Stream", "argv", "environment", "json_value", "line", "source", "text", "variable"]
 
@@ -39,7 +40,8 @@ def text(value: str) -> str:
 
 def source(value: str, *, python: bool) -> str:
     """Returns a source file without secrets and with as many lines; Python still parses: literals alone are hidden."""
-    return Lines(quoted_only=python).hide(_without_own(value))
+    whole = without_literals(value) if python else value
+    return Lines(quoted_only=python).hide(_without_own(whole))
 
 
 def argv(words: Sequence[str]) -> tuple[str, ...]:

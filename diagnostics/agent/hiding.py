@@ -16,22 +16,26 @@ if TYPE_CHECKING:
 HIDDEN = "[redacted]"
 # A line without any of these holds none of the forms above.
 TRIGGERS = (
-    "token", "secret", "passw", "passphrase", "credential", "key", "pass=", "pwd", "connection", "://", "bearer",
-    "basic", "authorization", "cookie", "hf_", "api_org_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat",
-    "glpat-",
-    "sk-", "k_live", "k_test", "whsec_", "akia", "asia", "aiza", "ya29.", "gocspx", "xox", "xapp-", "eyj", "npm_",
-    "pypi-", "dop_v1", "dckr_pat", "sg.", "nvapi-", "r8_", "gsk_", "wandb", "biases", ":aa", "sig=", "_pass", " -p",
-    " -a", " -u", "--user", "code=", "auth", "signature", "session",
+    "token", "secret", "pass", "cred", "key", "pwd", "pw", "psw", "pin", "jwt", "otp", "dsn", "login", "fernet", "mnemonic",
+    "connection", "://", "bearer", "basic", "auth", "cookie", "session", "signature", "sig=", "code=", "webhook",
+    "stdin", "sudo", "<<<", " -p", " -a", " -u", " -w", "-u", "-p", "--user", "mc alias",
+    "hf_", "api_org_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat", "glpat-", "sk-", "k_live", "k_test", "whsec_",
+    "akia", "asia", "aiza", "ya29.", "gocspx", "xox", "xapp-", "eyj", "npm_", "pypi-", "dop_v1", "dckr_pat", "sg.", "nvapi-",
+    "r8_", "gsk_", "wandb", "biases", ":aa", "dapi", "shpat_", "shpca_", "shppa_", "shpss_", "hvs.", "atatt3", "xai-", "pplx-",
+    "glsa_", "sntrys_", "lin_api_", "pul-", "ntn_", "ltai",
 )  # fmt: skip
 
 _MIN_LENGTH = 8  # a shorter value would be found in innocent words
 # Words of the trade with a trigger in them.
-_TRADE = ("tokeniz", "tokenis", "tokens", "keyword", "keyboard", "keyerror")
+_TRADE = ("tokeniz", "tokenis", "tokens", "keyword", "keyboard", "keyerror", "pin_memory", "author", "passed", "passes")
+_ENDS = ("=", ":", " ", "'", '"', "(", "\x1f")  # behind a name that is short enough to stand in other words
 _ONLY_WITH = {
-    "://": ("@", "hooks.", "webhooks"), "basic": ("basic ",), "auth": ("auth=", "auth:", "authorization"),
-    " -a": ("redis", "mysql", "mongo", "mariadb"), " -u": ("curl", "wget"), "--user": ("curl", "wget"),
+    "://": ("@", "hooks.", "webhooks", "?", "&"), "basic": ("basic ",), "pass": ("passw", "passphrase", "passcode", *(f"pass{end}" for end in _ENDS)),
+    **{word: tuple(f"{word}{end}" for end in _ENDS) for word in ("pin", "pw", "pwd", "psw", "auth", "otp", "dsn", "jwt")},
+    " -a": ("redis", "http"), " -u": (":",), "-u": (":",), "--user": (":",), " -w": ("ldap",), "-p": (" -p", "'-p", '"-p'),
+    "connection": ("connection_string", "connectionstring", "connection string"), "login": ("login ", "login("), "sudo": ("|", "<<<"), "stdin": ("|", "<<<"),
 }  # fmt: skip
-_NAMES = ("token", "secret", "pass", "pwd", "key", "cred", "connection")
+_NAMES = ("token", "secret", "pass", "pwd", "pw", "key", "cred", "connection", "pin", "auth", "jwt", "pat", "sas", "dsn", "otp", "login", "webhook", "mnemonic", "psw")
 _FOLDERS = ("PWD", "OLDPWD")  # where the shell is: part of many a path on a command line
 _ABOUT = ("_FILE", "_PATH", "_DIR", "_HOME", "_SOCK", "_NAME", "_ID", "_ENDPOINT", "_TYPE", "_HELPER")
 

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from .hiding import HIDDEN, TRIGGERS
-from .secret_forms import (
-    PEM_BEGINS,
-    PEM_BODY,
-    PEM_ENDS,
-    PEM_LINE,
-    PEM_LONG,
-    is_secret,
-    is_secret_variable,
-    without_secrets,
-)
+from .secret_blocks import Blocks
+from .secret_forms import is_secret, is_secret_variable, without_secrets
+from .secret_shapes import PEM_BEGINS, PEM_BODY, PEM_ENDS, PEM_LINE, PEM_LONG
 
 __all__ = ["Lines", "hidden", "hidden_words", "is_secret_variable"]
 
@@ -23,6 +16,8 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 16  # characters looked through at once for anything that may be a secret
 _LONGEST_KEY = 400  # lines
 _MOST_FOREIGN = 20  # lines between those of a key
+JOINT = "\x1f"  # joins the words of a command line; to the forms it is a space
+_ASIDE = "\x1e"
 
 
 def hidden(value: str) -> str:
@@ -32,34 +27,37 @@ def hidden(value: str) -> str:
 
 def hidden_words(words: Sequence[str]) -> list[str]:
     """Returns a command line without secrets, a list of as many words: also `--token` and its value in two words."""
-    shown: list[str] = []
-    before = ""
-    for word in words:
-        option = before.startswith("-") and "=" not in before and not word.startswith("-")
-        hide = option and (is_secret(before.lstrip("-"), word) or _hides_after(shown, before, word))
-        shown.append(HIDDEN if hide else hidden(word))
-        before = word
-    return shown
+    shown = [hidden(word) for word in words]
+    # As one line: a program says what its options mean, and an option what the next word is. Words that are lines of
+    # their own (`bash -c "..."`) stand aside, except where an option asks for one.
+    asked = [_is_asked(before, word) for before, word in zip(("", *words), words)]
+    line = JOINT.join(HIDDEN if hide else _ASIDE if _is_text(word) else word for hide, word in zip(asked, shown))
+    joined = without_secrets(line).split(JOINT)
+    if len(joined) != len(shown):
+        return shown
+    return [word if seen == _ASIDE else seen for word, seen in zip(shown, joined)]
 
 
-def _hides_after(shown: Sequence[str], option: str, word: str) -> bool:
-    """Whether a program's short option takes a password: seen as one line, the value disappears."""
-    program = shown[0].rpartition("/")[2] if shown else ""
-    seen = hidden("%s %s %s %s" % (program, " ".join(shown[1:-1]), option, word)) if " " not in word else ""
-    return len(option) == 2 and seen.endswith(HIDDEN) and not hidden(word).endswith(HIDDEN)
+def _is_asked(option: str, word: str) -> bool:
+    return option[:1] == "-" and "=" not in option and word[:1] != "-" and is_secret(option, word)
+
+
+def _is_text(word: str) -> bool:
+    return not word or any(char.isspace() or char in "\"'" for char in word)
 
 
 class Lines:
-    """Hides line by line; the only thing it remembers is that a private key has begun."""
+    """Hides line by line; it remembers a private key, or the value of a name, that has begun."""
 
     def __init__(self, *, quoted_only: bool = False) -> None:
         self._quoted_only = quoted_only
         self._key_lines = 0  # left of a private key that has begun
+        self._blocks = Blocks()
 
     def hide(self, value: str) -> str:
         """Returns `value` with the same number of lines."""
         lower = value.lower()
-        if not self._key_lines and not any(trigger in lower for trigger in TRIGGERS):
+        if not self._goes_on and not any(trigger in lower for trigger in TRIGGERS):
             return value
         lines = value.split("\n")
         start = 0
@@ -72,14 +70,18 @@ class Lines:
             start = end
         return "\n".join(lines)
 
+    @property
+    def _goes_on(self) -> bool:
+        return self._key_lines > 0 or self._blocks.open
+
     def _hide_block(self, lines: list[str], start: int, end: int) -> None:
         whole = "\n".join(lines[start:end]).lower()
         present = tuple(trigger for trigger in TRIGGERS if trigger in whole)
-        if not present and not self._key_lines:
+        if not present and not self._goes_on:
             return
         for at in range(start, end):
             lower = lines[at].lower()
-            if self._key_lines or any(trigger in lower for trigger in present):
+            if self._goes_on or any(trigger in lower for trigger in present):
                 lines[at] = self._hide_line(lines[at])
 
     def _hide_line(self, value: str) -> str:
@@ -87,14 +89,17 @@ class Lines:
             return self._hide_key_line(value)
         begin = PEM_BEGINS.search(value)
         if begin is None:
-            return without_secrets(value, quoted_only=self._quoted_only)
+            return self._hide_text(value)
         before, after = value[: begin.end()], value[begin.end() :]
-        shown = without_secrets(before, quoted_only=self._quoted_only)
+        shown = self._hide_text(before)
         if (end := PEM_ENDS.search(after)) is not None:
             return shown + PEM_BODY.sub(HIDDEN, after[: end.start()]) + end[0] + self._hide_line(after[end.end() :])
         if PEM_LINE.match(after):
             self._key_lines = _LONGEST_KEY
         return shown + PEM_BODY.sub(HIDDEN, after)
+
+    def _hide_text(self, value: str) -> str:
+        return self._blocks.hide(value, without_secrets(value, quoted_only=self._quoted_only))
 
     def _hide_key_line(self, value: str) -> str:
         self._key_lines -= 1
@@ -104,5 +109,5 @@ class Lines:
             return PEM_BODY.sub(HIDDEN, value[: end.start()]) + end[0] + self._hide_line(value[end.end() :])
         if PEM_LINE.match(value) is None:  # this was no key, or another process writes between its lines
             self._key_lines = max(0, self._key_lines - _LONGEST_KEY // _MOST_FOREIGN)
-            return without_secrets(PEM_LONG.sub(HIDDEN, value), quoted_only=self._quoted_only)
+            return self._hide_text(PEM_LONG.sub(HIDDEN, value))
         return HIDDEN if value.strip() else value

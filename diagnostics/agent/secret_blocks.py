@@ -1,0 +1,117 @@
+"""Values that begin on the line after their name: YAML's folded ones and lists, brackets, long literals, name and value.
+
+    password: >-                 - name: DB_PW             api_key = (            token = <three quotes>
+      VALUE                        value: VALUE                "VALUE"            VALUE
+"""
+
+from __future__ import annotations
+
+import re
+
+from .hiding import HIDDEN
+from .secret_literals import group
+from .secret_names import NONE, SURE, strength
+from .secret_values import is_nothing, is_secret_value
+
+_MOST_LINES = 60
+_OPENS = re.compile(
+    r"""^(?P<indent>[ \t]{0,80})(?P<dash>-\s{1,4})?(?:export\s|set\s)?["']?(?P<name>[A-Za-z_][\w.-]{0,127})["']?\]?\s{0,4}(?:[:=]|:\s{0,2}[\w.\[\]]{1,40}\s{0,2}=)"""
+    r"""\s{0,4}(?:!\S{1,40}\s{0,2})?(?P<how>[|>][+-]?\d?|[(\[{]|[rbfu]{0,2}(?:\"{3}|'{3})|\\)?\s{0,4}(?:#.{0,200})?$"""
+)
+_NAMES = re.compile(r"""^\s{0,80}(?:-\s{1,4})?["']?(?:name|key|Name|Key)["']?\s{0,2}:\s{0,4}["']?(?P<name>[A-Za-z_][\w.-]{0,127})["']?,?\s{0,4}$""")
+_VALUE = re.compile(r"""^(?P<keep>\s{0,80}["']?[vV]alue["']?\s{0,2}:\s{0,4})(?P<value>[^#\n]{1,4096}?)(?P<rest>,?\s*)$""")
+_ITEM = re.compile(r"""^(?P<keep>\s{0,200}(?:-\s{1,4})?)(?P<value>\S[^\n]{0,8191}?)(?P<rest>,?\s*)$""")
+_MAPPING = re.compile(r"""["']?[\w.-]{1,128}["']?\s{0,2}:(?:\s|$)""")
+
+
+class Blocks:
+    """Remembers the name whose value goes on, and hides its lines."""
+
+    def __init__(self):
+        self._name, self._how, self._indent, self._left = "", "", 0, 0
+
+    @property
+    def open(self):
+        """Whether a value may go on in the next line."""
+        return self._left > 0
+
+    def hide(self, line, shown):
+        """Returns `shown`, the line as its own forms leave it, without what it holds of a value from above."""
+        if self._left and line.strip():
+            self._left -= 1
+            if self._how == "pgpass":
+                return shown
+            if self._how == "name":
+                return self._value_of_name(shown)
+            hidden = self._goes_on(line, shown)
+            if hidden is not None:
+                return hidden
+            self._left = 0
+        if not self._left:
+            self._begin(line)
+        return shown
+
+    def _begin(self, line):
+        if "pgpass" in line:
+            self._name, self._how, self._left = "", "pgpass", 6
+        if len(line) > 400 or line.rstrip()[-1:] not in (":", "|", ">", "(", "[", "{", "=", '"', "'", "\\", "-", "+", ",") and not _NAMES.match(line):
+            return
+        named = _NAMES.match(line)
+        if named is not None and strength(named["name"]) != NONE:
+            self._name, self._how, self._left = named["name"], "name", 3
+            return
+        opens = _OPENS.match(line)
+        if opens is not None and strength(opens["name"]) != NONE:
+            self._name, self._how = opens["name"], (opens["how"] or "").lstrip("rbfu")
+            self._indent, self._left = len(opens["indent"]), _MOST_LINES
+
+    def _value_of_name(self, shown):
+        value = _VALUE.match(shown)
+        if value is None:
+            return shown
+        self._left = 0
+        return _in_place(value) if is_secret_value(self._name, value["value"]) else shown
+
+    def _goes_on(self, line, shown):
+        """Returns the line without its part of the value, None where it is no part."""
+        if self._how[:1] in ("(", "[", "{"):
+            return self._in_bracket(line, shown)
+        if self._how[:1] in ('"', "'"):
+            return self._in_long_literal(shown)
+        indent = len(line) - len(line.lstrip())
+        item = _ITEM.match(shown)
+        listed = line.lstrip().startswith("- ")
+        if item is None or indent < self._indent or (indent == self._indent and not listed) or not line[:1].isspace() and not listed:
+            return None
+        value = item["value"]
+        if not self._how and _MAPPING.match(value):
+            return shown  # names of its own
+        if self._how == "\\":
+            self._left = 0
+        sure = strength(self._name) == SURE and self._how[:1] in ("|", ">")
+        if (sure and not is_nothing(value)) or is_secret_value(self._name, value, quoted=sure or value[0] in "\"'"):
+            return _in_place(item)
+        return shown
+
+    def _in_bracket(self, line, shown):
+        if line.lstrip()[:1] in (")", "]", "}"):
+            return None
+        literals, _ = group(f"({shown}", 0)
+        for begin, end in reversed(literals):
+            value = shown[begin - 1 : end - 1]
+            if is_secret_value(self._name, value) and not is_nothing(value):
+                shown = f"{shown[: begin - 1]}{HIDDEN}{shown[end - 1 :]}"
+        return shown
+
+    def _in_long_literal(self, shown):
+        before, end, after = shown.partition(self._how[:3])
+        if end:
+            self._left = 0
+        hides = before.strip() and is_secret_value(self._name, before)
+        return f"{HIDDEN if hides else before}{end}{after}"
+
+
+def _in_place(match):
+    value = match["value"]
+    quote = value[0] if value[0] in "\"'" and value[-1] == value[0] and len(value) > 1 else ""
+    return "".join((match["keep"], quote, HIDDEN, quote, match["rest"]))
