@@ -59,7 +59,7 @@ class JobCaptures:
         self._progress_at_end: tuple[Stall, ...] = ()
         self._said = ""
         self._now, self._ended_s, self._told_stall = now, float("-inf"), False
-        self._withdraw_s = float("inf")
+        self._withdraw_s, self._stalled_at_step, self._kept_s = float("inf"), 0, float("-inf")
         self._wants_end, self._is_ending = "", False
         self._taken = 0
         self._work: threading.Thread | None = None
@@ -95,21 +95,24 @@ class JobCaptures:
         self._join(IN_WORK_S)  # a look that has begun; a report that is being written is not waited for in full
         if streams is not None:
             self._guard("output", lambda: streams.write_copies(IN_WORK_S))
-        if not self._stirred_in_a_stall():
+        if not self._kept_in_this_stall():
             self._guard("state", self._keep_state)
         with self._keeping:
             self._is_ending = True
         self._progress_at_end = self.stalls()
         self._progress = None
 
-    def _stirred_in_a_stall(self) -> bool:
-        """Whether something moved just now in a job that stood still: whoever asks us to end asked the job itself, too.
+    def _kept_in_this_stall(self) -> bool:
+        """Whether the state kept with the provisional report is the one to keep.
 
-        A batch system sends its signal to all processes. What was kept with the provisional report is older than that.
+        A batch system sends its signal to all processes at once: what moved just now is teardown, and what moved not at
+        all is still as it was. Only what happened in between, a rank that died a while ago, makes it old.
         """
-        if self._progress is None or not self._told_stall or not (self._place.record / BEFORE).is_dir():
+        if self._progress is None or not self._told_stall or self._progress.steps > self._stalled_at_step:
             return False
-        return self._now() - max(self._ended_s, self._progress.quiet_since_s) < AT_ONCE_S
+        moved_s = max(self._ended_s, self._progress.quiet_since_s)
+        old = self._kept_s < moved_s < self._now() - AT_ONCE_S
+        return not old and (self._place.record / BEFORE).is_dir()
 
     def paused(self, seconds: float) -> None:
         """Leaves out the time in which the user had stopped everything."""
@@ -186,7 +189,8 @@ class JobCaptures:
         if due and self._begin(lambda: self._provisional(living, streams)):
             self._next_provisional = at_s + PROVISIONAL_S
         self._watch_hangs(at_s, said, living, streams)
-        self._told_stall |= said.report
+        if said.report:
+            self._told_stall, self._stalled_at_step = True, self._progress.steps
         if said.withdraw:
             self._withdraw_s = at_s + AT_ONCE_S  # a job that is being ended by somebody moves, too
         if said.stall is not None:
@@ -255,6 +259,7 @@ class JobCaptures:
             if not self._is_ending:
                 self._file.set(stalls=self.stalls())
                 self._note(keep_state(self._place, self._file.facts()))
+                self._kept_s = self._now()
 
     def _snapshot(self, living: Mapping[int, int], reason: str) -> None:
         self._note(snapshot(self._ranks_first(living), self._place.record, reason, SNAPSHOT_S))
