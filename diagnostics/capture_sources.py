@@ -17,11 +17,12 @@ from pathlib import Path
 from diagnostics import redact
 from diagnostics.analysis.agent_facts import AgentFile, Frame
 from diagnostics.analysis.core_text import parse_core_text
+from diagnostics.analysis.homes import homes_of
 from diagnostics.analysis.job_facts import Missing
 from diagnostics.analysis.launch_scripts import NAMED, SCRIPT, makefiles
 from diagnostics.analysis.outside_stacks import parse_outside_stacks
 from diagnostics.analysis.source_files import SourceFile
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.analysis.user_code import is_installed, user_frames
 from diagnostics.analysis.user_files import imported_files
 from diagnostics.capture import keep_text
 from diagnostics.errors import DoctorError
@@ -119,6 +120,7 @@ def _is_text_program(path: Path) -> bool:
 
 def _in_call_paths(record: RunRecord, cwd: Path) -> Iterator[Path]:
     doctors = next((agent.agent_folder for agent in record.agents if agent.agent_folder), str(AGENT_SITE.parent))
+    homes = homes_of(record.agents)
     for agent in record.agents:
         folder = Path(agent.cwd) if agent.cwd else cwd
         yield from (_below(folder, word) for word in agent.argv if word.endswith(".py"))
@@ -131,7 +133,7 @@ def _in_call_paths(record: RunRecord, cwd: Path) -> Iterator[Path]:
             yield from _own(one.frames, cwd, doctors)
     for name, text in record.captures.items():
         if name.startswith("stacks-from-outside-"):
-            yield from (path for stack in parse_outside_stacks(text) for path in _own(stack, cwd, doctors))
+            yield from (path for stack in parse_outside_stacks(text, homes) for path in _own(stack, cwd, doctors))
         elif name.startswith("core-") and (core := parse_core_text(text)) is not None:
             yield from _own(core.python, cwd, doctors)
     for text in record.outputs.values():
@@ -146,8 +148,9 @@ def _frames(agent: AgentFile) -> list[Frame]:
 
 
 def _own(frames: Iterable[Frame], folder: Path, agent_folder: str) -> Iterator[Path]:
-    kept = dict.fromkeys(frame.file for frame in user_frames(frames, agent_folder=agent_folder))
-    yield from (_below(folder, file) for file in kept if file.endswith(".py") and not _INSTALLED.search(file))
+    own = (frame for frame in user_frames(frames, agent_folder=agent_folder) if not is_installed(frame))
+    kept = dict.fromkeys(frame.file for frame in own)
+    yield from (_below(folder, file) for file in kept if file.endswith(".py"))
 
 
 def _below(folder: Path, name: str) -> Path:

@@ -16,6 +16,7 @@ from diagnostics.analysis.job_facts import ATTACHED
 from diagnostics.analysis.log_case import log_case
 from diagnostics.errors import DoctorError, UsageError, from_os_error
 from diagnostics.findings import Confidence
+from diagnostics.last_word import LastWord, last_word
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record import RunRecord
 from diagnostics.record_files import read_output
@@ -24,7 +25,7 @@ from diagnostics.report import write_whole
 from diagnostics.report_filling import fill_report
 from diagnostics.run_page import json_text, markdown
 from diagnostics.run_report import RunReport
-from diagnostics.verdict import decide, exit_of
+from diagnostics.verdict import Decision, decide, exit_of
 
 NOTHING_IN_LOGS = "no failure stands in these logs, which does not prove that there was none"
 FROM_LOGS = "no record: all this is read from log files, so nothing is more than likely"
@@ -170,15 +171,26 @@ def _report(
     gaps: Sequence[str] = (),
     asking: Asking | None = None,
 ) -> RunReport:
-    matches, troubles = ask(case, running=provisional, asking=asking)
-    decision = decide(case, [_at_most(surest, match) for match in matches])
+    troubles: list[str] = []
+
+    def decide_on(state: Case, running: bool) -> Decision:
+        matches, broken = ask(state, running=running, asking=asking)
+        troubles.extend(broken)
+        return decide(state, [_at_most(surest, match) for match in matches])
+
+    kept = None if provisional else record.before()
+    before = case_of(kept, ended=False) if kept is not None else None
+    word = (
+        last_word(case, before, decide_on) if not provisional else LastWord(decision=decide_on(case, True), state=case)
+    )
     return fill_report(
         case,
         record,
-        decision,
-        exit_of(case, decision, strict=strict),
+        word.decision,
+        exit_of(case, word.decision, strict=strict, stopped=word.stopped),
+        state=word.state,
         provisional=provisional,
-        troubles=[*gaps, *troubles],
+        troubles=list(dict.fromkeys([*gaps, *troubles])),
         began=began,
         now_s=time.time(),
     )

@@ -21,8 +21,10 @@ from diagnostics.machine.job_streams import JobStreams
 from diagnostics.machine.job_tree import JobTree, Member
 from diagnostics.machine.tools import running_tools
 from diagnostics.raised_watch import RaisedWatch
+from diagnostics.record import BEFORE
 from diagnostics.run_folder import RunFolder
 from diagnostics.stall import Progress, waits_for_orders
+from diagnostics.state_before import keep_state
 from diagnostics.surroundings import Surroundings, at_start
 from diagnostics.verdict_words import headline
 
@@ -31,6 +33,8 @@ SNAPSHOT_S = 5.0
 CORES_S = 12.0
 SOURCES_S = 60.0  # up to 200 files of half a megabyte, secrets hidden, on a disk of another machine
 JOIN_S = 0.1  # between two looks whether somebody asks to stop
+AT_ONCE_S = 5.0  # a signal to us as long after the job began to move was sent to both
+IN_WORK_S = 0.5  # a signal to the job waits as long for a look that has begun, and for the copies of its output
 LOOK_S = 0.25
 PROVISIONAL_S = 30.0  # a report about a stall that goes on is made again after this time
 
@@ -59,11 +63,14 @@ class JobCaptures:
         self._pauses_s = self._next_look = self._next_provisional = 0.0
         self._progress_at_end: tuple[Stall, ...] = ()
         self._said = ""
+        self._now, self._ended_s, self._told_stall = now, float("-inf"), False
+        self._withdraw_s, self._stalled_at_step, self._kept_s = float("inf"), 0, float("-inf")
         self._wants_end, self._is_ending = "", False
         self._taken = 0
         self._work: threading.Thread | None = None
         self._cores: dict[int, Path] = {}
         self._dumped: list[Member] = []
+        self._keeping = threading.Lock()
 
     def start(self) -> None:
         """Takes the facts of now."""
@@ -88,11 +95,29 @@ class JobCaptures:
         self._begin(lambda: self._snapshot(tree.living(), "stall"))
         self._join(SNAPSHOT_S)
 
-    def ending(self) -> None:
-        """The job is being ended: what it does from now on is no progress, and a stall that went on stays one."""
+    def ending(self, streams: JobStreams | None) -> None:
+        """The job is about to be ended: keeps its state, and what it does from now on is no progress."""
+        self._join(IN_WORK_S)  # a look that has begun; a report that is being written is not waited for in full
+        if streams is not None:
+            self._guard("output", lambda: streams.write_copies(IN_WORK_S))
+        if not self._kept_in_this_stall():
+            self._guard("state", self._keep_state)
+        with self._keeping:
+            self._is_ending = True
         self._progress_at_end = self.stalls()
         self._progress = None
-        self._is_ending = True
+
+    def _kept_in_this_stall(self) -> bool:
+        """Whether the state kept with the provisional report is the one to keep.
+
+        A batch system sends its signal to all processes at once: what moved just now is teardown, and what moved not at
+        all is still as it was. Only what happened in between, a rank that died a while ago, makes it old.
+        """
+        if self._progress is None or not self._told_stall or self._progress.steps > self._stalled_at_step:
+            return False
+        moved_s = max(self._ended_s, self._progress.quiet_since_s)
+        old = self._kept_s < moved_s < self._now() - AT_ONCE_S
+        return not old and (self._place.record / BEFORE).is_dir()
 
     def paused(self, seconds: float) -> None:
         """Leaves out the time in which the user had stopped everything."""
@@ -100,6 +125,7 @@ class JobCaptures:
 
     def ended(self, member: Member, tree: JobTree) -> None:
         """Looks at the others where a process of theirs has failed; not where the doctor ends it: they are leaving."""
+        self._ended_s = self._now()
         if member.status is not None and os.WCOREDUMP(member.status):
             self._dumped.append(member)
         if self._is_ending or member.status == 0 or self._taken >= MOST_SNAPSHOTS or not self._counts(member):
@@ -172,11 +198,21 @@ class JobCaptures:
         if due and self._begin(lambda: self._provisional(living, streams)):
             self._next_provisional = at_s + PROVISIONAL_S
         self._watch_hangs(at_s, said, living, streams)
+        if said.report:
+            self._told_stall, self._stalled_at_step = True, self._progress.steps
         if said.withdraw:
-            self._say("ups-doctor: the job goes on; the provisional report is withdrawn")
-            self._join(SNAPSHOT_S)
-            for name in ("report.md", "report.json"):
-                (self._place.folder / name).unlink(missing_ok=True)
+            self._withdraw_s = at_s + AT_ONCE_S  # a job that is being ended by somebody moves, too
+        if said.stall is not None:
+            self._withdraw_s = float("inf")
+        if at_s >= self._withdraw_s:
+            self._withdraw()
+
+    def _withdraw(self) -> None:
+        self._withdraw_s, self._told_stall = float("inf"), False
+        self._say("ups-doctor: the job goes on; the provisional report is withdrawn")
+        self._join(SNAPSHOT_S)
+        for name in ("report.md", "report.json"):
+            (self._place.folder / name).unlink(missing_ok=True)
 
     def _look_at_peers(self, raised: Sequence[int], living: Mapping[int, int]) -> None:
         """Looks at the others as soon as a process has raised the exception that will end it."""
@@ -220,10 +256,19 @@ class JobCaptures:
         self._snapshot(living, "stall")
         if streams is not None:
             streams.write_copies(SNAPSHOT_S)
+        self._keep_state()
         report = diagnose_in_time(self._place.folder, provisional=True)
         if headline(report) != self._said:  # once, however long the stall goes on
             self._said = headline(report)
             self._say(f"ups-doctor: {self._said} See {self._place.folder / 'report.md'}")
+
+    def _keep_state(self) -> None:
+        """Keeps the state of now, unless the job was asked to end: then the one before that stays."""
+        with self._keeping:
+            if not self._is_ending:
+                self._file.set(stalls=self.stalls())
+                self._note(keep_state(self._place, self._file.facts()))
+                self._kept_s = self._now()
 
     def _snapshot(self, living: Mapping[int, int], reason: str) -> None:
         self._note(snapshot(self._ranks_first(living), self._place.record, reason, SNAPSHOT_S))

@@ -262,7 +262,8 @@ class JobWatch:
     def _begin_ending(self, why: str, number: signal.Signals) -> None:
         self.file.set(ended_by=why)
         self._sending.why = why
-        self._captures.ending()
+        self._note()
+        self._captures.ending(self._streams)
         self._ending.begin(number, deadlocked=why == "deadlock")
         # In the background they may have left the group, and it may be somebody else's by now. The ranks of a
         # deadlock hear of nothing from a launcher that waits for them.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from diagnostics.analysis.agent_bytes import AgentFileError
@@ -18,6 +18,7 @@ from diagnostics.analysis.agent_facts import AgentFile
 from diagnostics.analysis.agent_file import decode_agent_file
 from diagnostics.analysis.fault_stacks import FaultReport, parse_fault_report
 from diagnostics.analysis.flight_record import FlightEntry, flight_from_json
+from diagnostics.analysis.homes import Homes, homes_of
 from diagnostics.analysis.job_facts import JobFacts
 from diagnostics.analysis.thread_frames import ProcessFrames, frames_from_json
 from diagnostics.errors import DoctorError, from_os_error
@@ -25,6 +26,7 @@ from diagnostics.record_files import MAX_FILES, names_in, read_bytes, read_job, 
 
 SOURCE_INDEX = "index.json"  # in sources/: {"/the/path/it/had.py": "name of the copy"}
 MACHINE_WRITTEN = (".json", ".jsonl")  # captures whose lines are values; all else is what programs wrote
+BEFORE = "before"  # in a record: another one, of the state before the first signal (state_before.py)
 AGENT_SITE = Path(__file__).parent / "agent" / "site"
 
 
@@ -58,19 +60,20 @@ class RunRecord:
     @classmethod
     def load(cls, folder: Path) -> RunRecord:
         """Reads what the agents left in `folder`. Raises DoctorError where it cannot be listed."""
-        agents, unreadable, faults = [], [], {}
+        agents, unreadable, stacks = [], [], {}
         for path in _entries(agents_folder(folder)):
             try:
                 if path.suffix == ".bin":
                     agents.append(read_agent_file(path))
                 elif path.suffix == ".txt":
-                    report = parse_fault_report(read_bytes(path).decode("utf-8", "replace"))
-                    if report is not None:
-                        faults["agent-" + path.stem.removeprefix("stacks-") + ".bin"] = report
+                    stacks["agent-" + path.stem.removeprefix("stacks-") + ".bin"] = read_bytes(path)
                 else:
                     raise AgentFileError(f"no agent's file could be reserved: {path.suffix[1:]}")
             except (AgentFileError, OSError) as error:
                 unreadable.append(Unreadable(name=path.name, reason=str(error)))
+        homes = homes_of(agents)
+        told = {name: parse_fault_report(data.decode("utf-8", "replace"), homes) for name, data in stacks.items()}
+        faults = {name: report for name, report in told.items() if report is not None}
         agents.sort(key=lambda agent: (agent.start_ticks, agent.started_ns))
         job, reason = read_job(folder / "job.json")
         if reason:
@@ -83,7 +86,7 @@ class RunRecord:
                     kept[name] = read(folder / part / name)
                 except (AgentFileError, OSError) as error:
                     unreadable.append(Unreadable(name=f"{part}/{name}", reason=str(error)))
-        flights, entries, frames = _answers(agents_folder(folder), unreadable)
+        flights, entries, frames = _answers(agents_folder(folder), unreadable, homes)
         return cls(
             folder=folder,
             agents=tuple(agents),
@@ -97,6 +100,17 @@ class RunRecord:
             flight_entries=entries,
             frames=frames,
         )
+
+    def before(self) -> RunRecord | None:
+        """Returns the state that was kept before the job was asked to end, None where there is none to be read."""
+        folder = self.folder / BEFORE
+        if self.job is None or folder.is_symlink() or not (folder / "job.json").is_file():
+            return None
+        try:
+            kept = RunRecord.load(folder)
+        except DoctorError:
+            return None
+        return None if kept.job is None else replace(kept, sources=self.sources)
 
     def save(self, folder: Path) -> None:
         """Copies the record's files into `folder`, which only its owner may enter. Raises DoctorError."""
@@ -191,7 +205,7 @@ def agents_folder(folder: Path) -> Path:
 
 
 def _answers(
-    folder: Path, unreadable: list[Unreadable]
+    folder: Path, unreadable: list[Unreadable], homes: Homes
 ) -> tuple[tuple[str, ...], dict[str, tuple[FlightEntry, ...]], dict[str, ProcessFrames]]:
     """Returns what the processes wrote when they were asked: names of flight recorders' dumps, these, and stacks."""
     names = [name for name in names_in(folder) if name.startswith(("flight-", "frames-")) and name.endswith(".json")]
@@ -201,7 +215,7 @@ def _answers(
         stem = name.partition("-")[2].removesuffix(".json").removesuffix("-nccl")
         try:
             if name.startswith("frames-"):
-                frames[stem] = frames_from_json(read_json(folder / name))
+                frames[stem] = frames_from_json(read_json(folder / name), homes)
             else:
                 entries[stem] = entries.get(stem, ()) + flight_from_json(read_json(folder / name))
         except (AgentFileError, OSError, ValueError) as error:

@@ -6,6 +6,7 @@ import platform
 import shlex
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
@@ -19,7 +20,7 @@ from diagnostics.record import RunRecord
 from diagnostics.report_ranks import coverage, rank_rows, stack_groups
 from diagnostics.report_standing import standing_rows
 from diagnostics.report_timeline import timeline
-from diagnostics.run_report import RunReport, SourceExcerpt
+from diagnostics.run_report import RankRow, RunReport, SourceExcerpt
 from diagnostics.verdict import Decision, Exit, job_exit
 
 SHOWN_LOCATIONS = 3
@@ -34,16 +35,21 @@ def fill_report(
     decision: Decision,
     exit_: Exit,
     *,
+    state: Case | None = None,
     provisional: bool,
     troubles: Sequence[str],
     began: float,
     now_s: float,
 ) -> RunReport:
-    """Returns the report; `began` is when the diagnosis started by time.monotonic(), `now_s` the wall clock."""
+    """Returns the report; `began` is when the diagnosis started by time.monotonic(), `now_s` the wall clock.
+
+    `state` is the job as it was when the verdict about it was true, where that is not its end: before the first signal.
+    """
     first = decision.first
-    seen = unexplained(case) if first is None and decision.outcome is not JobOutcome.OK else Seen(sentence="")
+    state = state or case
+    seen = unexplained(state) if first is None and decision.outcome is not JobOutcome.OK else Seen(sentence="")
     culprits = tuple(first.culprit_ranks if first is not None else seen.ranks)
-    suffered = {one.rank for one in case.victims if one.rank is not None}
+    suffered = {one.rank for one in state.victims if one.rank is not None}
     victims = tuple(sorted((suffered | set(first.victim_ranks if first is not None else ())) - set(culprits)))
     locations = tuple(dict.fromkeys(filter(None, first.locations if first is not None else seen.locations)))
     fix = first.finding.fix if first is not None else None
@@ -65,19 +71,19 @@ def fill_report(
         confidence=first.finding.confidence if first is not None else _certainty(decision),
         findings=_findings(decision),
         timeline=timeline(case),
-        ranks=rank_rows(case, culprits, victims, platform.node() if here else ""),
+        ranks=_rows(case, state, culprits, victims, platform.node() if here else ""),
         coverage=coverage(case, record),
         job_exit_code=job_exit(case)[0],
         exit_code=exit_.code,
         exit_code_reason=exit_.reason,
-        seconds=_seconds(case, decision, now_s, began, here=here),
+        seconds=_seconds(case, state, decision, now_s, began, here=here),
         command=shlex.join(case.job.command),
         environment=_environment(case),
         cwd=case.job.cwd,
         started=_started(case.job.started_ns),
-        sources=_excerpts(case, locations),
-        stacks=stack_groups(case),
-        standing=standing_rows(case, decision.outcome),
+        sources=_excerpts(state, locations),
+        stacks=stack_groups(state),
+        standing=standing_rows(state, decision.outcome),
         notes=(*decision.notes, *_shortened(decision.handled), *_notes(case)),
         not_captured=_not_captured(record, troubles),
         repeat=shlex.join(["ups-doctor", "run", "--", *case.job.command]) if case.job.command else "",
@@ -87,6 +93,20 @@ def fill_report(
 def _findings(decision: Decision) -> tuple[Finding, ...]:
     first = [decision.first] if decision.first is not None else []
     return tuple(one.finding for one in [*first, *decision.others])
+
+
+def _rows(case: Case, state: Case, culprits: Sequence[int], victims: Sequence[int], host: str) -> tuple[RankRow, ...]:
+    """Returns how each rank ended, and where it stood when the verdict about it was true."""
+    rows = rank_rows(case, culprits, victims, host)
+    if state is case:
+        return rows
+    stood = {(row.rank, row.pid): row for row in rank_rows(state, culprits, victims, host)}
+    return tuple(
+        replace(row, last_module=then.last_module, last_collective=then.last_collective, stack=then.stack)
+        if (then := stood.get((row.rank, row.pid))) is not None
+        else row
+        for row in rows
+    )
 
 
 def _certainty(decision: Decision) -> Confidence:
@@ -104,12 +124,14 @@ def _excerpts(case: Case, locations: Sequence[str]) -> tuple[SourceExcerpt, ...]
     return tuple(excerpts)
 
 
-def _seconds(case: Case, decision: Decision, now_s: float, began: float, *, here: bool) -> dict[str, float]:
+def _seconds(
+    case: Case, state: Case, decision: Decision, now_s: float, began: float, *, here: bool
+) -> dict[str, float]:
     seconds = {}
     job_s = case.job.ended_s
     if job_s is not None:
         seconds["job"] = round(job_s, 3)
-    failed_at = _first_failure_s(case, decision)
+    failed_at = _first_failure_s(state, decision)
     if failed_at is not None and here:
         seconds["detection"] = round(max(0.0, now_s - case.job.started_ns / 1e9 - failed_at), 3)
     seconds["diagnosis"] = round(time.monotonic() - began, 3)

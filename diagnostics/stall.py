@@ -77,6 +77,11 @@ class Progress:
         """All stalls there were, for JobFacts."""
         return tuple(self._rule.stalls)
 
+    @property
+    def steps(self) -> int:
+        """Optimizer steps of all living processes together."""
+        return sum(file.steps for file in self._files.values())
+
     def look(self, at_s: float, processes: Mapping[int, int], output_bytes: int) -> Judgement:
         """Returns what to do now.
 

@@ -67,8 +67,8 @@ def _decide(case: Case, matches: Sequence[Match]) -> Decision:
     )
 
 
-def exit_of(case: Case, decision: Decision, *, strict: bool = False) -> Exit:
-    """Returns the exit code by the table of the command's documentation."""
+def exit_of(case: Case, decision: Decision, *, strict: bool = False, stopped: bool = False) -> Exit:
+    """Returns the exit code by the table of the command's documentation. `stopped`: somebody asked the job to end."""
     own, said = job_exit(case)
     if case.job.ended_by == ATTACHED:
         return _of_attached(decision)
@@ -77,6 +77,8 @@ def exit_of(case: Case, decision: Decision, *, strict: bool = False) -> Exit:
         return Exit(code=128 + number, reason=f"the job was ended by {signal_name(number)} to the doctor")
     if decision.outcome is JobOutcome.HANG and case.job.ended_for_hanging:
         return Exit(code=STALLED_EXIT, reason="the job hung and was ended by the doctor")
+    if decision.outcome is JobOutcome.HANG and stopped and own is not None:
+        return Exit(code=own, reason=f"the job hung and was ended from outside; it {said}")
     if decision.outcome in (JobOutcome.CRASH, JobOutcome.HANG):
         died = _culprits_signal(case, decision)
         if died is not None:

@@ -29,15 +29,18 @@ def headline(report: RunReport) -> str:
         return f"{began}{outcome}; here is what was seen."
     if report.failure_class == UNKNOWN_CLASS:
         return f"{began}{outcome}; why is unknown, here is what was seen."
-    parts = [report.failure_class]
-    if report.culprit_ranks:
-        parts.append(f"on {ranks_in_words(report.culprit_ranks)}")
+    parts = [class_and_ranks(report.failure_class, report.culprit_ranks)]
     if report.module:
         # Members of a Sequential are called 0, 1, ...: a bare number tells nothing.
         parts.append(f"in {'module ' if report.module[:1].isdigit() else ''}{report.module}")
     if report.location is not None:
         parts.append(f"at {report.location}")
     return f"{began}{outcome}: {' '.join(parts)}."
+
+
+def class_and_ranks(failure_class: str, ranks: Sequence[int]) -> str:
+    """Returns "rank-stalled on rank 1"."""
+    return f"{failure_class} on {ranks_in_words(ranks)}" if ranks else failure_class
 
 
 def ranks_in_words(ranks: Sequence[int]) -> str:

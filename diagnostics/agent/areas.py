@@ -198,6 +198,15 @@ RANK_VARIABLES = (
 )
 
 
+def _packages(sys):
+    """Returns the folders of installed packages; an old virtualenv cannot tell, then those on the path are."""
+    site = sys.modules.get("site")
+    found = list(getattr(site, "getsitepackages", list)())
+    if getattr(site, "ENABLE_USER_SITE", False) and getattr(site, "USER_SITE", None):
+        found.append(site.USER_SITE)
+    return [folder for folder in found or sys.path if folder.endswith("-packages")][:4]
+
+
 def _header_text():
     import sys
 
@@ -208,6 +217,8 @@ def _header_text():
     yield b"python=%d.%d.%d" % sys.version_info[:3]
     yield b"executable=" + os.fsencode(sys.executable or "")
     yield b"agent=" + os.fsencode(os.path.dirname(os.path.abspath(__file__)))
+    yield b"stdlib=" + os.fsencode(os.path.dirname(os.__file__))
+    yield b"packages=" + os.fsencode(":".join(_packages(sys)))
     try:
         yield b"cwd=" + os.fsencode(os.getcwd())
     except OSError:

@@ -9,13 +9,14 @@ from itertools import pairwise
 from diagnostics.agent import layout
 from diagnostics.analysis.agent_bytes import StringTable
 from diagnostics.analysis.agent_facts import CollectiveCall, GroupProgress, Steps
+from diagnostics.analysis.homes import NOWHERE, Homes
 
 MAX_RANKS = 1 << 20
 
 
-def collective_calls(area: bytes, began_ns: int) -> tuple[CollectiveCall, ...]:
+def collective_calls(area: bytes, began_ns: int, homes: Homes = NOWHERE) -> tuple[CollectiveCall, ...]:
     """Returns the calls in the ring, oldest first; times are seconds since `began_ns`."""
-    strings = StringTable(area[layout.CALL_STRINGS_OFFSET :])
+    strings = StringTable(area[layout.CALL_STRINGS_OFFSET :], homes)
     return tuple(sorted(_calls(area, strings, began_ns), key=lambda call: call.sequence))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from diagnostics.agent import layout
 from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.homes import NOWHERE, Homes
 
 MAX_TEXT = 2048
 
@@ -82,8 +83,8 @@ def printable(raw: bytes) -> str:
 class StringTable:
     """A strings area; an id that points nowhere reads as ''."""
 
-    def __init__(self, area: bytes) -> None:
-        self._area = area
+    def __init__(self, area: bytes, homes: Homes = NOWHERE) -> None:
+        self._area, self._homes = area, homes
 
     def raw(self, ident: int) -> bytes:
         """Returns the bytes of one string."""
@@ -106,7 +107,9 @@ class StringTable:
         raw = self.raw(ident)
         count = min(len(raw) // 4, layout.MAX_FRAMES)
         frames = (self.parts(frame, 3) for frame in struct.unpack_from(f"<{count}I", raw))
-        return tuple(Frame(file=file, line=number(line), function=name) for file, line, name in frames if file)
+        return self._homes.kept(
+            Frame(file=file, line=number(line), function=name) for file, line, name in frames if file
+        )
 
 
 def number(text: str) -> int:

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 
 GROUP_MADE = "process-group"
+
+
+class Owner(StrEnum):
+    """Whose file a frame is in; `homes.py` tells."""
+
+    DOCTOR = "doctor"  # the agent's, or what runs in children of the doctor
+    INTERPRETER = "interpreter"  # the standard library, and code without a file: <frozen runpy>, <string>
+    LAUNCHER = "launcher"  # torchrun, accelerate launch, what starts ranks
+    TORCH = "torch"
+    PACKAGE = "package"  # any other that is installed
+    USER = "user"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +27,7 @@ class Frame:
     file: str
     line: int
     function: str
+    owner: Owner | None = field(default=None, compare=False, repr=False)  # None: nobody has looked, its name has to do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +162,9 @@ class AgentFile:
     collectives: tuple[CollectiveCall, ...] = ()  # the latest, oldest first
     groups: tuple[GroupProgress, ...] = ()
     steps: Steps = Steps()
+    stdlib: str = ""  # folder of the standard library
+    packages: tuple[str, ...] = ()  # folders of installed packages
+    executable: str = ""
 
     @property
     def rank(self) -> int | None:

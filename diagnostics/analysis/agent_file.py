@@ -18,6 +18,7 @@ from diagnostics.analysis.agent_facts import (
     ModuleName,
     OpenModules,
 )
+from diagnostics.analysis.homes import Homes, home
 
 _NAME_MASK = (1 << layout.NAME_BITS) - 1
 
@@ -28,13 +29,16 @@ def decode_agent_file(data: bytes, name: str) -> AgentFile:
     text = [part.partition("=") for part in header.text]
     variables = {key: value for key, _, value in text if key.isupper()}
     plain = {key: value for key, _, value in text if key != "argv"}
-    modules, names = header.areas.get("modules", b""), StringTable(header.areas.get("names", b""))
+    packages = tuple(filter(None, plain.get("packages", "").split(":")))
+    executable, stdlib = plain.get("executable", ""), plain.get("stdlib", "")
+    homes = home(plain.get("agent", ""), stdlib, packages, executable, plain.get("cwd", ""))
+    modules, names = header.areas.get("modules", b""), StringTable(header.areas.get("names", b""), homes)
     problems = list(header.problems)
     if modules and len(modules) < layout.MODULES_BYTES:
         problems.append(f"area modules has {len(modules)} bytes instead of {layout.MODULES_BYTES}")
         modules = b""
     lifecycle = header.areas.get("lifecycle", b"")
-    calls, groups, call_problems = _collectives(header)
+    calls, groups, call_problems = _collectives(header, homes)
     return AgentFile(
         name=name,
         pid=header.pid,
@@ -47,7 +51,7 @@ def decode_agent_file(data: bytes, name: str) -> AgentFile:
         cwd=plain.get("cwd", ""),
         python=plain.get("python", ""),
         agent_folder=plain.get("agent", ""),
-        events=tuple(sorted(_events(lifecycle, header), key=lambda event: event.sequence)),
+        events=tuple(sorted(_events(lifecycle, header, homes), key=lambda event: event.sequence)),
         dropped_events=int.from_bytes(lifecycle[:4], "little"),
         open_modules=tuple(_open_modules(modules, names)),
         entered=tuple(_entered(modules, names)),
@@ -56,10 +60,15 @@ def decode_agent_file(data: bytes, name: str) -> AgentFile:
         collectives=calls,
         groups=groups,
         steps=training_steps(header.areas.get("steps", b""), header.monotonic_ns),
+        stdlib=stdlib,
+        packages=packages,
+        executable=executable,
     )
 
 
-def _collectives(header: Header) -> tuple[tuple[CollectiveCall, ...], tuple[GroupProgress, ...], tuple[str, ...]]:
+def _collectives(
+    header: Header, homes: Homes
+) -> tuple[tuple[CollectiveCall, ...], tuple[GroupProgress, ...], tuple[str, ...]]:
     area = header.areas.get("collectives", b"")
     if not area:
         return (), (), ()
@@ -67,11 +76,11 @@ def _collectives(header: Header) -> tuple[tuple[CollectiveCall, ...], tuple[Grou
         return (), (), (f"area collectives has {len(area)} bytes instead of {layout.COLLECTIVES_BYTES}",)
     unlisted = int.from_bytes(area[:4], "little")
     problems = (f"{unlisted} process groups had no room in the file",) if unlisted else ()
-    return collective_calls(area, header.monotonic_ns), group_progress(area), problems
+    return collective_calls(area, header.monotonic_ns, homes), group_progress(area), problems
 
 
-def _events(area: bytes, header: Header) -> Iterator[Event]:
-    strings = StringTable(header.areas.get("strings", b""))
+def _events(area: bytes, header: Header, homes: Homes) -> Iterator[Event]:
+    strings = StringTable(header.areas.get("strings", b""), homes)
     for slot in range((len(area) - layout.LIFECYCLE_HEADER_BYTES) // layout.EVENT_BYTES):
         at = layout.LIFECYCLE_HEADER_BYTES + slot * layout.EVENT_BYTES
         commit, thread, sequence, now, kind, text, path, _, value = struct.unpack_from(layout.EVENT, area, at)

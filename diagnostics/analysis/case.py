@@ -12,6 +12,7 @@ from enum import StrEnum
 from diagnostics.analysis.agent_facts import AgentFile, Frame
 from diagnostics.analysis.fault_stacks import FaultReport
 from diagnostics.analysis.flight_record import FlightEntry
+from diagnostics.analysis.homes import NOWHERE, Homes
 from diagnostics.analysis.job_facts import End, JobFacts
 from diagnostics.analysis.rank_death import Death
 from diagnostics.analysis.samples import Sample
@@ -151,6 +152,7 @@ class Case:
     output: str  # all that the job wrote, as on the terminal; head and tail
     output_by_rank: Mapping[int, str]
     sources: Sources
+    homes: Homes = NOWHERE
     extra: Mapping[str, str] = field(default_factory=dict)  # other texts by name: NCCL's logs, launcher's error files
     _by_rank: dict[int | None, ProcessStory] = field(init=False, repr=False, compare=False)
 

@@ -10,6 +10,7 @@ from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.core_text import parse_core_text
 from diagnostics.analysis.fault_stacks import FaultReport
 from diagnostics.analysis.flight_record import FlightEntry
+from diagnostics.analysis.homes import Homes, homes_of
 from diagnostics.analysis.job_ends import Enders, Told, end_of, sent_by_job
 from diagnostics.analysis.job_facts import End, JobFacts
 from diagnostics.analysis.launcher_log import read_launcher_log
@@ -73,9 +74,10 @@ def build_case(material: Material, *, ended: bool = True) -> Case:
     sent = sent_by_job(processes, job)
     enders = Enders(job, parts, ends, sent, processes, log)
     restarts = _restarts(processes, parts)
-    samples = samples_of(material.captures.get(SAMPLES, ""))
+    homes = homes_of(material.agents)
+    samples = samples_of(material.captures.get(SAMPLES, ""), homes)
     stories = tuple(
-        _story(process, job, parts, ends[id(process)], enders, restarts[id(process)], material, samples)
+        _story(process, job, parts, ends[id(process)], enders, restarts[id(process)], material, samples, homes)
         for process in processes
     )
     culprits, victims = blame(stories, output)
@@ -90,6 +92,7 @@ def build_case(material: Material, *, ended: bool = True) -> Case:
         output=output,
         output_by_rank={story.rank: story.output for story in ranks if story.rank is not None and story.output},
         sources=Sources(job.cwd, material.sources, SOURCE_SUFFIXES),
+        homes=homes,
         extra={name: text for name, text in material.captures.items() if not _is_read(name)},
     )
 
@@ -103,13 +106,14 @@ def _story(
     restart: int,
     material: Material,
     samples: Mapping[tuple[int, int], tuple[Sample, ...]],
+    homes: Homes,
 ) -> ProcessStory:
     stem = f"{process.pid}-{process.start_ticks}"
     stdout, stderr = (material.outputs.get(f"{stem}.{name}.txt", "") for name in ("stdout", "stderr"))
     fault = material.faults.get(process.agent.name) if process.agent is not None else None
     failed = end.signal is not None or end.exit_code not in (0, None)
-    raised = raised_of(process, job, stderr or stdout, end.at_s, failed=failed)
-    stacks = _stacks(material.captures.get(f"stacks-from-outside-{process.pid}.json", ""))
+    raised = raised_of(process, job, stderr or stdout, end.at_s, failed=failed, homes=homes)
+    stacks = _stacks(material.captures.get(f"stacks-from-outside-{process.pid}.json", ""), homes)
     part, rank = parts.part(process), parts.rank(process)
     owner = parts.parent(process)
     if part is Part.HELPER and owner is not None and stacks and is_data_worker(stacks[0]):  # no agent told
@@ -146,9 +150,9 @@ def _is_read(name: str) -> bool:
     return name == SAMPLES or name.startswith("stacks-from-outside-")
 
 
-def _stacks(capture: str) -> tuple[tuple[Frame, ...], ...]:
+def _stacks(capture: str, homes: Homes) -> tuple[tuple[Frame, ...], ...]:
     try:
-        return parse_outside_stacks(capture) if capture else ()
+        return parse_outside_stacks(capture, homes) if capture else ()
     except ValueError:  # a text that no capture of ours would hold
         return ()
 

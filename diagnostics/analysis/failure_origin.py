@@ -86,7 +86,11 @@ def _left_in_order(story: ProcessStory) -> bool:
 
 def _own_texts(case: Case, story: ProcessStory) -> list[TracebackText]:
     """Returns the tracebacks that it may have printed; in what all wrote, a launcher's only repeats that it failed."""
-    return [text for text in tracebacks(written_by(case, story)) if story.output or not PASSED_ON.search(text.type)]
+    return [
+        text
+        for text in tracebacks(written_by(case, story), case.homes)
+        if story.output or not PASSED_ON.search(text.type)
+    ]
 
 
 def of_raised(case: Case, story: ProcessStory, raised: Raised) -> Origin:
@@ -133,9 +137,9 @@ def _member(story: ProcessStory, raised: Raised) -> Raised | None:
 
 def _inner_text(case: Case, story: ProcessStory, raised: Raised, message: str) -> Origin | None:
     """Returns the traceback inside a message; from the process's output where the message was cut."""
-    texts = tracebacks(message)
+    texts = tracebacks(message, case.homes)
     if not texts:
-        printed = tracebacks(written_by(case, story))
+        printed = tracebacks(written_by(case, story), case.homes)
         holds = raised.message.partition("\n")[0]
         at = next((i for i, one in enumerate(printed) if holds and holds in one.message), None)
         texts = printed[at + 1 : at + 2] if at is not None else ()
@@ -152,7 +156,7 @@ def _of_text(case: Case, story: ProcessStory, text: TracebackText) -> Origin:
 def _with_chain(case: Case, story: ProcessStory, raised: Raised) -> Origin:
     short = raised.type.rpartition(".")[2]
     first_line = raised.message.partition("\n")[0][:200]
-    for text in reversed(tracebacks(written_by(case, story))):
+    for text in reversed(tracebacks(written_by(case, story), case.homes)):
         if text.type.rpartition(".")[2] == short and text.message.startswith(first_line):
             return _chained(case, story, raised, text)
     return _chained(case, story, raised, None)

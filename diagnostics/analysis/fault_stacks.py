@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.agent_bytes import number, printable
 from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.homes import NOWHERE, Homes
 
 _HEAD = re.compile(r"^(?:Fatal Python error: (.{1,200})|(Timeout \(.{1,40}\))!)$", re.MULTILINE)
 _THREAD = re.compile(r"^(Current thread|Thread) 0x([0-9a-fA-F]{1,16}).{0,100}\(most recent call first\):$")
@@ -36,7 +37,7 @@ class FaultReport:
         return next((thread for thread in self.threads if thread.crashed), timed)
 
 
-def parse_fault_report(text: str) -> FaultReport | None:
+def parse_fault_report(text: str, homes: Homes = NOWHERE) -> FaultReport | None:
     """Returns the last report in `text`, which may hold other output too; None where there is none."""
     heads = list(_HEAD.finditer(text))
     if not heads:
@@ -51,5 +52,7 @@ def parse_fault_report(text: str) -> FaultReport | None:
             threads[-1][2].append(Frame(file=file, line=number(frame[2]), function=function))
     return FaultReport(
         error=printable((head[1] or head[2]).encode()),
-        threads=tuple(ThreadStack(ident=i, crashed=crashed, frames=tuple(frames)) for i, crashed, frames in threads),
+        threads=tuple(
+            ThreadStack(ident=i, crashed=crashed, frames=homes.kept(frames)) for i, crashed, frames in threads
+        ),
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.flow_calls import Function, Program, is_generator, last_name
 from diagnostics.analysis.flow_graph import NodeKind
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.analysis.user_code import is_installed, is_package, user_frames
 
 _MERGED = re.compile(r"^<(?:listcomp|setcomp|dictcomp|genexpr)>$")
 # Library code that only passes a call of a module on: what it calls, it calls once.
@@ -44,7 +44,7 @@ def own_files(paths: Collection[Sequence[Frame]], agent_folders: Collection[str]
     """Returns the names of the project's own files on these stacks."""
     folder = next((one for one in agent_folders if one), "")
     frames = (frame for path in paths for frame in user_frames(path, agent_folder=folder))
-    return tuple(dict.fromkeys(frame.file for frame in frames if "-packages/" not in frame.file))
+    return tuple(dict.fromkeys(frame.file for frame in frames if not is_installed(frame)))
 
 
 def stack_of(path: Sequence[Frame], program: Program) -> Stack:
@@ -52,7 +52,7 @@ def stack_of(path: Sequence[Frame], program: Program) -> Stack:
     levels: list[Level] = []
     boxed, hidden = False, None
     for frame in reversed(path[: MOST_LEVELS * 8]):
-        function = program.function_of(frame) if "-packages/" not in frame.file else None
+        function = program.function_of(frame) if not is_package(frame) else None
         if function is None:
             boxed = boxed or _PASSING.search(frame.file) is None
             hidden = hidden or (frame if levels else None)

@@ -24,7 +24,7 @@ from diagnostics.analysis.try_blocks import (
     trainers,
     training_loops,
 )
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.analysis.user_code import is_installed, user_frames
 from diagnostics.analysis.user_files import user_files
 
 # Ways of ending a loop on purpose; so are exceptions of the job's own that are not called errors.
@@ -165,7 +165,7 @@ def _left(story: ProcessStory) -> Event | None:
 def _own_frame(story: ProcessStory, event: Event | None) -> Frame | None:
     folder = story.agent.agent_folder if story.agent is not None else ""
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
-    return frames[0] if frames and "/site-packages/" not in frames[0].file else None
+    return frames[0] if frames and not is_installed(frames[0]) else None
 
 
 def _exit_in_handler(case: Case, story: ProcessStory, left: Event | None) -> Frame | None:

@@ -7,18 +7,19 @@ from typing import Any
 
 from diagnostics.analysis.agent_bytes import printable
 from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.homes import NOWHERE, Homes
 
 _MOST_THREADS, _MOST_FRAMES = 256, 256
 
 
-def parse_outside_stacks(text: str) -> tuple[tuple[Frame, ...], ...]:
+def parse_outside_stacks(text: str, homes: Homes = NOWHERE) -> tuple[tuple[Frame, ...], ...]:
     """Returns the frames of each thread, innermost first, the main thread first; () of another text."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return ()
     threads = value.get("threads") if isinstance(value, dict) else None
-    found = (_frames(thread) for thread in _list(threads)[:_MOST_THREADS])
+    found = (homes.kept(_frames(thread)) for thread in _list(threads)[:_MOST_THREADS])
     return tuple(frames for frames in found if frames)
 
 

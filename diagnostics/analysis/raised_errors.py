@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from diagnostics.analysis.agent_facts import Event
 from diagnostics.analysis.case import How, LoadFailure, Raised
+from diagnostics.analysis.homes import NOWHERE, Homes
 from diagnostics.analysis.job_facts import JobFacts
 from diagnostics.analysis.process_tree import Process, at_s, words
 from diagnostics.analysis.traceback_text import TracebackText, tracebacks
@@ -21,7 +22,7 @@ ORDER_S = 1e-6  # what a cause is dated before its effect
 
 
 def raised_of(
-    process: Process, job: JobFacts, output: str, ended_s: float | None, *, failed: bool
+    process: Process, job: JobFacts, output: str, ended_s: float | None, *, failed: bool, homes: Homes = NOWHERE
 ) -> tuple[Raised, ...]:
     """Returns its exceptions by time; causes that only its output tells stand before what they led to.
 
@@ -31,7 +32,7 @@ def raised_of(
     final = next((one for one in reversed(seen) if one.how in (How.UNCAUGHT, How.SPAWN)), None)
     if not failed:
         return tuple(sorted(seen, key=lambda one: (one.at_s, one.sequence)))
-    read = tracebacks(output)
+    read = tracebacks(output, homes)
     if final is not None:
         same = [one for one in read if _same(one, final)]
         seen += causes_of(same[-1], final.at_s, seen) if same else []

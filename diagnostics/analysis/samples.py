@@ -13,6 +13,7 @@ from typing import Any
 
 from diagnostics.analysis.agent_bytes import printable
 from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.homes import NOWHERE, Homes
 
 FILE_NAME = "samples.jsonl"
 _MOST_LINES, _MOST_FRAMES, _MOST_TEXT = 20_000, 256, 4096
@@ -39,17 +40,17 @@ class Sample:
     stack: tuple[Frame, ...] = ()  # of its main thread, innermost first; () not taken in this look
 
 
-def samples_of(text: str) -> Mapping[tuple[int, int], tuple[Sample, ...]]:
+def samples_of(text: str, homes: Homes = NOWHERE) -> Mapping[tuple[int, int], tuple[Sample, ...]]:
     """Returns the samples in a samples.jsonl by (pid, start ticks), by time; lines that are none are left out."""
     found: defaultdict[tuple[int, int], list[Sample]] = defaultdict(list)
     for line in text.splitlines()[:_MOST_LINES]:
-        sample = _sample(line)
+        sample = _sample(line, homes)
         if sample is not None:
             found[sample.pid, sample.start_ticks].append(sample)
     return {key: tuple(sorted(samples, key=lambda one: one.at_s)) for key, samples in found.items()}
 
 
-def _sample(line: str) -> Sample | None:
+def _sample(line: str, homes: Homes) -> Sample | None:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -67,7 +68,7 @@ def _sample(line: str) -> Sample | None:
     ):
         return None
     shown: dict[str, Any] = {name: _shown(one) for name, one in texts.items()}
-    return Sample(**numbers, **shown, swapped_bytes=swapped, stack=tuple(_frames(value.get("stack"))))
+    return Sample(**numbers, **shown, swapped_bytes=swapped, stack=homes.kept(_frames(value.get("stack"))))
 
 
 def _is_number(value: Any) -> bool:

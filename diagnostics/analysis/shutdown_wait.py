@@ -21,6 +21,7 @@ from diagnostics.analysis.leaving import (
 )
 from diagnostics.analysis.process_looks import looks_of
 from diagnostics.analysis.process_tree import words
+from diagnostics.analysis.rank_blame import INTERRUPTED
 from diagnostics.analysis.started_lines import in_loop, lines_in_files_of, made_before_start
 from diagnostics.analysis.story_paths import (
     called,
@@ -34,6 +35,7 @@ from diagnostics.analysis.story_paths import (
     still_there,
     text_at,
 )
+from diagnostics.analysis.work_left import has_work_left
 
 _QUEUES = re.compile(r"\b(?:Joinable|Simple)?Queue\(|\.Manager\(")
 _PUTS = re.compile(r"\.put(?:_nowait)?\(")
@@ -72,7 +74,7 @@ class Holdup:
 
 def holdup(case: Case, story: ProcessStory) -> Holdup | None:
     """Returns what keeps `story` from ending after its work; None where it has work left, or nothing tells."""
-    if story.agent is None or not still_there(story):
+    if story.agent is None or not still_there(story) or _was_interrupted(story):
         return None
     if story.agent.last_event("exit") is not None:  # the last exit handler of all: no Python runs any more
         return _native(case, story)
@@ -204,12 +206,20 @@ def _program(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup |
         return None
     if leaves(main):
         return _held(case, story, own, sure=True)
-    closing = [one for one in main if CLOSES.search(called(one)) or _calls_close(case, one)]
+    if has_work_left(case, own):
+        return None
+    closing = [one for one in _called_by(main, own[0]) if CLOSES.search(called(one)) or _calls_close(case, one)]
     if left_its_group(story):
         return _held(case, story, own, sure=bool(closing))
     if in_a_group(story) or not closing or any(in_loop(case, frame) for frame in own[1:] or own):
         return None
     return _held(case, story, own, sure=False)
+
+
+def _called_by(main: Sequence[Frame], line: Frame) -> Sequence[Frame]:
+    """Returns the line and what it calls, not what works below that: Queue.get waits, and closes nothing."""
+    at = next((index for index, frame in enumerate(main) if frame is line), len(main) - 1)
+    return main[max(0, at - 1) : at + 1]
 
 
 def _held(case: Case, story: ProcessStory, own: Sequence[Frame], *, sure: bool) -> Holdup:
@@ -224,6 +234,11 @@ def _native(case: Case, story: ProcessStory) -> Holdup | None:
     left = bool(events_of(story, GROUP_ENDED))
     made = () if left else distinct([line for event in groups[-1:] for line in own_lines(case, story, event.path)[:1]])
     return Holdup(story=story, reason=Reason.NATIVE, name="", made=made, stands=(), sure=False)
+
+
+def _was_interrupted(story: ProcessStory) -> bool:
+    """Whether it leaves since it was asked to: its work was not done."""
+    return any(INTERRUPTED.match(one.text) for one in story.raised)
 
 
 def _moved_since(case: Case, story: ProcessStory) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.agent_facts import Frame, Owner
 from diagnostics.analysis.user_code import user_frames
 
 # Parts of torch in which a rank waits for its peers; the launcher's own loop is none of them.
@@ -98,6 +98,8 @@ def shown_file(file: str) -> str:
 
 def is_library(frame: Frame) -> bool:
     """Whether it is none of the job's own files."""
+    if frame.owner is not None:
+        return frame.owner is not Owner.USER or is_native(frame)
     return bool(_LIBRARY.match(frame.file)) or frame.file.startswith("<frozen ") or is_native(frame)
 
 

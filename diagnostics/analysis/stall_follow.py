@@ -12,7 +12,7 @@ from diagnostics.analysis.case import Case, How, Part, ProcessStory
 from diagnostics.analysis.process_looks import looks_of, open_files
 from diagnostics.analysis.stall_kin import below, is_gone, is_idle, is_pool_idle, living_children
 from diagnostics.analysis.stall_reason import Kind, Reason, own_reason
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.analysis.user_code import is_installed, user_frames
 from diagnostics.analysis.waiting_lines import lock_at, taken_at
 
 _MOST_STEPS = 5  # a shell that waits for a script that waits for a tool
@@ -174,4 +174,4 @@ def other_threads(story: ProcessStory) -> tuple[tuple[Frame, ...], ...]:
 def _own_frames(stack: Sequence[Frame], agent_folder: str) -> tuple[Frame, ...]:
     """Returns the frames of the job's own files; () of a thread that only runs library code."""
     found = user_frames(stack, agent_folder=agent_folder)
-    return found if found and "/site-packages/" not in found[0].file else ()
+    return found if found and not is_installed(found[0]) else ()

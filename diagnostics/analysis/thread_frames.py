@@ -11,6 +11,7 @@ from typing import Any
 
 from diagnostics.analysis.agent_bytes import printable
 from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.homes import NOWHERE, Homes
 
 MAX_THREADS, MAX_FRAMES = 512, 200
 
@@ -38,26 +39,26 @@ class ProcessFrames:
         return next((thread.frames for thread in self.threads if thread.main), ())
 
 
-def frames_from_json(value: Any) -> ProcessFrames:
+def frames_from_json(value: Any, homes: Homes = NOWHERE) -> ProcessFrames:
     """Returns what such a file says. Raises ValueError where it is no object with a list of threads."""
     listed = value.get("threads") if isinstance(value, Mapping) else None
     if not isinstance(listed, list):
         raise ValueError("holds no list of threads")
-    threads = [_thread(one) for one in listed[:MAX_THREADS] if isinstance(one, Mapping)]
+    threads = [_thread(one, homes) for one in listed[:MAX_THREADS] if isinstance(one, Mapping)]
     return ProcessFrames(
         threads=tuple(sorted(threads, key=lambda thread: not thread.main)),
         group_number=_number(value.get("group_number")),
     )
 
 
-def _thread(value: Mapping[str, Any]) -> ThreadFrames:
+def _thread(value: Mapping[str, Any], homes: Homes) -> ThreadFrames:
     listed = value.get("frames")
     frames = listed[:MAX_FRAMES] if isinstance(listed, list) else []
     return ThreadFrames(
         name=_text(value.get("name")),
         native=_number(value.get("native")) or 0,
         main=value.get("main") is True,
-        frames=tuple(
+        frames=homes.kept(
             Frame(file=_text(one.get("file")), line=_number(one.get("line")) or 0, function=_text(one.get("function")))
             for one in frames
             if isinstance(one, Mapping)

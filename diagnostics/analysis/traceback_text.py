@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from diagnostics.analysis.agent_facts import Frame
+from diagnostics.analysis.homes import NOWHERE, Homes
 
 _PREFIX = re.compile(r"^(?:\[(?:rank|default)\d+\]: ?|\d{1,5}: (?=Traceback|  File|[A-Z]\w*(?:Error|Exception)))")
 _MARGIN = re.compile(r"^ {2,80}\| ?")  # before the lines of an exception group
@@ -43,7 +44,7 @@ def plain_lines(text: str) -> list[str]:
     return [_MARGIN.sub("", _PREFIX.sub("", line.rstrip("\r"))) for line in text.split("\n")]
 
 
-def tracebacks(text: str) -> tuple[TracebackText, ...]:
+def tracebacks(text: str, homes: Homes = NOWHERE) -> tuple[TracebackText, ...]:
     """Returns the exceptions in `text` in printed order; of a chain only its last one, which leads to the others."""
     begin = text.find(_HEAD_WORDS)
     if begin < 0:
@@ -56,7 +57,7 @@ def tracebacks(text: str) -> tuple[TracebackText, ...]:
         if stripped in (_CAUSE, _CONTEXT):
             link = stripped
         elif _HEAD.match(lines[index]):
-            one, index = _read(lines, index + 1)
+            one, index = _read(lines, index + 1, homes)
             if one is not None:
                 earlier = found.pop() if link and found else None
                 found.append(_linked(one, earlier, link == _CAUSE))
@@ -72,7 +73,7 @@ def _linked(one: TracebackText, earlier: TracebackText | None, raised_from: bool
     )
 
 
-def _read(lines: list[str], index: int) -> tuple[TracebackText | None, int]:
+def _read(lines: list[str], index: int, homes: Homes) -> tuple[TracebackText | None, int]:
     """Returns the exception whose frames start at `index`, and the first line after it; None for a torn one."""
     frames: list[Frame] = []
     indent: int | None = None  # of the frames' lines
@@ -95,4 +96,4 @@ def _read(lines: list[str], index: int) -> tuple[TracebackText | None, int]:
             break
         more.append(line)
     message = "\n".join([last[2] or "", *more])
-    return TracebackText(type=last[1], message=message, frames=tuple(reversed(frames))), index + 1 + len(more)
+    return TracebackText(type=last[1], message=message, frames=homes.kept(reversed(frames))), index + 1 + len(more)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from diagnostics.analysis.attached_verdict import judgement_of
-from diagnostics.analysis.blame import how_it_ended, module_of, named, output_evidence, sentence, to_blame
+from diagnostics.analysis.blame import how_it_ended, module_of, named, output_evidence, sentence, stood_still, to_blame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.job_answers import last_line
 
@@ -31,7 +31,7 @@ def unexplained(case: Case) -> Seen:
     if looked is not None:
         return Seen(sentence=sentence(looked.words), advice=LOOK_AGAIN)
     stories = to_blame(case)
-    if case.job.ended_for_hanging and not case.culprits:
+    if stood_still(case) and not case.culprits:
         return Seen(
             sentence=_stalled(case),
             advice="see where the ranks stood, below; the line that one rank reached and another did not is the place",
@@ -61,7 +61,8 @@ def _stalled(case: Case) -> str:
     stall = case.job.stalls[-1] if case.job.stalls else None
     since = f" after {stall.began_s:.1f} s" if stall is not None else ""
     early = ", before the first step" if stall is not None and stall.before_first_step else ""
-    return f"Nothing moved any more{since}{early}, and the doctor ended the job"
+    end = ", and the doctor ended the job" if case.job.ended_for_hanging else ""
+    return f"Nothing moved any more{since}{early}{end}"
 
 
 def _code(case: Case) -> str:

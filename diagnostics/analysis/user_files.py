@@ -10,7 +10,7 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.analysis.user_code import is_installed, user_frames
 
 MOST_FILES = 60
 _LEVELS_ABOVE = 2
@@ -60,6 +60,4 @@ def _names(story: ProcessStory) -> Iterator[str]:
 
 
 def _own(frames: tuple[Frame, ...]) -> Iterator[Frame]:
-    yield from (
-        frame for frame in frames if "/site-packages/" not in frame.file and "/dist-packages/" not in frame.file
-    )
+    yield from (frame for frame in frames if not is_installed(frame))

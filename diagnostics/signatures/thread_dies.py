@@ -24,6 +24,7 @@ from diagnostics.analysis.blame import (
 )
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.failure_origin import Origin, locations_of, of_raised, origin
+from diagnostics.analysis.user_code import is_installed
 from diagnostics.findings import Confidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed, natural_outcome
@@ -46,7 +47,7 @@ def match(case: Case) -> Match | None:
     found = []
     for story in case.ranks:
         for raised in story.raised:
-            own = [frame for frame in raised.user_path if "-packages/" not in frame.file]
+            own = [frame for frame in raised.user_path if not is_installed(frame)]
             if raised.how is How.THREAD and own and not _LOST.search(raised.type):
                 cost = _cost(case, story, raised)
                 if cost:
