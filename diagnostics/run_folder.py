@@ -14,6 +14,7 @@ from diagnostics.record import make_record_folder
 from diagnostics.report import new_folder
 
 REPORTS = Path("reports")
+CLOSED = "closed"  # agent/areas.py looks for it
 PARTS = ("agents", "output", "captures", "sources")
 # Agents map their files into memory: on a file system of another machine that may hang a rank, or kill it.
 LOCAL = {
@@ -34,6 +35,11 @@ class RunFolder:
     def record(self) -> Path:
         """The record in it."""
         return self.folder / "record"
+
+    def close_agents(self) -> None:
+        """Has programs that start from now on make no files any more: what outlives a job would fill the disk."""
+        with suppress(OSError):  # removed by the job: then nobody can make a file there
+            (self.agents / CLOSED).touch(0o600)
 
     def copy_agents(self) -> None:
         """Copies what the agents wrote so far into the record, where it lies elsewhere."""

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from diagnostics import redact
 from diagnostics.analysis.job_facts import Missing
+from diagnostics.background_services import Wish
 from diagnostics.capture import keep_text
 from diagnostics.diagnose import diagnose
 from diagnostics.errors import DoctorError
@@ -39,6 +40,7 @@ class WatchOptions:
     backend_debug: bool = False
     deep: bool = False
     local_values: bool = False
+    background: Wish = "services stay"  # what happens to what CMD leaves behind
     quiet: bool = False
 
 
@@ -60,7 +62,8 @@ def watch(command: Sequence[str], options: WatchOptions) -> int:
             backend_debug=options.backend_debug,
             deep=options.deep,
             local_values=options.local_values,
-            say=_say,
+            background=options.background,
+            say=_say if not options.quiet else _keep_to_ourselves,
         )
         try:
             code = watch.run()
@@ -125,6 +128,10 @@ def _say(line: str) -> None:
     with suppress(OSError, ValueError):  # nobody reads our stderr
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
+
+
+def _keep_to_ourselves(line: str) -> None:
+    """--quiet: it is in the report."""
 
 
 def _has_colour() -> bool:
