@@ -25,6 +25,7 @@ from diagnostics.machine.job_streams import JobStreams
 from diagnostics.machine.job_tree import OWN, JobTree, signal_all
 from diagnostics.machine.subreaper import adopt_orphans
 from diagnostics.machine.terminal import Terminal
+from diagnostics.machine.working_folder import working_folder
 from diagnostics.run_folder import RunFolder
 
 FIRST_LOOK_S, LONGEST_LOOK_S = 0.05, 1.0  # between two looks at /proc; each new process makes it short again
@@ -60,7 +61,7 @@ class JobWatch:
         self.file = JobFactsFile(
             place.record / "job.json",
             command=command,
-            cwd=os.getcwd(),  # noqa: PTH109 - what we had, also where it was removed since
+            cwd=str(working_folder()),
             started_ns=time.time_ns(),
             python=sys.executable,
         )
