@@ -28,7 +28,12 @@ def background_trainings(members: Iterable[Member], agents: Path) -> list[int]:
     known = list(members)
     over = {_program(one) for one in known if one.ended_s is not None}
     living = [one for one in known if one.ended_s is None and _program(one) and _program(one) not in over]
-    return [one.pid for one in living if _is_launcher(one) or _trains(one, agents)]
+    return [one.pid for one in living if trains(one, agents)]
+
+
+def trains(member: Member, agents: Path) -> bool:
+    """Whether a living process is a launcher of ranks, or has loaded torch, or is about to."""
+    return _is_launcher(member) or _uses_torch(member, agents)
 
 
 def _program(member: Member) -> str:
@@ -43,7 +48,7 @@ def _is_launcher(member: Member) -> bool:
     )
 
 
-def _trains(member: Member, agents: Path) -> bool:
+def _uses_torch(member: Member, agents: Path) -> bool:
     try:
         agent = read_agent_file(agents / f"agent-{member.pid}-{member.start_ticks}.bin")
     except (OSError, AgentFileError):  # it has just begun, or is not watched

@@ -137,7 +137,7 @@ class _Work:
         except (DoctorError, MachineError, ChildTimeout) as error:
             self._undecided(f"{what} came to nothing: {error}")
         except Exception as error:  # a fault of ours: it costs this part
-            keep_text(self._wanted.folder / FAULTS, redact.text(traceback.format_exc()))
+            keep_text(self._wanted.folder.resolve() / FAULTS, redact.text(traceback.format_exc()))
             self._undecided(f"{what} came to nothing: {type(error).__name__}: {error} ({FAULTS})")
         self._keep()
 

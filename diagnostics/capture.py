@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import stat
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics import redact
+from diagnostics import private_files, redact
 from diagnostics.analysis.job_facts import Missing
 from diagnostics.machine.gpus import NvmlGpus
 from diagnostics.machine.in_parallel import Answers, in_parallel
@@ -180,16 +178,10 @@ def keep_json(path: Path, value: Any) -> list[Missing]:
 
 
 def keep_text(path: Path, text: str) -> list[Missing]:
-    """Writes a text that has no secrets left; a link in its place is replaced, never followed."""
-    part = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    """Writes a text that has no secrets left; no link is followed."""
     try:
-        fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(fd, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-        part.replace(path)
+        private_files.write(path, text)
     except OSError as error:
-        with suppress(OSError):  # it may not have come to be
-            part.unlink()
         return [Missing(what=path.name, why=f"cannot be written: {error.strerror or error}")]
     return []
 

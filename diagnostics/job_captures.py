@@ -20,6 +20,7 @@ from diagnostics.job_facts_file import JobFactsFile
 from diagnostics.machine.job_streams import JobStreams
 from diagnostics.machine.job_tree import JobTree, Member
 from diagnostics.machine.tools import running_tools
+from diagnostics.machine.working_folder import working_folder
 from diagnostics.raised_watch import RaisedWatch
 from diagnostics.record import BEFORE
 from diagnostics.run_folder import RunFolder
@@ -162,7 +163,7 @@ class JobCaptures:
 
     def keep_sources(self, argvs: Sequence[Sequence[str]]) -> None:
         """Copies the user's files that are named in call paths and command lines."""
-        begun = self._begin(lambda: self._note(collect_sources(self._place.record, Path.cwd(), argvs)))
+        begun = self._begin(lambda: self._note(collect_sources(self._place.record, working_folder(), argvs)))
         self._join(SOURCES_S)
         if not begun or (self._work is not None and self._work.is_alive()):
             self._note([Missing(what="sources", why="they were not all copied in time")])
@@ -173,7 +174,7 @@ class JobCaptures:
             self._around.close()
 
     def _open_surroundings(self) -> None:
-        self._around = at_start(self._place.record, Path.cwd())
+        self._around = at_start(self._place.record, working_folder())
         self._file.surround(self._around.facts)
 
     def _take_last_facts(self, around: Surroundings, pids: Collection[int]) -> None:

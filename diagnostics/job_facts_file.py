@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics import redact
+from diagnostics import private_files, redact
 from diagnostics.analysis.job_facts import End, JobFacts, Missing, SeenProcess, SentSignal
 from diagnostics.machine.job_tree import Member
 
@@ -60,14 +60,10 @@ class JobFactsFile:
         """Writes the file; a reader sees the old one or the new one."""
         began = time.monotonic()
         text = json.dumps(asdict(self.facts()), indent=1) + "\n"
-        part = self._path.with_name(f".job.json.{os.getpid()}.part")
         try:
-            part.touch(mode=0o600)
-            part.write_text(text, encoding="utf-8")
-            part.replace(self._path)
+            private_files.write(self._path, text)
             self.problem = ""
         except OSError as error:
-            part.unlink(missing_ok=True)
             self.problem = f"{self._path}: {error.strerror or error}"
         cost = time.monotonic() - began
         self._next = began + max(LEAST_S, cost / SHARE)

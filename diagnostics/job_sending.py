@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from diagnostics.analysis.job_facts import SentSignal
 from diagnostics.job_facts_file import JobFactsFile
@@ -14,8 +14,15 @@ from diagnostics.machine.job_tree import JobTree, signal_all
 class JobSending:
     """One job: its process group and its tree. `why` is noted with each signal from then on."""
 
-    def __init__(self, tree: JobTree, group: int, file: JobFactsFile, now: Callable[[], float]) -> None:
-        self._tree, self._group, self._file, self._now = tree, group, file, now
+    def __init__(
+        self,
+        tree: JobTree,
+        group: int,
+        file: JobFactsFile,
+        now: Callable[[], float],
+        to_end: Callable[[], Mapping[int, int]],
+    ) -> None:
+        self._tree, self._group, self._file, self._now, self._to_end = tree, group, file, now, to_end
         self.why = "leftover"
 
     def pass_on(self, number: signal.Signals) -> None:
@@ -32,11 +39,11 @@ class JobSending:
         self._note(reached, number)
 
     def to_all(self, number: signal.Signals) -> None:
-        """Sends to every process of the job."""
+        """Sends to every process of the job but those that have left it."""
         self._tree.look()
-        reached = signal_all(list(self._tree.living().items()), number)
+        reached = signal_all(list(self._to_end().items()), number)
         if number != signal.SIGKILL:
-            signal_all(list(self._tree.living().items()), signal.SIGCONT)  # one that is stopped hears nothing
+            signal_all(list(self._to_end().items()), signal.SIGCONT)  # one that is stopped hears nothing
         self._note(reached, number)
 
     def _note(self, pids: Sequence[int], number: signal.Signals) -> None:

@@ -7,9 +7,11 @@ import resource
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from diagnostics import backend_debug as debugging
+from diagnostics import private_files
 from diagnostics.machine.job_streams import ADDRESS_VARIABLE, JobStreams
 from diagnostics.machine.job_tree import OWN
 from diagnostics.machine.kin import MARK
@@ -63,14 +65,20 @@ def spawn(command: Sequence[str], environ: Mapping[str, str], streams: JobStream
 
 def not_started(program: str, error: OSError, place: RunFolder, streams: JobStreams | None) -> NotStartedError:
     """Returns what a shell would say about `program`, and leaves it in the record as the job's output."""
-    code = CANNOT_EXECUTE if isinstance(error, PermissionError) else COMMAND_NOT_FOUND
-    absent = isinstance(error, FileNotFoundError) and "/" not in program
-    message = f"{program}: {'command not found' if absent else error.strerror}"
+    message, code = refusal(program, error)
     if streams is not None:
         streams.job_has_started()
         streams.finish(lambda: 1.0)
-    (place.record / "output" / "all.txt").write_text(message + "\n", encoding="utf-8")
+    with suppress(OSError):  # then it stands on the screen alone
+        private_files.write(place.record / "output" / "all.txt", message + "\n")
     return NotStartedError(message, code)
+
+
+def refusal(program: str, error: OSError) -> tuple[str, int]:
+    """Returns what a shell says where it cannot start `program`, and its exit code."""
+    code = CANNOT_EXECUTE if isinstance(error, PermissionError) else COMMAND_NOT_FOUND
+    absent = isinstance(error, FileNotFoundError) and "/" not in program
+    return f"{program}: {'command not found' if absent else error.strerror}", code
 
 
 def raise_open_files() -> None:

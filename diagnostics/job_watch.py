@@ -9,9 +9,11 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from diagnostics.analysis.job_facts import Missing
+from diagnostics.analysis.job_facts import ENDED_FOR_HANGING, Missing
+from diagnostics.background_services import Leftovers, Wish
 from diagnostics.background_trainings import background_trainings
 from diagnostics.job_captures import JobCaptures
+from diagnostics.job_control import JobControl
 from diagnostics.job_ending import Ending
 from diagnostics.job_facts_file import JobFactsFile, end_of
 from diagnostics.job_sending import JobSending
@@ -23,6 +25,7 @@ from diagnostics.machine.job_streams import JobStreams
 from diagnostics.machine.job_tree import OWN, JobTree, signal_all
 from diagnostics.machine.subreaper import adopt_orphans
 from diagnostics.machine.terminal import Terminal
+from diagnostics.machine.working_folder import working_folder
 from diagnostics.run_folder import RunFolder
 
 FIRST_LOOK_S, LONGEST_LOOK_S = 0.05, 1.0  # between two looks at /proc; each new process makes it short again
@@ -48,8 +51,10 @@ class JobWatch:
         backend_debug: bool,
         deep: bool,
         local_values: bool,
+        background: Wish,
         say: Callable[[str], None],
     ) -> None:
+        self._background = background
         self._command, self._place, self._signals, self._say = list(command), place, signals, say
         self._deep, self._backend_debug = deep, backend_debug
         self._local_values = local_values
@@ -57,7 +62,7 @@ class JobWatch:
         self.file = JobFactsFile(
             place.record / "job.json",
             command=command,
-            cwd=os.getcwd(),  # noqa: PTH109 - what we had, also where it was removed since
+            cwd=str(working_folder()),
             started_ns=time.time_ns(),
             python=sys.executable,
         )
@@ -69,6 +74,7 @@ class JobWatch:
         self._argvs: list[Sequence[str]] = []
         self._interrupted_at = float("-inf")
         self._in_background = False
+        self._stays: list[int] = []
         self._next_look = self._look_apart = self._looked_at = 0.0
         self._new_agents = FolderWatch(place.agents)
 
@@ -131,7 +137,10 @@ class JobWatch:
         self._began = time.monotonic()
         self._group = process.pid
         self._tree = JobTree(process.pid, mark, self._poll, self._now)
-        self._sending = JobSending(self._tree, self._group, self.file, self._now)
+        output = self._streams.files if self._streams is not None else frozenset
+        self._left = Leftovers(self._tree, self._background, self._place.agents, output)
+        self._sending = JobSending(self._tree, self._group, self.file, self._now, self._left.to_end)
+        self._control = JobControl(self._terminal, self._tree, self._sending, self._captures.paused, self._now)
         if self._streams is not None:
             self._streams.job_has_started()
         raise_open_files()
@@ -154,7 +163,8 @@ class JobWatch:
         """Goes on with what trains in the background, where the command has ended well."""
         until = self._now() + LEFTOVER_S
         self._tree.look()
-        while self._tree.root.status == 0 and not self._ending.is_on:
+        wanted = self._tree.root.status == 0 and self._background == "services stay"
+        while wanted and not self._ending.is_on:
             pids = self._trainings()
             if pids and not self._in_background:
                 self._in_background = True
@@ -233,10 +243,10 @@ class JobWatch:
         if number in INTERRUPTS:
             self._interrupt(number)
         elif number == signal.SIGCHLD:
-            self._see_stop()
+            self._control.see_stop()
         elif number == signal.SIGTSTP:
             self._sending.pass_on(number)
-            self._pause()
+            self._control.pause()
         elif number in (signal.SIGUSR1, signal.SIGUSR2):
             signal_all([(self._tree.root.pid, self._tree.root.start_ticks)], number)
         else:  # SIGWINCH, SIGCONT
@@ -263,6 +273,7 @@ class JobWatch:
         self.file.set(ended_by=why)
         self._sending.why = why
         self._note()
+        self._left.stop(hung=why in ENDED_FOR_HANGING)
         self._captures.ending(self._streams)
         self._ending.begin(number, deadlocked=why == "deadlock")
         # In the background they may have left the group, and it may be somebody else's by now. The ranks of a
@@ -277,36 +288,6 @@ class JobWatch:
         if number is not None:
             self._sending.to_all(number)
 
-    def _see_stop(self) -> None:
-        """Acts where the job's first process was stopped, as its shell would."""
-        root = self._tree.root
-        if root.ended_s is not None:
-            return
-        try:
-            found = os.waitid(os.P_PID, root.pid, os.WSTOPPED | os.WNOHANG)
-        except ChildProcessError:
-            return
-        if found is None or found.si_code not in (os.CLD_STOPPED, os.CLD_TRAPPED):
-            return
-        if found.si_status in (signal.SIGTTIN, signal.SIGTTOU):
-            if not self._terminal.give(self._group):
-                if self._terminal.is_given:
-                    return
-                self._pause()  # we are in the background ourselves: `fg` brings us both back
-                self._terminal.give(self._group)
-            self._sending.pass_on(signal.SIGCONT)
-        elif found.si_status == signal.SIGTSTP and self._terminal.is_given:
-            self._pause()
-            self._terminal.give(self._group)
-            self._sending.pass_on(signal.SIGCONT)
-
-    def _pause(self) -> None:
-        """Stops us until our shell says to go on."""
-        self._terminal.take_back()
-        stopped = self._now()
-        os.kill(os.getpid(), signal.SIGSTOP)
-        self._captures.paused(self._now() - stopped)
-
     def _end_leftovers(self) -> None:
         """Ends what is left of the job: asks, waits, kills."""
         self._terminal.take_back()
@@ -314,32 +295,41 @@ class JobWatch:
             self._sending.why = "leftover"
         until = (self._tree.root.ended_s or 0.0) + LEFTOVER_S
         self._tree.look()
-        while self._tree.living() and self._now() < until:
+        while self._left.to_end() and self._now() < until:
             self._next_look = min(self._next_look, self._now() + FIRST_LOOK_S)
             self._step(0.05)
-        left = self._tree.living()
+        left = self._left.to_end()
         if left:
             self._captures.leftovers(self._tree)
             self._sending.why = "leftover"
+            for line in self._left.said_of_ended(left):
+                self._say(f"ups-doctor: {line}")
             self._ending.begin_with(signal.SIGTERM)
-        while self._tree.living() and not self._ending.is_over and not self._signals.is_over():
+        while self._left.to_end() and not self._ending.is_over and not self._signals.is_over():
             if self._signals.end_by_s is not None:
                 self._ending.hurry_once()
             self._next_look = min(self._next_look, self._now() + FIRST_LOOK_S)
             self._step(0.05)
-        stubborn = self._tree.living()
+        stubborn = self._left.to_end()
         if stubborn:
             pids = ", ".join(map(str, stubborn))
             self.file.missing.append(Missing(what=f"the end of pid {pids}", why="it cannot be killed"))
+        self._stays = [pid for pid in self._tree.living() if pid not in stubborn]
+        for line in self._left.said_of_others(self._stays):
+            self._say(f"ups-doctor: {line}")
 
     def _finish(self) -> int:
         if self._streams is not None:
             streams = self._streams
-            if not streams.finish(self._drain_limit):
+            if self._stays and self._left.writing(self._stays):
+                streams.leave()
+            elif not streams.finish(self._drain_limit):
                 self.file.missing.append(Missing(what="output", why="the relay was ended before it had passed on all"))
             if streams.lost_bytes:
                 lost = f"{streams.lost_bytes} bytes could not be written to our own output: its disk is full"
                 self.file.missing.append(Missing(what="output", why=lost))
+        if self._stays:
+            self._place.close_agents()
         self._tree.settle()
         self._argvs = [member.argv for member in self._tree.members.values()]
         self.file.surround(self._captures.facts_at_end([pid for pid, _ in self._tree.members]))

@@ -7,13 +7,12 @@ line of JSON [name, bytes of the head, bytes of the tail, bytes left out between
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from diagnostics import redact
+from diagnostics import private_files, redact
 from diagnostics.analysis.long_lines import clipped_lines
 
 MAX_BYTES = 3 << 20  # of all processes' own copies together: secrets are looked for in each of them
@@ -31,7 +30,7 @@ def keep(stream: BinaryIO, folder: Path) -> None:
     for name, head, tail, left_out in copies:
         if _NAME.fullmatch(name):
             whole = (head, tail, left_out) if name == "all.txt" else _shortened(head, tail, left_out, most)
-            _write(folder / name, _text(*whole))
+            private_files.write(folder / name, _text(*whole))
 
 
 def _shortened(head: bytes, tail: bytes, left_out: int, most: int) -> tuple[bytes, bytes, int]:
@@ -46,14 +45,6 @@ def _shortened(head: bytes, tail: bytes, left_out: int, most: int) -> tuple[byte
 def _text(head: bytes, tail: bytes, left_out: int) -> str:
     gap = f"\n... {left_out} bytes left out ...\n" if left_out else ""
     return redact.text(clipped_lines(head.decode("utf-8", "replace") + gap + tail.decode("utf-8", "replace")))
-
-
-def _write(path: Path, text: str) -> None:
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(fd, "w", encoding="utf-8") as file:
-        file.write(text)
-    part.replace(path)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from diagnostics.errors import from_os_error
 from diagnostics.findings import to_json
 from diagnostics.fix_cache import Prepared, Result
 from diagnostics.markdown import code, inline, table
+from diagnostics.pasteable import pasteable
 from diagnostics.repair.actions import FileOutcome, FilePlan
 from diagnostics.repair.plan import Census
 from diagnostics.repair_lines import done_line, now_line, shown
@@ -73,7 +74,7 @@ def write_report(parent: Path, prepared: Prepared, result: Result) -> str:
     except OSError as error:
         refused = from_os_error(error, action="cannot write", path=parent)
         return f"no report was written: {refused.message}" + (f" ({refused.hint})" if refused.hint else "")
-    return f"report: {folder / 'report.md'}"
+    return f"report: {pasteable(folder / 'report.md')}"
 
 
 def markdown(prepared: Prepared, result: Result) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.errors import from_os_error
+from diagnostics.pasteable import pasteable
 from diagnostics.report import new_folder, write
 from diagnostics.report_data import Report
 
@@ -23,7 +24,7 @@ class ReportPlace:
         if self.problem:
             return f"no report was written: {self.problem}"
         try:
-            return f"report: {write(report, self.folder)}"
+            return f"report: {pasteable(write(report, self.folder))}"
         except OSError as error:
             return f"no report was written: {_sentence(error, self.folder)}"
 

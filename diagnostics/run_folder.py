@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from contextlib import suppress
@@ -14,6 +15,7 @@ from diagnostics.record import make_record_folder
 from diagnostics.report import new_folder
 
 REPORTS = Path("reports")
+CLOSED = "closed"  # agent/areas.py looks for it
 PARTS = ("agents", "output", "captures", "sources")
 # Agents map their files into memory: on a file system of another machine that may hang a rank, or kill it.
 LOCAL = {
@@ -35,6 +37,16 @@ class RunFolder:
         """The record in it."""
         return self.folder / "record"
 
+    def close_agents(self) -> None:
+        """Has programs that start from now on make no files any more: what outlives a job would fill the disk."""
+        with suppress(OSError):  # removed by the job: then nobody can make a file there
+            (self.agents / CLOSED).touch(0o600)
+
+    def replaced(self) -> dict[str, str]:
+        """Returns {part of the record: why nothing was written there} of what the job has put something else for."""
+        links = [name for name in PARTS if (self.record / name).is_symlink()]
+        return dict.fromkeys(links, "a link has taken its place, and nothing is written through it")
+
     def copy_agents(self) -> None:
         """Copies what the agents wrote so far into the record, where it lies elsewhere."""
         home = self.record / "agents"
@@ -52,6 +64,8 @@ class RunFolder:
         home = self.record / "agents"
         if self.agents == home:
             return ""
+        if home.is_symlink():
+            return f"they stay in {self.agents}: a link has taken the place of {home}"
         try:
             shutil.copytree(self.agents, home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.fifo"))
         except (OSError, shutil.Error) as error:
@@ -72,15 +86,15 @@ def open_run_folder(wanted: Path | None, kind: str = "run") -> RunFolder:
         )
     try:
         folder = new_folder(REPORTS, kind=kind) if wanted is None else _made(wanted)
-        return _furnish(folder.absolute())
+        return _furnish(Path(os.path.realpath(folder)))
     except OSError as error:
         refused = from_os_error(error, action="cannot write", path=wanted or REPORTS)
         return _furnish(_temporary(), problem=refused.message)
 
 
 def _made(folder: Path) -> Path:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
+    if not folder.is_dir():  # one that is there keeps the rights that it has
+        folder.mkdir(mode=0o700, parents=True)
     (folder / "record").mkdir(mode=0o700)
     return folder
 
@@ -112,6 +126,6 @@ def _furnish(folder: Path, problem: str = "") -> RunFolder:
 
 def _temporary() -> Path:
     try:
-        return Path(tempfile.mkdtemp(prefix="ups-doctor-run-"))
+        return Path(os.path.realpath(tempfile.mkdtemp(prefix="ups-doctor-run-")))
     except OSError:
         return Path(tempfile.mkdtemp(prefix="ups-doctor-run-", dir="/dev/shm"))

@@ -23,6 +23,8 @@ from diagnostics.value_range import Range
 
 __all__ = ["Located", "Range", "build", "load"]
 
+MOST_BYTES, MOST_VALUES = 1 << 20, 20_000  # of a configuration: its text, and its values with all aliases
+
 Config = TypeVar("Config")
 
 
@@ -74,6 +76,8 @@ def _read(path: Path, including: tuple[Path, ...]) -> Located:
     if path.is_fifo() or path.is_socket():
         raise UsageError(f"{path} is a pipe, a file was expected")  # reading it would wait for a writer for ever
     try:
+        if path.stat().st_size > MOST_BYTES:
+            raise UsageError(f"{path} has {path.stat().st_size:,} bytes, a configuration has at most {MOST_BYTES:,}")
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not a text file ({error.reason} at byte {error.start})") from error
@@ -82,6 +86,8 @@ def _read(path: Path, including: tuple[Path, ...]) -> Located:
         raise UsageError(refused.message, hint=refused.hint) from error
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
+        if node is not None:
+            _check_size(node, path)
         tree = _locate(node, path) if node is not None else Located({}, f"{path}:1")
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -111,6 +117,26 @@ def _names(included: Located | None) -> list[str]:
 
 def _place(node: yaml.Node, origin: Path | str) -> str:
     return origin if isinstance(origin, str) else f"{origin}:{node.start_mark.line + 1}"
+
+
+def _check_size(node: yaml.Node, origin: Path | str) -> None:
+    """Refuses aliases of aliases, of which a few lines stand for more values than any memory holds."""
+    sizes: dict[int, int] = {}
+
+    def size(one: yaml.Node) -> int:
+        if id(one) not in sizes:
+            sizes[id(one)] = 1  # while it is counted: an alias may stand for what it is part of
+            parts = one.value if isinstance(one, yaml.CollectionNode) else ()
+            inside = (part for item in parts for part in (item if isinstance(item, tuple) else (item,)))
+            sizes[id(one)] = 1 + sum(map(size, inside))
+            if sizes[id(one)] > MOST_VALUES:
+                raise UsageError(
+                    f"{_place(one, origin)}: with its aliases this stands for {sizes[id(one)]:,} values, "
+                    f"a configuration has at most {MOST_VALUES:,}"
+                )
+        return sizes[id(one)]
+
+    size(node)
 
 
 def _locate(node: yaml.Node, origin: Path | str) -> Located:
@@ -163,9 +189,11 @@ def _override(tree: Located, override: str) -> Located:
         raise UsageError(f"--set {override}: write it as KEY.KEY=VALUE, for example --set data.samples=64")
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        raise UsageError(f"--set {override}: the value is not valid YAML") from error
-    value = _locate(node, place).value if node is not None else None
+        if node is not None:
+            _check_size(node, place)
+        value = _locate(node, place).value if node is not None else None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise UsageError(f"--set {override[:80]}: the value is not valid YAML") from error
     for part in reversed(name.split(".")):
         value = {part: Located(value, place)}
     return _merge(tree, Located(value, tree.place))

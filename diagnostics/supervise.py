@@ -16,15 +16,18 @@ from pathlib import Path
 
 from diagnostics import redact
 from diagnostics.analysis.job_facts import Missing
+from diagnostics.background_services import Wish
 from diagnostics.capture import keep_text
 from diagnostics.diagnosis_in_time import Haste, diagnose_in_time
 from diagnostics.errors import DoctorError
 from diagnostics.job_signals import JobSignals
 from diagnostics.job_start import NotStartedError
 from diagnostics.job_watch import JobWatch
+from diagnostics.pasteable import pasteable
 from diagnostics.run_folder import RunFolder, open_run_folder
 from diagnostics.run_summary import summary_lines
 from diagnostics.short_report import write_short_report
+from diagnostics.unwatched import lacks, run_unwatched, too_few_files
 
 BROKEN_EXIT = 70
 
@@ -40,44 +43,61 @@ class WatchOptions:
     backend_debug: bool = False
     deep: bool = False
     local_values: bool = False
+    background: Wish = "services stay"  # what happens to what CMD leaves behind
     quiet: bool = False
 
 
 def watch(command: Sequence[str], options: WatchOptions) -> int:
     """Runs `command`, writes its report and returns the doctor's exit code.
 
-    Raises UsageError where --report-dir holds something, OSError where no folder can be made at all.
+    Raises UsageError where --report-dir holds something. Where nothing can be watched, it becomes the job.
     """
-    place = open_run_folder(options.report_dir)
+    why = too_few_files()
+    if why:
+        return run_unwatched(command, why, quiet=options.quiet)
+    try:
+        place, signals = open_run_folder(options.report_dir), JobSignals()
+        watch = _open_watch(command, place, signals, options)
+    except OSError as error:  # no folder, no descriptor, no memory: the job has its own
+        return run_unwatched(command, f"{error.strerror or error}", quiet=options.quiet)
     if place.problem and not options.quiet:
-        _say(f"ups-doctor: {place.problem}; the report goes to {place.folder}")
-    with JobSignals() as signals:
-        watch = JobWatch(
-            command,
-            place,
-            signals,
-            stall_timeout_s=options.stall_timeout_s,
-            kill=options.kill,
-            backend_debug=options.backend_debug,
-            deep=options.deep,
-            local_values=options.local_values,
-            say=_say,
-        )
+        _say(f"ups-doctor: {place.problem}; the report goes to {pasteable(place.folder)}")
+    lacking = ""
+    with signals:
         try:
             code = watch.run()
         except NotStartedError as error:
-            code = error.exit_code
-            _say(f"ups-doctor: {error}")
-        _complete(place, watch)
-        code = _report(place, options, code, watch, signals)
+            code, lacking = error.exit_code, str(error) if lacks(error.__cause__) else ""
+            if not lacking:
+                _say(f"ups-doctor: {error}")
+        if not lacking:
+            _complete(place, watch)
+            code = _report(place, options, code, watch, signals)
         if signals.until_s() is not None:  # what was cut short leaves no halves
             for part in place.record.rglob(".*.part"):
                 part.unlink(missing_ok=True)
-    return code
+    return run_unwatched(command, lacking, quiet=options.quiet) if lacking else code
+
+
+def _open_watch(command: Sequence[str], place: RunFolder, signals: JobSignals, options: WatchOptions) -> JobWatch:
+    return JobWatch(
+        command,
+        place,
+        signals,
+        stall_timeout_s=options.stall_timeout_s,
+        kill=options.kill,
+        backend_debug=options.backend_debug,
+        deep=options.deep,
+        local_values=options.local_values,
+        background=options.background,
+        say=_say if not options.quiet else _keep_to_ourselves,
+    )
 
 
 def _complete(place: RunFolder, watch: JobWatch) -> None:
     try:
+        for name, why in place.replaced().items():
+            watch.file.missing.append(Missing(what=f"record/{name}", why=why))
         kept = place.bring_agents_home()
         if kept:
             watch.file.missing.append(Missing(what="agents' files in the record", why=kept))
@@ -89,20 +109,21 @@ def _complete(place: RunFolder, watch: JobWatch) -> None:
 
 
 def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: JobWatch, signals: JobSignals) -> int:
-    shown = _shown(place.folder)
+    record, page = _shown(place.record), _shown(place.folder / "report.md")
     try:
         haste = Haste(until_s=signals.until_s, wake=(signals.fd,))
         report = diagnose_in_time(place.folder, strict=options.strict, haste=haste)
     except (DoctorError, OSError) as error:
-        _say(f"ups-doctor: no report: {error}; the record is in {shown}/record")
+        _say(f"ups-doctor: no report: {error}; the record is in {record}")
         return write_short_report(place.folder, job_code, str(error))
     except Exception:  # a fault of ours is never the job's
         keep_text(place.folder / "doctor-error.txt", redact.text(traceback.format_exc()))
-        _say(f"ups-doctor: the diagnosis failed, see {shown}/doctor-error.txt; the record is in {shown}/record")
+        fault = _shown(place.folder / "doctor-error.txt")
+        _say(f"ups-doctor: the diagnosis failed, see {fault}; the record is in {record}")
         return job_code
     if not options.quiet:
         note = f" ({watch.file.problem})" if watch.file.problem else ""
-        for line in summary_lines(report, f"report: {shown}/report.md{note}", colour=_has_colour(), width=_width()):
+        for line in summary_lines(report, f"report: {page}{note}", colour=_has_colour(), width=_width()):
             _say(line)
     return report.exit_code
 
@@ -119,16 +140,20 @@ def run_preflight(command: Sequence[str], reports: Path) -> int:
         raise
 
 
-def _shown(folder: Path) -> str:
+def _shown(path: Path) -> str:
     with suppress(ValueError, OSError):
-        return str(folder.relative_to(Path.cwd()))
-    return str(folder)
+        return pasteable(path.relative_to(Path.cwd()))
+    return pasteable(path)
 
 
 def _say(line: str) -> None:
     with suppress(OSError, ValueError):  # nobody reads our stderr
         sys.stderr.write(line + "\n")
         sys.stderr.flush()
+
+
+def _keep_to_ourselves(line: str) -> None:
+    """--quiet: it is in the report."""
 
 
 def _has_colour() -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -266,3 +267,29 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refused:
         load(tmp_path / "main.yaml", Outer)
     assert refused.value.message == f"{tmp_path}/main.yaml is a pipe, a file was expected"
+
+
+def test_aliases_of_aliases_are_one_sentence_at_once(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]"]
+    lines += [f"a{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 9)}]" for at in range(1, 40)]
+    (tmp_path / "bomb.yaml").write_text("\n".join(lines))
+    began = time.monotonic()
+    with pytest.raises(UsageError) as refused:
+        load(tmp_path / "bomb.yaml", Outer)
+    assert refused.value.message.endswith(
+        "bomb.yaml:5: with its aliases this stands for 66,430 values, a configuration has at most 20,000"
+    )
+    assert time.monotonic() - began < 1
+
+
+def test_the_value_of_an_override_is_bounded_like_a_file(tmp_path: Path) -> None:
+    (tmp_path / "main.yaml").write_text("inner: {lr: 1}")
+    for value in ("[" * 3000, "&a [*a]"):
+        with pytest.raises(UsageError, match="the value is not valid YAML"):
+            load(tmp_path / "main.yaml", Outer, [f"inner.lr={value}"])
+
+
+def test_a_file_too_large_for_a_configuration_is_refused_unread(tmp_path: Path) -> None:
+    (tmp_path / "large.yaml").write_text("# nothing\n" * 110_000)
+    with pytest.raises(UsageError, match="large.yaml has 1,100,000 bytes, a configuration has at most 1,048,576"):
+        load(tmp_path / "large.yaml", Outer)

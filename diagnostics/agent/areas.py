@@ -19,6 +19,8 @@ from .hiding import hide_words
 
 ENDING_STRINGS_BYTES = 6 * 1024  # of the strings, kept for how the process ends
 
+CLOSED = "closed"  # a file that the doctor leaves in the folder at the end
+
 _kept = []  # maps of a parent process: closing one would close a descriptor the job may have reused
 
 
@@ -148,6 +150,8 @@ class AgentFile:
 
 def _create(folder, stem, size):
     """Returns path and map of a new, fully reserved file; after an exec the same pid gets the next number."""
+    if os.path.exists(os.path.join(folder, CLOSED)):
+        raise OSError(errno.EROFS, "the job is over; this program outlives it")
     for attempt in range(100):
         path = os.path.join(folder, "%s%s.bin" % (stem, "-%d" % attempt if attempt else ""))
         try:

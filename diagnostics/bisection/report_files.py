@@ -11,6 +11,7 @@ from diagnostics.bisection.report_md import markdown
 from diagnostics.bisection.tree_rows import lines_of
 from diagnostics.bisection.tree_svg import tree_svg
 from diagnostics.bisection.words import headline
+from diagnostics.pasteable import pasteable
 from diagnostics.report import write_whole
 from diagnostics.run_report import RunReport
 
@@ -34,7 +35,7 @@ def write_reports(report: RunReport, found: Bisection, folder: Path) -> str:
         write_whole(folder / "tree.svg", tree_svg(f"Bisection of {found.name}", headline(found), lines))
     there = [(name, what) for name, what in FILES.items() if (folder / name).exists()]
     write_whole(folder / "report.md", markdown(report, found, there))
-    return f"report: {shown_path(folder)}/report.md"
+    return f"report: {pasteable(f'{shown_path(folder)}/report.md')}"
 
 
 def shown_path(folder: Path) -> str:

@@ -60,7 +60,15 @@ def _seen(folder: Path) -> RunReport | None:
 def _run(command: Sequence[str], folder: Path, env: Mapping[str, str], stall_s: float) -> None:
     # -P: the user's folder may hold a package of our name.
     watch = [sys.executable, "-P", "-c", "from diagnostics.cli import main; main()", "run", "--quiet", "--deep"]
-    watch += ["--report-dir", str(folder), "--stall-timeout", f"{max(1.0, stall_s):.0f}", "--", *command]
+    watch += [
+        "--end-background",
+        "--report-dir",
+        str(folder),
+        "--stall-timeout",
+        f"{max(1.0, stall_s):.0f}",
+        "--",
+        *command,
+    ]
     null = subprocess.DEVNULL  # what the ranks print is kept in the record
     process = subprocess.Popen(
         watch, env={**os.environ, **env}, stdin=null, stdout=null, stderr=null, start_new_session=True

@@ -10,9 +10,10 @@ writing. One thread a destination: where nobody reads our stdout, the job's stdo
 its stderr does not.
 
 Lines on CONTROL (a socket), from the supervisor: "size" (the window changed; answer "resized"), "copies" (write the
-copies now; answer "copied"), "total" (answer "total BYTES"), "finish" (the job is over: take what is there, write,
-end). Without a supervisor all goes on until every writer has gone. The copies hold what the job wrote, secrets too:
-they are given to the program KEEPER, which hides them and writes.
+copies now; answer "copied"), "total" (answer "total BYTES"), "leave" (the supervisor goes, others write on: pass on
+what is there, write; answer "left"), "finish" (the job is over: take what is there, write, end). Without a supervisor
+all goes on until every writer has gone. The copies hold what the job wrote, secrets too: they are given to the
+program KEEPER, which hides them and writes.
 """
 
 import array
@@ -38,6 +39,7 @@ MANY_BYTES = 8 << 20  # once all copies of processes together hold this much, ea
 LITTLE_BYTES = 16 << 10
 DRAIN_BYTES = 4 << 20  # taken from one writer after the end; one that was left alone may write for ever
 MESSAGE_BYTES = 512
+SETTLED_S = 1.0  # for what lies in the pipes; longer only where our reader does not read
 
 
 class Copy:
@@ -124,6 +126,11 @@ class Destination:
             if not self.sources and self.relay.orphaned:
                 self.relay.tell_main()
 
+    def known_sources(self):
+        """Returns the sources of this moment; from another thread."""
+        with self.lock:
+            return list(self.sources.values())
+
     def ask_to_settle(self, name, agent):
         """Has the stream of this name emptied and the agent told of it; from another thread."""
         with self.lock:
@@ -188,6 +195,15 @@ class Destination:
                     break
                 taken += CHUNK_BYTES
             self.end(source)
+
+    def let_go(self):
+        """Closes our own stream where nobody can write to it any more: its reader must not wait for the others."""
+        with self.lock:
+            if self.open and not self.sources:
+                self.open = False
+                nothing = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nothing, self.number)  # a closed number would be given to another file
+                os.close(nothing)
 
     def end(self, source):
         """Closes one source."""
@@ -281,9 +297,12 @@ class Relay:
                     for line in lines:
                         if self.obey(line):
                             return
-            if self.orphaned and not any(one.sources for one in self.destinations.values()):
-                self.write_copies()
-                return
+            if self.orphaned:
+                for destination in self.destinations.values():
+                    destination.let_go()
+                if not any(one.sources for one in self.destinations.values()):
+                    self.write_copies()
+                    return
 
     def hear(self):
         """Returns what the supervisor says, nothing where it is gone."""
@@ -302,6 +321,10 @@ class Relay:
             self.say("copied")
         elif line == b"total":
             self.say("total %d" % self.all.total)
+        elif line == b"leave":
+            self.settle_all()
+            self.write_copies()
+            self.say("left")
         elif line == b"finish":
             if self.listener is not None:
                 self.accept()
@@ -316,6 +339,19 @@ class Relay:
             self.say("finished %d %d" % (self.all.total, self.lost))
             return True
         return False
+
+    def settle_all(self):
+        """Waits until all that lies in the pipes now has been passed on, as long as our reader reads."""
+        ours, theirs = socket.socketpair()
+        asked = [(one, source.name_file.name) for one in self.destinations.values() for source in one.known_sources()]
+        for destination, name in asked:
+            destination.ask_to_settle(name, theirs.dup())
+        theirs.close()
+        ours.settimeout(SETTLED_S)
+        with suppress(OSError):
+            while ours.recv(len(asked) + 1):  # nothing comes once each has answered and closed
+                pass
+        ours.close()
 
     def resize(self):
         """Gives every terminal of the job the size of the real one."""

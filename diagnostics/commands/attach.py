@@ -14,6 +14,7 @@ from diagnostics.attach import Attached
 from diagnostics.attach import attach as look_into
 from diagnostics.attach_view import screen_of, world_size_of
 from diagnostics.live_line import LiveLine
+from diagnostics.pasteable import pasteable
 from diagnostics.run_page import json_text
 from diagnostics.run_summary import summary_lines
 from diagnostics.stack_tree import who_lines
@@ -50,7 +51,7 @@ def command(context: click.Context, pid: int, seconds: float, report_dir: Path |
 def _lines(attached: Attached) -> list[str]:
     looked = attached.looked
     width = max(40, shutil.get_terminal_size((120, 24)).columns)
-    place = f"report: {attached.folder / 'report.md'}"
+    place = f"report: {pasteable(attached.folder / 'report.md')}"
     if attached.problem:
         place += f" ({attached.problem})"
     said = summary_lines(attached.report, place, colour=_colour(), width=width)

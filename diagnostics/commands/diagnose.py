@@ -11,6 +11,7 @@ from diagnostics.diagnose import write_report
 from diagnostics.diagnosis_in_time import examine_in_time
 from diagnostics.errors import UsageError, from_os_error
 from diagnostics.matches import JobOutcome
+from diagnostics.pasteable import pasteable
 from diagnostics.record import make_record_folder
 from diagnostics.run_page import json_text, markdown
 from diagnostics.run_report import RunReport
@@ -78,4 +79,4 @@ def _write(report: RunReport, folder: Path | None, report_dir: Path | None) -> s
     except OSError as error:
         refused = from_os_error(error, action="cannot write", path=report_dir)
         return f"no report was written: {refused.message}"
-    return f"report: {report_dir / 'report.md'}"
+    return f"report: {pasteable(report_dir / 'report.md')}"

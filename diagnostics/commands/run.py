@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from diagnostics.background_services import Wish
 from diagnostics.errors import UsageError
 from diagnostics.run_folder import REPORTS
 from diagnostics.supervise import WatchOptions, run_preflight, watch
@@ -37,6 +38,8 @@ class JobCommand(click.Command):
 @click.option("--preflight", is_flag=True, help="Check the machine and CMD first; stop at errors.")
 @click.option("--deep", is_flag=True, help="Also name modules in backward; costs up to 7 % of short steps.")
 @click.option("--locals", "local_values", is_flag=True, help="Record local values where an exception passed.")
+@click.option("--keep-background", is_flag=True, help="End nothing that CMD leaves running when it ends.")
+@click.option("--end-background", is_flag=True, help="End all that CMD leaves running, services too.")
 @click.option("--quiet", is_flag=True, help="Print nothing beside what the job prints.")
 @click.pass_context
 def command(context: click.Context, /, job: tuple[str, ...], **options: Any) -> None:
@@ -48,6 +51,8 @@ def command(context: click.Context, /, job: tuple[str, ...], **options: Any) -> 
     if not job:
         example = "ups-doctor run -- torchrun --nproc-per-node 2 train.py"
         raise UsageError("no command to run", hint=f"for example: {example}")
+    if options["keep_background"] and options["end_background"]:
+        raise UsageError("--keep-background and --end-background exclude each other")
     if options["preflight"]:
         code = run_preflight(job, REPORTS)
         if code in (ERRORS_FOUND, WRONG_USE) or code >= 128:
@@ -60,6 +65,11 @@ def command(context: click.Context, /, job: tuple[str, ...], **options: Any) -> 
         backend_debug=options["backend_debug"],
         deep=options["deep"],
         local_values=options["local_values"],
+        background=_background(options),
         quiet=options["quiet"],
     )
     context.exit(watch(job, wanted))
+
+
+def _background(options: dict[str, Any]) -> Wish:
+    return "all stay" if options["keep_background"] else "all end" if options["end_background"] else "services stay"

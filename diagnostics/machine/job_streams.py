@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import secrets
 import select
 import signal
@@ -21,6 +22,7 @@ from pathlib import Path
 RELAY = Path(__file__).parent.parent / "children" / "relay.py"
 ADDRESS_VARIABLE = "UPS_DOCTOR_STREAMS"
 _OUT, _ERR = 1, 2
+_STREAM = re.compile(r"stream-[0-9a-f]+-[0-9a-f]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,7 @@ class JobStreams:
         finally:
             theirs.close()
             listener.close()
+        self._given = {_numbers(name) for name in names}
         self._received = b""
         self._asking = threading.Lock()  # one question at a time
         self._finished = False
@@ -61,6 +64,10 @@ class JobStreams:
     def for_job(self) -> tuple[int, int]:
         """The descriptors that become the job's stdout and stderr."""
         return self._channels[0].writing, self._channels[-1].writing
+
+    def files(self) -> frozenset[tuple[int, int]]:
+        """Returns (device, inode) of what the job was given as output, and of what agents made of it."""
+        return frozenset(self._given | {_numbers(name) for name in _stream_names(self._agents)})
 
     def job_has_started(self) -> None:
         """Closes our copies of the ends; the relay and the job have theirs."""
@@ -97,6 +104,13 @@ class JobStreams:
         """
         with self._asking:
             return self._finish(deadline_s)
+
+    def leave(self, deadline_s: float = 5.0) -> None:
+        """Leaves the relay to those who still write to it; what was written so far is in the record then."""
+        with self._asking:
+            self._say("leave")
+            self._wait_for("left", time.monotonic() + deadline_s)
+            self._control.close()  # from now on it ends with the last of them
 
     def _finish(self, deadline_s: Callable[[], float | None]) -> bool:
         self._say("finish")
@@ -173,6 +187,18 @@ class JobStreams:
             start_new_session=True,  # neither Ctrl-C nor the end of our terminal's session is meant for it
             cwd="/",
         )
+
+
+def _stream_names(agents: Path) -> list[str]:
+    try:
+        return [entry.name for entry in os.scandir(agents) if _STREAM.fullmatch(entry.name)]
+    except OSError:  # removed by the job
+        return []
+
+
+def _numbers(name: str) -> tuple[int, int]:
+    _, device, inode = name.split("-")
+    return int(device, 16), int(inode, 16)
 
 
 def _same_file(one: int, other: int) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import resource
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -301,7 +304,78 @@ def test_a_child_that_is_stopped_and_continued_is_no_failure(tmp_path: Path) -> 
     assert report(tmp_path)["outcome"] == "ok"
 
 
+def few_files(count: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+
 def test_few_open_files_do_the_job_no_harm(tmp_path: Path) -> None:
     code = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE)); open('/dev/null'); raise SystemExit(2)"
-    ended = run(tmp_path, *python(code), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24)))
+    ended = run(tmp_path, *python(code), preexec_fn=few_files(24))
     assert (ended.returncode, ended.stdout) == (2, b"(24, 24)\n")
+    assert report(tmp_path)["job_exit_code"] == 2
+
+
+@pytest.mark.parametrize("count", [8, 12, 23])
+def test_with_too_few_open_files_the_job_runs_unwatched_and_one_sentence_says_so(tmp_path: Path, count: int) -> None:
+    code = (
+        "import os, signal; print(sorted(os.listdir('/proc/self/fd'))); "
+        "print(signal.getsignal(signal.SIGPIPE), 'UPS_DOCTOR_DIR' in os.environ, flush=True); os.kill(os.getpid(), 9)"
+    )
+    bare = subprocess.run(python(code), capture_output=True, check=False, preexec_fn=few_files(count))
+    ended = run(tmp_path, *python(code), preexec_fn=few_files(count))
+    assert (ended.returncode, ended.stdout) == (-signal.SIGKILL, bare.stdout)
+    assert ended.stderr.decode() == (
+        f"ups-doctor: the job runs unwatched, and there will be no report: only {count} files may be open at once, "
+        "the doctor needs 24: ulimit -n 1024\n"
+    )
+
+
+@pytest.mark.parametrize("options", [[], ["--report-dir", "new"]])
+def test_in_a_folder_that_was_removed_before_the_start_the_job_runs(tmp_path: Path, options: list[str]) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f'rmdir {gone}; exec "$@"'
+    doctor = [*DOCTOR, *options, "--", *python("import os; print('ran'); os._exit(4)")]
+    ended = subprocess.run(["bash", "-c", script, "drill", *doctor], cwd=gone, capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout) == (4, b"ran\n")
+    place = Path(re.findall(r"the report goes to (\S+)", ended.stderr.decode())[0])
+    assert json.loads((place / "record" / "job.json").read_text())["cwd"] == str(gone)
+    assert (place / "report.md").exists()
+    shutil.rmtree(place)
+
+
+def test_a_folder_of_the_users_keeps_its_rights_also_behind_a_link(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.mkdir(mode=0o755)
+    target.chmod(0o755)
+    (tmp_path / "report").symlink_to(target)
+    assert run(tmp_path, "true").returncode == 0
+    assert target.stat().st_mode & 0o777 == 0o755
+    modes = {path.name: path.stat().st_mode & 0o777 for path in target.iterdir()}
+    assert modes == {"record": 0o700, "report.json": 0o600, "report.md": 0o600}
+
+
+def test_nothing_is_written_through_a_link_that_took_the_place_of_a_folder(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "all.txt").write_text("mine")
+    parts = "output captures sources"
+    script = (
+        f"for part in {parts}; do rm -r report/record/$part; ln -s $PWD/theirs report/record/$part; done; "
+        "echo said; echo '1/0' > job.py; exec $PYTHON job.py"
+    )
+    ended = run(tmp_path, "bash", "-c", script, env={"PYTHON": sys.executable})
+    assert (ended.returncode, ended.stdout) == (1, b"said\n")
+    assert {path.name: path.read_text() for path in theirs.iterdir()} == {"all.txt": "mine"}
+    for part in parts.split():
+        assert f"record/{part}: a link has taken its place, and nothing is written through it" in missing(tmp_path)
+
+
+def test_paths_that_are_printed_can_be_pasted_in_any_locale(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b"/my r\xc3\xa9ports \xff"
+    for number, environ in enumerate([{"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}]):
+        doctor = [*DOCTOR, "--report-dir", folder + b"/%d" % number, "--", "true"]
+        ended = subprocess.run(doctor, cwd=tmp_path, capture_output=True, env={**os.environ, **environ}, check=True)
+        word = ended.stderr.split(b"report: ")[1].strip()
+        shown = subprocess.run(["bash", "-c", b"head -n 1 " + word], cwd=tmp_path, capture_output=True, check=True)
+        assert shown.stdout == b"# Run report\n"

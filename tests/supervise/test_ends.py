@@ -55,30 +55,6 @@ def test_a_script_without_a_first_line_runs_as_in_a_shell(tmp_path: Path) -> Non
     assert (ended.returncode, ended.stdout) == (4, b"ran\n")
 
 
-def test_a_daemon_that_the_job_left_is_ended_and_nobody_elses_process_is(tmp_path: Path) -> None:
-    unrelated = subprocess.Popen(["sleep", "300"])
-    code = (
-        "import os, sys, time\n"
-        "if os.fork() == 0:\n"
-        "    os.setsid()\n"
-        "    if os.fork() == 0:\n"
-        "        os.closerange(0, 100)\n"
-        "        os.execve('/bin/sleep', ['sleep', '299'], {})\n"
-        "    os._exit(0)\n"
-        "os.wait()\n"
-        "time.sleep(0.5)"
-    )
-    assert run(tmp_path, *python(code)).returncode == 0
-    (daemon,) = [one for one in facts(tmp_path)["processes"] if one["argv"] == ["sleep", "299"]]
-    assert not is_alive(daemon["pid"])
-    assert (daemon["end"]["signal"], daemon["end"]["source"]) == (signal.SIGTERM, "supervisor-wait")
-    sent = [(one["pid"], one["signal"], one["why"]) for one in facts(tmp_path)["sent"]]
-    assert sent == [(daemon["pid"], signal.SIGTERM, "leftover")]
-    assert is_alive(unrelated.pid)
-    unrelated.kill()
-    unrelated.wait()
-
-
 def test_what_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     run(tmp_path, "bash", "-c", "trap '' TERM; (sleep 300; sleep 300) & echo $!")
     assert {one["signal"] for one in facts(tmp_path)["sent"]} >= {signal.SIGTERM, signal.SIGKILL}

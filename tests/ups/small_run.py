@@ -92,15 +92,23 @@ def wait_until(condition: Any, *, deadline_s: float = 60.0) -> None:
         time.sleep(0.02)
 
 
-def start(arguments: Sequence[str | Path], mark: str, output: Path) -> subprocess.Popen[bytes]:
+def start(
+    arguments: Sequence[str | Path],
+    mark: str,
+    output: Path,
+    *,
+    environ: Mapping[str, str] = {},
+    cwd: Path | None = None,
+) -> subprocess.Popen[bytes]:
     """Starts `ups ...` in a session of its own, marked, its output in a file."""
     with output.open("wb") as file:
         return subprocess.Popen(
             [*UPS, *map(str, arguments)],
-            env=clean_environment() | {MARK: mark},
+            env=clean_environment() | {MARK: mark} | dict(environ),
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            cwd=cwd,
         )
 
 

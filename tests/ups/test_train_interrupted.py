@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 from small_run import clean_environment, interrupt, processes_marked, start, ups, wait_until, write_config, write_data
+
+from ups.launch.ranks_folder import ranks_folder, sweep
 
 ENDLESS = {"epochs": 100_000, "batch_size": 8}
 SHORT = {"epochs": 1, "batch_size": 8}
@@ -108,13 +111,37 @@ def test_under_torchrun_the_command_takes_part_as_a_rank_and_starts_none(tmp_pat
     assert (tmp_path / "run/checkpoints/best.pt").exists()
 
 
-def test_a_launcher_killed_outright_takes_its_ranks_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_command_killed_outright_takes_its_ranks_and_its_folder_with_it(tmp_path: Path, watched: bool) -> None:
     """Ranks that lived on would write into the run that --resume goes on with."""
     write_data(tmp_path)
     config = write_config(tmp_path, stages={"autoencoder": ENDLESS})
-    log, mark = tmp_path / "log", f"killed-{os.getpid()}"
-    process = start(["train", config, "--no-preflight"], mark, log)
-    wait_until(lambda: log_says(log, "autoencoder 1/"))
-    process.kill()
+    log, mark, temporary = tmp_path / "log", f"killed-{watched}-{os.getpid()}", tmp_path / "temporary"
+    temporary.mkdir()
+    environ = {"TMPDIR": str(temporary), "UPS_NO_DOCTOR": "" if watched else "1"}
+    environ["TORCHINDUCTOR_CACHE_DIR"] = str(tmp_path / "torch")  # torch makes it, and keeps it for all runs
+    process = start(["train", config, "--no-preflight"], mark, log, cwd=tmp_path, environ=environ)
+    try:
+        wait_until(lambda: log_says(log, "autoencoder 1/"))
+        assert [path.name.partition("-ranks-")[0] for path in temporary.iterdir()] == ["ups"]
+    finally:
+        process.kill()
     assert process.wait(timeout=20) == -signal.SIGKILL
-    wait_until(lambda: not processes_marked(mark), deadline_s=10)
+    wait_until(lambda: not processes_marked(mark), deadline_s=30)
+    assert list(temporary.iterdir()) == []
+
+
+def test_folders_of_dead_launchers_are_swept_and_those_of_living_ones_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "ups-ranks-dead").mkdir()
+    (tmp_path / "ups-ranks-notes.txt").write_text("mine")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "ups-ranks-link").symlink_to(tmp_path / "elsewhere")
+    with ranks_folder() as living:
+        assert sweep() == []
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+            ["elsewhere", "ups-ranks-link", "ups-ranks-notes.txt", living.name]
+        )
+    assert not living.exists()

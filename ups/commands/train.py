@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ups.config import load_config
+from ups.launch.tied import end_with_doctor
 from ups.stages import ORDER
 
 
@@ -36,12 +37,14 @@ def command(
 
     The run is watched: what kills it or makes it lie is explained in reports/<time>-run/report.md.
     """
-    from ups.launch import run  # torch is imported when the command runs, not for --help
-
     if backend is not None:
         overrides = (*overrides, f"training.backend={backend}")
+    end_with_doctor()
+    wanted = load_config(config, overrides)
+    from ups.launch import run  # torch is imported when there is something to train, not for --help
+
     request = run.Request(
-        config=load_config(config, overrides),
+        config=wanted,
         path=config,
         overrides=overrides,
         stages=ORDER if stage == "all" else (stage,),

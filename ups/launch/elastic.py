@@ -7,14 +7,13 @@ import logging
 import os
 import signal
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from ups.errors import UpsError
+from ups.launch.ranks_folder import ranks_folder
 from ups.launch.reports import FOLDER_VARIABLE, Ended, RankReport, first_failure, read, shell_code
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # those that elastic takes over
@@ -65,7 +64,7 @@ def launch(
     """
     if "RANK" in environ:
         raise UpsError("RANK is set: this process is a rank, and ranks do not start ranks")
-    from torch.distributed.elastic.multiprocessing import SignalException
+    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
@@ -78,12 +77,12 @@ def launch(
         stopped.append(number)
         raise SignalException("interrupted", sigval=signal.SIGTERM)
 
-    with tempfile.TemporaryDirectory(prefix="ups-ranks-") as folder, _surroundings(folder, threads):
+    with ranks_folder() as folder, _surroundings(str(folder), threads):
         options: dict[str, Any] = {
             "min_nodes": 1,
             "max_nodes": 1,
             "nproc_per_node": nproc,
-            "run_id": Path(folder).name,
+            "run_id": folder.name,
             "rdzv_backend": "c10d",
             "rdzv_endpoint": f"127.0.0.1:{port or 0}",
             "local_addr": "127.0.0.1",
@@ -91,8 +90,9 @@ def launch(
             "monitor_interval": 0.05,
             "shutdown_timeout": STOP_S,
             "signals_to_handle": "SIGTERM,SIGHUP,SIGQUIT",
+            "logs_specs": DefaultLogsSpecs(log_dir=str(folder / "logs")),  # by default a folder that nobody removes
         }
-        known = LaunchConfig.__dataclass_fields__  # the last two are not in every torch that is new enough
+        known = LaunchConfig.__dataclass_fields__  # the last three are not in every torch that is new enough
         config = LaunchConfig(**{name: value for name, value in options.items() if name in known})
         signal.signal(signal.SIGINT, interrupted)
         codes = dict.fromkeys(range(nproc), 0)
@@ -102,7 +102,7 @@ def launch(
             codes |= {rank: failure.exitcode for rank, failure in error.failures.items()}
         except SignalException as error:
             stopped.append(int(error.sigval))
-        ended = (Ended(rank=rank, exit_code=codes[rank], report=read(Path(folder), rank)) for rank in range(nproc))
+        ended = (Ended(rank=rank, exit_code=codes[rank], report=read(folder, rank)) for rank in range(nproc))
         return Launched(ended=tuple(ended), stopped_by=stopped[0] if stopped else 0)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from diagnostics.supervise import WatchOptions, watch
 from ups.launch.run import Request
+from ups.launch.tied import WATCHED_BY
 
 ASIDE = ("--no-preflight", "--no-doctor")  # both are behind us when the watched command starts
 
@@ -19,6 +20,7 @@ def is_wanted(environ: Mapping[str, str] = os.environ) -> bool:
 
 def train(request: Request) -> int:
     """Runs the training watched; returns the exit code: the training's own, or 128 + N for a rank that crashed."""
+    os.environ[WATCHED_BY] = str(os.getpid())
     return watch(argv(request), WatchOptions())
 
 

@@ -1,0 +1,47 @@
+"""Where a job cannot be watched at all it runs as it would without the doctor, and a sentence says why."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import signal
+import sys
+from collections.abc import Sequence
+
+from diagnostics.job_start import refusal
+
+LEAST_FILES = 24  # descriptors with which the doctor itself gets along
+
+
+def too_few_files() -> str:
+    """Returns "" or why the limit of open files does not suffice. It is the job's, too: it is not raised."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft >= LEAST_FILES:
+        return ""
+    return f"only {soft} files may be open at once, the doctor needs {LEAST_FILES}: ulimit -n 1024"
+
+
+def run_unwatched(command: Sequence[str], why: str, *, quiet: bool) -> int:
+    """Becomes the job. Returns, with the exit code of a shell, only where the command cannot be started."""
+    if not quiet:
+        sys.stderr.write(f"ups-doctor: the job runs unwatched, and there will be no report: {why}\n")
+    sys.stderr.flush()
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores both, and what is ignored stays so
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        try:
+            os.execvp(command[0], list(command))  # noqa: S606 - a program and its arguments, never a shell
+        except OSError as error:
+            if error.errno != errno.ENOEXEC:
+                raise
+            os.execv("/bin/sh", ["/bin/sh", *command])  # noqa: S606 - a script without a first line, as a shell does it
+    except OSError as error:
+        message, code = refusal(command[0], error)
+        sys.stderr.write(f"ups-doctor: {message}\n")
+        return code
+
+
+def lacks(error: BaseException | None) -> bool:
+    """Whether an error says that something has run out: processes, memory, descriptors."""
+    return isinstance(error, OSError) and error.errno in (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
