@@ -47,7 +47,7 @@ def fix_json(prepared: Prepared, result: Result | None, exit_code: int) -> dict[
 
 
 def _plan_json(file: FilePlan) -> dict[str, Any]:
-    names = ("path", "action", "problems", "devices", "why", "note", "commands", "target", "written", "grows")
+    names = ("path", "action", "problems", "devices", "why", "note", "commands", "target", "also", "written", "grows")
     return {**{name: to_json(getattr(file, name)) for name in names}, "size": file.identity.size}
 
 

@@ -10,6 +10,8 @@ from dataclasses import replace
 from diagnostics.caches.patch import Patch
 from diagnostics.repair.actions import Action, FilePlan
 
+BLOCK_BYTES = 512  # the unit of st_blocks, whatever the file system's
+
 
 def way(plan: FilePlan, status: os.stat_result, patch: Patch, *, compact: bool) -> FilePlan:
     """Returns the plan with its action, bytes and reasons; LEAVE where this user cannot carry it out."""
@@ -21,22 +23,15 @@ def way(plan: FilePlan, status: os.stat_result, patch: Patch, *, compact: bool) 
     if append:
         size = len(patch.tail)
         return replace(plan, action=Action.APPEND, why=changes, written=size, grows=size)
-    others = status.st_nlink - 1
-    stays = patch.size if others else max(patch.size - status.st_size, 0)
+    # The holes of a sparse file are not written.
+    written = min(patch.size, status.st_blocks * BLOCK_BYTES + patch.fresh)
     return replace(
         plan,
         action=Action.COMPACT if compact and patch.size < status.st_size else Action.COPY,
         why=changes,
-        note=_other_names(others) if others else "",
-        written=patch.size,
-        grows=stays,
+        written=written,
+        grows=max(patch.size - status.st_size, 0),
     )
-
-
-def _other_names(number: int) -> str:
-    if number == 1:
-        return "its other name (a hard link) keeps the old content"
-    return f"its {number:,} other names (hard links) keep the old content"
 
 
 def appends(real: str, status: os.stat_result, patch: Patch) -> bool:

@@ -173,7 +173,7 @@ def parents(record: Record, rng: random.Random) -> None:
         pids = [one["pid"] for one in processes]
         for one in rng.sample(processes, min(len(processes), rng.choice((1, 2, 99)))):
             one[rng.choice(("ppid", "ppid", "pid", "start_ticks"))] = rng.choice([*pids, one["pid"], 0, 1, -1, 2**40])
-    except (ValueError, TypeError, KeyError, IndexError):
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
         return
     record[name] = json.dumps(job).encode()
 
@@ -185,7 +185,7 @@ def many(record: Record, rng: random.Random) -> None:
         job = json.loads(_bytes_of(record, name))
         key = rng.choice([key for key, value in job.items() if isinstance(value, list) and value] or ["processes"])
         one = rng.choice(job[key])
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         return
     count = rng.choice((50, 50, 1000, 1000, 20_000, 250_000 if rng.random() < 0.1 else 7))
     if isinstance(one, dict) and "pid" in one:
