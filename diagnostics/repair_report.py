@@ -11,7 +11,7 @@ from diagnostics.cache_lines import in_bytes
 from diagnostics.errors import from_os_error
 from diagnostics.findings import to_json
 from diagnostics.fix_cache import Prepared, Result
-from diagnostics.markdown import code, inline, table
+from diagnostics.markdown import code, inline, page, table
 from diagnostics.repair.actions import FileOutcome, FilePlan
 from diagnostics.repair.plan import Census
 from diagnostics.repair_lines import done_line, now_line, shown
@@ -90,7 +90,7 @@ def markdown(prepared: Prepared, result: Result) -> str:
         lines += ["## Not made right", "", *_listed(result.left), ""]
     if result.done:
         lines += ["## Done", "", *_listed(result.done), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return page(lines)
 
 
 def _compared(before: Census, after: Census) -> list[str]:

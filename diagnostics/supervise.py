@@ -24,6 +24,7 @@ from diagnostics.job_start import NotStartedError
 from diagnostics.job_watch import JobWatch
 from diagnostics.run_folder import RunFolder, open_run_folder
 from diagnostics.run_summary import summary_lines
+from diagnostics.say import say
 
 BROKEN_EXIT = 70
 
@@ -123,8 +124,7 @@ def _shown(folder: Path) -> str:
 
 def _say(line: str) -> None:
     with suppress(OSError, ValueError):  # nobody reads our stderr
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
+        say(line, err=True, colour=True)
 
 
 def _has_colour() -> bool:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from typing import Any
 
 _COLOUR = re.compile(r"\033\[[0-9;]*m")
 _ROW = re.compile(r"(?<!\\)\|")
@@ -12,12 +15,12 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 
 
 def unprintable(text: str, *, colour: bool = False) -> list[str]:
-    """Returns each character that could move a cursor, colour, reorder or hide text; newlines are none of them.
+    """Returns each character that could move a cursor, colour or hide text: no newline, no tab.
 
     `colour` allows the doctor's own colours.
     """
     plain = _COLOUR.sub("", text) if colour else text
-    return sorted({char for char in plain if char != "\n" and not char.isprintable()})
+    return sorted({char for char in plain if char not in "\n\t" and not char.isprintable()})
 
 
 def page_faults(page: str) -> list[str]:
@@ -47,3 +50,36 @@ def _line_faults(line: str) -> Iterator[str]:
         yield "raw HTML"
     if re.search(r"(?<!\\)\]\(", prose):
         yield "a link"
+
+
+# What a hostile or unlucky job may call its things.
+HOSTILE = (
+    "\x1b[2J\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\x9b31m", "a\rb\x08\x7f", "line\nline", "\u202egnp.exe\u2066",
+    "</details><img src=x onerror=alert(1)>", "<!-- ", "a|b\\|c", "`", "``` x", "\\`<b>`", "![x](http://x/y.png)",
+    "[x](javascript:alert(1))", "# h", "\u2028", "\ud800", "\x00", "~~~", "&lt;", "\u00ad\u200b", "|", "\\",
+)  # fmt: skip
+
+
+OURS = ("code", "stage")  # names of our own plugins
+
+
+def poisoned(value: object, text: str) -> Any:
+    """Returns a value with every text in it, of dataclasses and collections too, replaced by `text`; enums stay."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(
+            value,
+            **{
+                one.name: poisoned(getattr(value, one.name), text)
+                for one in fields(value)
+                if one.init and one.name not in OURS
+            },
+        )
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return text
+    if isinstance(value, tuple):
+        return tuple(poisoned(one, text) for one in value)
+    if isinstance(value, list):
+        return [poisoned(one, text) for one in value]
+    if isinstance(value, dict):
+        return {key: poisoned(one, text) for key, one in value.items()}
+    return value

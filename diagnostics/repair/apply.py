@@ -168,7 +168,9 @@ def _copy(path: Path, patch: Patch, expected: Identity | None, also: Sequence[st
             raise
         notes = (*notes, *kept, *renamed(others, status))
     folders = dict.fromkeys([path.parent, *(Path(name).parent for name in also)])
-    return Applied(way="copy", written=written, notes=(*notes, *(note for one in folders for note in _sync_folder(one))))
+    return Applied(
+        way="copy", written=written, notes=(*notes, *(note for one in folders for note in _sync_folder(one)))
+    )
 
 
 def _write_copy(

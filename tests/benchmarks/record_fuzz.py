@@ -163,7 +163,11 @@ def _child(folder: Path, writing: int) -> None:
         answer = judge(folder)
     except BaseException as error:  # also TooLongError and MemoryError: they are what is looked for
         signal.setitimer(signal.ITIMER_PROF, 0)
-        answer = {"outcome": "raised", "what": f"{type(error).__name__}: {error}"[:2000], "trace": traceback.format_exc()}
+        answer = {
+            "outcome": "raised",
+            "what": f"{type(error).__name__}: {error}"[:2000],
+            "trace": traceback.format_exc(),
+        }
     with os.fdopen(writing, "wb") as pipe:
         pipe.write(json.dumps(answer).encode())
     os._exit(0)
@@ -251,7 +255,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="number of the first input")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=Path, help="folder of records; default: made by programs of the zoo")
-    parser.add_argument("--folder", type=Path, default=Path("/dev/shm"), help="where inputs are written")
+    parser.add_argument("--folder", type=Path, default=Path("/dev/shm"))  # noqa: S108 - memory
     parser.add_argument("--failures", type=Path, default=Path(tempfile.gettempdir()) / "record-fuzz-failures")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--quiet", action="store_true")

@@ -104,7 +104,9 @@ def copy(record: Record, rng: random.Random) -> None:
     stem, dot, suffix = file.partition(".")
     words = stem.split("-")
     if len(words) > 1:
-        words[rng.randrange(1, len(words))] = rng.choice(("0", "-1", "x", "99999999999999999999", str(rng.randrange(9999))))
+        words[rng.randrange(1, len(words))] = rng.choice(
+            ("0", "-1", "x", "99999999999999999999", str(rng.randrange(9999)))
+        )
     record[f"{folder}/{'-'.join(words)}{dot}{suffix}" if folder else f"copy-{file}"] = record.get(name, b"")
 
 
@@ -119,7 +121,9 @@ def odd(record: Record, rng: random.Random) -> None:
     name = _some(record, rng)
     record[name] = rng.choice(
         (
-            Odd("link", target=rng.choice(("/etc/passwd", "/dev/zero", "..", name.rpartition("/")[2], "/proc/self/mem"))),
+            Odd(
+                "link", target=rng.choice(("/etc/passwd", "/dev/zero", "..", name.rpartition("/")[2], "/proc/self/mem"))
+            ),
             Odd("fifo"),
             Odd("folder"),
             Odd("lock"),
@@ -133,7 +137,9 @@ def folder(record: Record, rng: random.Random) -> None:
     part = rng.choice(("agents", "output", "captures", "sources"))
     for name in [name for name in record if name.startswith(part + "/")]:
         del record[name]
-    record[part] = rng.choice((Odd("link", target="/proc/self"), Odd("link", target=part), Odd("fifo"), b"", Odd("lock")))
+    record[part] = rng.choice(
+        (Odd("link", target="/proc/self"), Odd("link", target=part), Odd("fifo"), b"", Odd("lock"))
+    )
 
 
 def header(record: Record, rng: random.Random) -> None:

@@ -1,6 +1,6 @@
 """Real records for the fuzz of records: programs of the zoo that crash, hang, lie and end well, under `ups-doctor run`.
 
-    python tests/benchmarks/record_seeds.py FOLDER
+python tests/benchmarks/record_seeds.py FOLDER
 """
 
 from __future__ import annotations
