@@ -8,6 +8,7 @@ import shlex
 from dataclasses import replace
 
 from diagnostics.caches.patch import Patch
+from diagnostics.machine.file_marks import is_locked
 from diagnostics.repair.actions import Action, FilePlan
 
 BLOCK_BYTES = 512  # the unit of st_blocks, whatever the file system's
@@ -36,7 +37,7 @@ def way(plan: FilePlan, status: os.stat_result, patch: Patch, *, compact: bool) 
 
 def appends(real: str, status: os.stat_result, patch: Patch) -> bool:
     """Whether the file is repaired by bytes behind its end; else by a copy that takes its name."""
-    return bool(patch.tail) and status.st_nlink == 1 and _may_write(real)
+    return bool(patch.tail) and status.st_nlink == 1 and _may_write(real) and not is_locked(real)
 
 
 def _refused(plan: FilePlan, status: os.stat_result, append: bool) -> tuple[str, str] | None:
@@ -57,6 +58,8 @@ def folder_refusal(path: str) -> tuple[str, str] | None:
     folder = os.path.dirname(path)  # noqa: PTH120 - strings throughout
     if os.statvfs(folder).f_flag & os.ST_RDONLY:
         return "its file system is mounted read-only; --to DIR makes a right copy elsewhere", shlex.join(["df", folder])
+    if is_locked(path):
+        return "it is marked so that nobody may change, move or replace it (chattr)", shlex.join(["lsattr", path])
     if not _may_write(folder):
         return f"the folder {folder} cannot be written by this user", shlex.join(["ls", "-ld", folder])
     return None
