@@ -155,6 +155,7 @@ class Case:
     _by_rank: dict[int | None, ProcessStory] = field(init=False, repr=False, compare=False)
     _by_pid: dict[int, ProcessStory] = field(init=False, repr=False, compare=False)
     _children: dict[int, list[ProcessStory]] = field(init=False, repr=False, compare=False)
+    _programs: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Thousands of ranks and processes are asked for one after the other.
@@ -164,6 +165,8 @@ class Case:
         for story in self.processes:
             children.setdefault(story.parent_pid, []).append(story)
         object.__setattr__(self, "_children", children)
+        programs = sum(one.part in (Part.RANK, Part.HELPER) for one in self.processes)
+        object.__setattr__(self, "_programs", programs)
 
     @property
     def failed(self) -> bool:
@@ -181,6 +184,11 @@ class Case:
     def agent_folders(self) -> frozenset[str]:
         """Where the agent's own code lay; its frames are not the job's."""
         return frozenset(story.agent.agent_folder for story in self.processes if story.agent is not None)
+
+    @property
+    def has_one_program(self) -> bool:
+        """Whether at most one process is a rank, or a helper that could have written in its place."""
+        return self._programs <= 1
 
     def of_rank(self, rank: int) -> ProcessStory | None:
         """The last process of one rank."""
