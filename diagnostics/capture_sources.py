@@ -163,9 +163,10 @@ def _read(path: Path) -> str | None:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return None
+    facts = os.fstat(fd)
+    if not stat.S_ISREG(facts.st_mode) or facts.st_size > MOST_BYTES:  # a folder cannot be made a file object, even
+        os.close(fd)
+        return None
     with os.fdopen(fd, "rb") as file:
-        facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode) or facts.st_size > MOST_BYTES:
-            return None
         data = file.read(MOST_BYTES)
     return None if b"\0" in data else data.decode("utf-8", "replace")

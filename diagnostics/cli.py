@@ -5,6 +5,7 @@ Nothing heavy is imported before `guarded` runs, so that Ctrl-C is a sentence fr
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from diagnostics.errors import FAILED_EXIT, DoctorError, from_os_error
+from diagnostics.say import say
 
 if TYPE_CHECKING:
     import click
@@ -56,7 +58,7 @@ def guarded(load: Callable[[], click.Command], program_name: str, arguments: Seq
         return _run(load(), program_name, arguments)
     except KeyboardInterrupt:
         stop.ignore()
-        sys.stderr.write(f"interrupted by {stop.name}\n")
+        say(f"interrupted by {stop.name}", err=True)
         return 128 + stop.number
     except DoctorError as error:
         _say(error)
@@ -79,15 +81,17 @@ def _run(command: click.Command, program_name: str, arguments: Sequence[str] | N
     except click.Abort as abort:  # click's form of Ctrl-C
         raise KeyboardInterrupt from abort
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(file=shown)
+        say(shown.getvalue(), err=True, nl=False)
         return error.exit_code
     return code if isinstance(code, int) else 0
 
 
 def _say(error: DoctorError) -> None:
-    sys.stderr.write(f"error: {error.message}\n")
+    say(f"error: {error.message}", err=True)
     for line in error.hint.splitlines():
-        sys.stderr.write(f"  {line}\n")
+        say(f"  {line}", err=True)
 
 
 def _fill_closed_streams() -> None:

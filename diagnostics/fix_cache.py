@@ -207,5 +207,6 @@ def _look_again(prepared: Prepared, options: Options, watch: Observer) -> Plan |
 
 
 def _leftovers(files: Sequence[FilePlan]) -> list[Path]:
-    folders = {os.path.dirname(file.target or file.real) for file in files}  # noqa: PTH120 - strings throughout
+    names = (name for file in files for name in (file.target or file.real, *file.also))
+    folders = {os.path.dirname(name) for name in names}  # noqa: PTH120 - strings throughout
     return [path for folder in sorted(folders) for path in stale_temporaries(Path(folder))]

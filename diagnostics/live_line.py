@@ -9,8 +9,9 @@ import time
 from types import TracebackType
 from typing import TextIO
 
+from diagnostics.say import ERASE, printable
+
 REDRAW_S = 0.1
-ERASE = "\r\033[K"
 
 
 class LiveLine:
@@ -58,6 +59,6 @@ class LiveLine:
     def _draw(self) -> None:
         if self.shown and self.text:
             width = shutil.get_terminal_size().columns - 1  # a full line would wrap and could not be erased
-            line = f"...   {self.text} {time.monotonic() - self.since:.1f} s"
+            line = printable(f"...   {self.text} {time.monotonic() - self.since:.1f} s")
             self.stream.write(ERASE + line[:width])
             self.stream.flush()

@@ -22,11 +22,8 @@ LARGEST_NUMBER = 1 << 63  # a larger one in a JSON file is no time, size or proc
 
 def read_bytes(path: Path) -> bytes:
     """Returns a regular file's bytes. Raises AgentFileError with the reason, OSError where it cannot be read."""
-    fd = _open(path)
+    fd, facts = _open(path)
     with os.fdopen(fd, "rb") as file:
-        facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode):
-            raise AgentFileError("not a regular file")
         if facts.st_size > MAX_FILE_BYTES:
             raise AgentFileError(f"{facts.st_size} bytes, the limit is {MAX_FILE_BYTES}")
         return file.read(MAX_FILE_BYTES)
@@ -34,11 +31,8 @@ def read_bytes(path: Path) -> bytes:
 
 def read_text(path: Path) -> str:
     """Returns a text, of a long one its head and its tail. Raises AgentFileError, OSError."""
-    fd = _open(path)
+    fd, facts = _open(path)
     with os.fdopen(fd, "rb") as file:
-        facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode):
-            raise AgentFileError("not a regular file")
         if facts.st_size <= MAX_TEXT_BYTES:
             return file.read(MAX_TEXT_BYTES).decode("utf-8", "replace")
         head = file.read(MAX_TEXT_BYTES // 2)
@@ -86,8 +80,13 @@ def names_in(folder: Path) -> tuple[str, ...]:
     return tuple(names[:MAX_FILES])
 
 
-def _open(path: Path) -> int:
-    return os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+def _open(path: Path) -> tuple[int, os.stat_result]:
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    facts = os.fstat(fd)
+    if not stat.S_ISREG(facts.st_mode):  # a folder cannot be made a file object, even
+        os.close(fd)
+        raise AgentFileError("not a regular file")
+    return fd, facts
 
 
 def _float(text: str) -> float | None:

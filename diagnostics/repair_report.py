@@ -11,7 +11,7 @@ from diagnostics.cache_lines import in_bytes
 from diagnostics.errors import from_os_error
 from diagnostics.findings import to_json
 from diagnostics.fix_cache import Prepared, Result
-from diagnostics.markdown import code, inline, table
+from diagnostics.markdown import code, inline, page, table
 from diagnostics.pasteable import pasteable
 from diagnostics.repair.actions import FileOutcome, FilePlan
 from diagnostics.repair.plan import Census
@@ -48,7 +48,7 @@ def fix_json(prepared: Prepared, result: Result | None, exit_code: int) -> dict[
 
 
 def _plan_json(file: FilePlan) -> dict[str, Any]:
-    names = ("path", "action", "problems", "devices", "why", "note", "commands", "target", "written", "grows")
+    names = ("path", "action", "problems", "devices", "why", "note", "commands", "target", "also", "written", "grows")
     return {**{name: to_json(getattr(file, name)) for name in names}, "size": file.identity.size}
 
 
@@ -91,7 +91,7 @@ def markdown(prepared: Prepared, result: Result) -> str:
         lines += ["## Not made right", "", *_listed(result.left), ""]
     if result.done:
         lines += ["## Done", "", *_listed(result.done), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return page(lines)
 
 
 def _compared(before: Census, after: Census) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from diagnostics import redact, sections
 from diagnostics.findings import to_json
+from diagnostics.markdown import page
 from diagnostics.registry import discover
 from diagnostics.report_data import Report
 
@@ -55,8 +56,7 @@ def write_whole(path: Path, text: str) -> None:
 
 def markdown(report: Report) -> str:
     """Returns the report as Markdown that also reads well in a terminal; every section that has lines."""
-    lines = [line for section in _sections(report) for line in section]
-    return "\n".join(redact.text(line) for line in lines).rstrip() + "\n"
+    return page(line for section in _sections(report) for line in section)
 
 
 def _sections(report: Report) -> Iterator[list[str]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from diagnostics import redact, run_sections
 from diagnostics.findings import to_json
+from diagnostics.markdown import page
 from diagnostics.registry import discover
 from diagnostics.run_report import RunReport
 
@@ -15,8 +16,7 @@ SCHEMA = 1
 
 def markdown(report: RunReport) -> str:
     """Returns the page: Markdown that also reads well in a terminal; every section that has lines."""
-    lines = [line for section in _sections(report) for line in section]
-    return "\n".join(redact.text(line) for line in lines).rstrip() + "\n"
+    return page(line for section in _sections(report) for line in section)
 
 
 def _sections(report: RunReport) -> Iterator[list[str]]:

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"^> *\d+ ")
 
 def summary_lines(report: RunReport, place: str, *, colour: bool = False, width: int = 120) -> list[str]:
     """Returns the summary; `place` says where the report is, or why there is none."""
-    first = f"ups-doctor: {headline(report)}"
+    first = redact.line(f"ups-doctor: {headline(report)}")
     if colour:
         first = f"\033[{COLOURS.get(report.outcome, RED)}m{first}\033[0m"
     body = [redact.line(line) for line in _body(report, width)]

@@ -6,12 +6,11 @@ import os
 import sys
 from types import TracebackType
 
-import click
-
 from diagnostics import render
 from diagnostics.findings import Outcome
 from diagnostics.live_line import LiveLine
 from diagnostics.probe_plan import Probe
+from diagnostics.say import say
 
 
 class Screen:
@@ -35,7 +34,7 @@ class Screen:
     def say(self, line: str) -> None:
         """Prints one line of progress or summary on stderr."""
         self.live.clear()
-        click.echo(line, err=True)
+        say(line, err=True)
 
     def waiting_for(self, what: str) -> None:
         """Shows on the live line what is waited for."""
@@ -50,4 +49,4 @@ class Screen:
         self.live.clear()
         if not self.quiet:
             for line in render.outcome_lines(outcome, verbose=self.verbose, colour=self.colour):
-                click.echo(line, color=True if self.colour else None)
+                say(line, colour=self.colour)

@@ -71,6 +71,10 @@ def who_lines(standings: Sequence[Standing], screen: Screen, *, world_size: int 
 
 def place_in_words(one: Standing, cwd: str, texts: Mapping[Frame, str]) -> str:
     """Returns "train.py:40 loop: waits in all_reduce"."""
+    return redact.line(_place(one, cwd, texts))
+
+
+def _place(one: Standing, cwd: str, texts: Mapping[Frame, str]) -> str:
     place = one.place
     if place.doing is Doing.UNKNOWN:
         waits = f"waits in {one.moved.waits_in} (kernel)" if one.moved.waits_in else "no stack"
@@ -117,7 +121,7 @@ def _group(group: Sequence[Standing], screen: Screen) -> Iterator[str]:
             yield f"{' ' * 14}{line}"
         yield f"{' ' * 14}{_paint(motion, _COLOURS.get(one.moved.motion, ''), screen)}"
     if one.problem and not one.problem.startswith(("refused", "no py-spy")):
-        yield f"{' ' * 14}{_paint(one.problem, DIM, screen)}"
+        yield f"{' ' * 14}{_paint(redact.line(one.problem), DIM, screen)}"
 
 
 def _branch(branch: Branch, standings: Sequence[Standing], screen: Screen, depth: int) -> Iterator[str]:
@@ -151,7 +155,7 @@ def _frames(frames: Sequence[Frame], values: Mapping[Frame, str], screen: Screen
         if frame is not None:
             yield _frame(frame, screen)
             if values.get(frame):
-                yield f"    {_paint(values[frame], DIM, screen)}"
+                yield f"    {_paint(redact.line(values[frame]), DIM, screen)}"
 
 
 def _frame(frame: Frame, screen: Screen) -> str:
@@ -183,7 +187,7 @@ def _children(owners: Sequence[Standing], standings: Sequence[Standing], screen:
 
 
 def _other(one: Standing, screen: Screen) -> Iterator[str]:
-    command = " ".join(one.argv)
+    command = redact.line(" ".join(one.argv))
     yield _paint(f"{_PLURALS[one.part]} pid {one.pid}: {command}   {one.moved.words}", DIM, screen)
 
 

@@ -26,6 +26,7 @@ from diagnostics.job_watch import JobWatch
 from diagnostics.pasteable import pasteable
 from diagnostics.run_folder import RunFolder, open_run_folder
 from diagnostics.run_summary import summary_lines
+from diagnostics.say import say
 from diagnostics.short_report import write_short_report
 from diagnostics.unwatched import lacks, run_unwatched, too_few_files
 
@@ -148,8 +149,7 @@ def _shown(path: Path) -> str:
 
 def _say(line: str) -> None:
     with suppress(OSError, ValueError):  # nobody reads our stderr
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
+        say(line, err=True, colour=True)
 
 
 def _keep_to_ourselves(line: str) -> None:

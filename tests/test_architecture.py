@@ -117,9 +117,22 @@ def test_rules_read_files_and_the_project_and_nothing_else() -> None:
 
 
 def test_only_commands_and_the_command_line_know_click() -> None:
-    may = {"commands", "cli", "command_folder", "screen"}
+    may = {"commands", "cli", "command_folder", "say"}
     paths = [path for path in DOCTOR if part(name_of(path)) not in may]
     assert offences(paths, lambda path, module: module.split(".")[0] in {"click", "rich"}) == []
+
+
+def test_text_goes_out_to_the_terminal_in_one_place() -> None:
+    outlets = {"print", "click.echo", "click.secho", "click.confirm", "click.prompt"}
+    outlets |= {f"sys.{stream}{part}.write" for stream in ("stdout", "stderr") for part in ("", ".buffer")}
+    found = [
+        f"{name_of(path)} calls {ast.unparse(node.func)}"
+        for path in DOCTOR
+        if part(name_of(path)) not in IN_THE_JOB
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in outlets
+    ]
+    assert found == ["diagnostics.say calls click.confirm"]
 
 
 def test_nothing_but_the_command_line_imports_commands() -> None:

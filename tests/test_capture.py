@@ -17,14 +17,17 @@ from pathlib import Path
 import pytest
 
 from diagnostics import capture, surroundings
+from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.job_facts import Missing
 from diagnostics.analysis.outside_stacks import parse_outside_stacks
+from diagnostics.analysis.source_files import SourceFile
 from diagnostics.capture_sources import collect_sources
+from diagnostics.machine.cores import read_notes
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.in_parallel import Answers
 from diagnostics.record import AGENT_SITE, RunRecord, make_record_folder
-from diagnostics.record_files import read_json
+from diagnostics.record_files import read_bytes, read_json
 
 PYTHON = sys.executable
 SLEEPER = """
@@ -351,6 +354,16 @@ def test_sources_and_scripts_are_kept_with_their_lines_and_without_their_secrets
     assert loaded[str(job / "run.sh")].splitlines()[1] == "export HF_TOKEN=[redacted]"
     assert loaded[str(job / "train.py")] == "import helper\nTOKEN = '[redacted]'\n"
     assert "hunter2" not in "".join(loaded.values())
+
+
+def test_a_folder_on_a_command_line_is_no_file_and_stays_closed(record: Path, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    assert collect_sources(record, tmp_path, [("python", "train.py", "--data=data/", f"{tmp_path}/data")]) == ()
+    assert (SourceFile(tmp_path / "data").text, read_notes(tmp_path / "data")) == ("", None)
+    with pytest.raises(AgentFileError, match="not a regular file"):
+        read_bytes(tmp_path / "data")
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_a_process_that_has_ended_or_is_about_to_is_no_gap_in_the_captures(record: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import io
 import re
 import tokenize
@@ -13,7 +14,9 @@ from functools import cached_property
 from pathlib import Path
 
 from diagnostics.analysis.source_files import SourceFile
-from diagnostics.analysis.syntax_walk import children, walk
+from diagnostics.analysis.syntax_walk import children, too_deep, walk
+
+DEEPEST = 250  # nodes in nodes: rules that walk down in calls of their own would come to the end of the stack
 
 
 class FileKind(StrEnum):
@@ -64,7 +67,10 @@ class AuditedFile(SourceFile):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # invalid escapes in somebody's strings
-                return ast.parse(self.text)
+                tree = ast.parse(self.text)
+            if (line := too_deep(tree, DEEPEST)) is None:
+                return tree
+            self.problem = f"line {line} is nested more than {DEEPEST} deep, which no rule follows"
         except SyntaxError as error:
             self.problem = f"line {error.lineno or 1} is no Python 3: {error.msg}"
         except (ValueError, RecursionError, MemoryError) as error:
@@ -93,10 +99,9 @@ class AuditedFile(SourceFile):
 
     def place(self, line: int) -> str:
         """Returns "train.py:12", of a notebook "study.ipynb:cell 3:2"."""
-        starts = [(number, first) for number, first in enumerate(self.cells, 1) if first <= line]
-        if starts:
-            number, first = starts[-1]
-            return f"{self.shown}:cell {number}:{line - first + 1}"
+        number = bisect.bisect_right(self.cells, line)
+        if number:
+            return f"{self.shown}:cell {number}:{line - self.cells[number - 1] + 1}"
         return f"{self.shown}:{line}"
 
     def line(self, number: int) -> str:

@@ -171,9 +171,8 @@ def written_by(case: Case, story: ProcessStory) -> str:
 
     All that the job wrote for a process that runs alone, or is the only one at fault.
     """
-    alone = sum(one.part in (Part.RANK, Part.HELPER) for one in case.processes) <= 1
     tagged = case.output_by_rank.get(story.rank, "") if story.rank is not None else ""
-    alone = alone or [one.pid for one in case.culprits] == [story.pid]
+    alone = case.has_one_program or [one.pid for one in case.culprits] == [story.pid]
     return story.output or tagged or (case.output if alone else "")
 
 

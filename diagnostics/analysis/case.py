@@ -155,10 +155,20 @@ class Case:
     homes: Homes = NOWHERE
     extra: Mapping[str, str] = field(default_factory=dict)  # other texts by name: NCCL's logs, launcher's error files
     _by_rank: dict[int | None, ProcessStory] = field(init=False, repr=False, compare=False)
+    _by_pid: dict[int, ProcessStory] = field(init=False, repr=False, compare=False)
+    _children: dict[int, list[ProcessStory]] = field(init=False, repr=False, compare=False)
+    _programs: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Thousands of ranks are asked for one after the other.
+        # Thousands of ranks and processes are asked for one after the other.
         object.__setattr__(self, "_by_rank", {story.rank: story for story in reversed(self.ranks)})
+        object.__setattr__(self, "_by_pid", {story.pid: story for story in self.processes})
+        children: dict[int, list[ProcessStory]] = {}
+        for story in self.processes:
+            children.setdefault(story.parent_pid, []).append(story)
+        object.__setattr__(self, "_children", children)
+        programs = sum(one.part in (Part.RANK, Part.HELPER) for one in self.processes)
+        object.__setattr__(self, "_programs", programs)
 
     @property
     def failed(self) -> bool:
@@ -177,17 +187,22 @@ class Case:
         """Where the agent's own code lay; its frames are not the job's."""
         return frozenset(story.agent.agent_folder for story in self.processes if story.agent is not None)
 
+    @property
+    def has_one_program(self) -> bool:
+        """Whether at most one process is a rank, or a helper that could have written in its place."""
+        return self._programs <= 1
+
     def of_rank(self, rank: int) -> ProcessStory | None:
         """The last process of one rank."""
         return self._by_rank.get(rank)
 
     def of_pid(self, pid: int) -> ProcessStory | None:
         """The last process with this pid."""
-        return next((story for story in reversed(self.processes) if story.pid == pid), None)
+        return self._by_pid.get(pid)
 
     def children_of(self, story: ProcessStory) -> tuple[ProcessStory, ...]:
         """The processes that `story` started."""
-        return tuple(one for one in self.processes if one.parent_pid == story.pid and one.began_s >= story.began_s)
+        return tuple(one for one in self._children.get(story.pid, ()) if one.began_s >= story.began_s)
 
     def line(self, frame: Frame) -> str:
         """Returns "train.py:31", relative to the job's folder."""

@@ -8,10 +8,11 @@ from another version of the doctor, or from elsewhere. All times `*_s` are secon
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 VERSION = 1
+MOST_OF_A_LIST = 20_000  # a script that starts a program a second does so for five hours
 ATTACHED = "attached"  # not ended at all: `ups-doctor attach` looked at it, and it ran on
 ENDED_FOR_HANGING = ("stall-timeout", "deadlock")  # why the doctor ends a job by itself
 
@@ -125,7 +126,13 @@ def from_json(value: Mapping[str, Any]) -> JobFacts:
     if not isinstance(value, Mapping):
         raise ValueError("job.json holds no object")
     facts: JobFacts = _object(JobFacts, value, {"command": (), "cwd": "", "started_ns": 0})
-    return facts
+    long = {name: len(item) for name, item in value.items() if isinstance(item, list) and len(item) > MOST_OF_A_LIST}
+    cut = tuple(
+        Missing(what=f"job.json: {name}", why=f"the first and the last {MOST_OF_A_LIST // 2} of {count} are read")
+        for name, count in long.items()
+        if name in JobFacts.__annotations__
+    )
+    return replace(facts, missing=(*facts.missing, *cut)) if cut else facts
 
 
 # Fields that hold objects: what each of them is.
@@ -167,6 +174,8 @@ def _fits(item: Any, annotation: str) -> bool:
 def _value(name: str, item: Any, annotation: str) -> Any:
     wanted = int if "int" in annotation else str
     if isinstance(item, list):
+        if len(item) > MOST_OF_A_LIST:
+            item = item[: MOST_OF_A_LIST // 2] + item[-MOST_OF_A_LIST // 2 :]
         if name in _PARTS:
             return tuple(filter(None, (_part(_PARTS[name], one) for one in item)))
         return tuple(one for one in item if isinstance(one, wanted) and not isinstance(one, bool))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
 from diagnostics.analysis.agent_facts import Frame
@@ -68,16 +69,16 @@ def _outer(case: Case, story: ProcessStory) -> ProcessStory | None:
 
 
 def _below(case: Case, story: ProcessStory) -> list[ProcessStory]:
-    found: list[ProcessStory] = []
-    waiting = list(case.children_of(story))
+    found: dict[int, ProcessStory] = {}
+    waiting = deque(case.children_of(story))
     while waiting and len(found) < 1000:
-        one = waiting.pop(0)
-        if one in found:
+        one = waiting.popleft()
+        if id(one) in found:
             continue
-        found.append(one)
+        found[id(one)] = one
         if not _is_launcher(one):
             waiting.extend(case.children_of(one))
-    return found
+    return list(found.values())
 
 
 def _is_launched(case: Case, story: ProcessStory) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from diagnostics.analysis.case import Part
 from diagnostics.analysis.launcher_log import LauncherLog
@@ -22,6 +22,7 @@ RANKS_SPAWNED = re.compile(r"^(?:torch\.multiprocessing(?:\.spawn)?\.)?Process(?
 RANK_TARGET = re.compile(r"\btorch\.multiprocessing\b|\b_wrap\b")
 WORKER_TARGET = re.compile(r"_worker_loop|\bdataloader\b", re.IGNORECASE)
 # Tried in this order; the last two also stand in the environment of what is no rank.
+MOST_ABOVE = 64  # processes above another one
 OTHER_RANK_VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"))
 
 
@@ -39,6 +40,7 @@ class Parts:
             parent = self.parent(process)
             if parent is not None:
                 self._children.setdefault(id(parent), []).append(process)
+        self._above_ranks: set[int] = set()  # id(process) of all that a rank descends from
         self.ranks: dict[int, int] = {}  # id(process) -> rank, of RANK and DATA_WORKER
         self.parts: dict[int, Part] = {}
         self._find_ranks()
@@ -82,6 +84,10 @@ class Parts:
     def _make_rank(self, process: Process, rank: int) -> None:
         self.ranks[id(process)] = rank
         self.parts[id(process)] = Part.RANK
+        above = self.parent(process)
+        while above is not None and id(above) not in self._above_ranks:
+            self._above_ranks.add(id(above))
+            above = self.parent(above)
 
     def _is_spawning_ranks(self, process: Process) -> bool:
         """Whether a script starts its ranks itself, through torch.multiprocessing."""
@@ -113,7 +119,7 @@ class Parts:
             self._make_rank(process, int(value))
 
     def _starts_ranks(self, process: Process) -> bool:
-        return any(self.parts.get(id(one)) is Part.RANK for one in self._descendants(process))
+        return id(process) in self._above_ranks
 
     def _descendants(self, process: Process) -> list[Process]:
         found: list[Process] = []
@@ -125,13 +131,11 @@ class Parts:
 
     def _is_below_a_rank(self, process: Process) -> bool:
         """Whether a rank started it, without a launcher between them."""
-        above, hops = self.parent(process), 0
-        while above is not None and hops < len(self._processes):
+        for above in self._above(process):
             if self.parts.get(id(above)) is Part.RANK:
                 return True
             if is_launcher(above):
                 return False
-            above, hops = self.parent(above), hops + 1
         return False
 
     def _rank_below_launchers(self) -> None:
@@ -197,12 +201,16 @@ class Parts:
         return id(parent), program_of(process, parent)
 
     def _has_above(self, process: Process, chosen: set[int]) -> bool:
-        above, hops = self.parent(process), 0
-        while above is not None and hops < len(self._processes):
-            if id(above) in chosen:
-                return True
-            above, hops = self.parent(above), hops + 1
-        return False
+        return any(id(above) in chosen for above in self._above(process))
+
+    def _above(self, process: Process) -> Iterator[Process]:
+        """Yields its parent, the parent of that and so on; in a record from elsewhere they may stand in a circle."""
+        above = self.parent(process)
+        for _ in range(MOST_ABOVE):
+            if above is None:
+                return
+            yield above
+            above = self.parent(above)
 
     def _find_others(self) -> None:
         for process in self._processes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from diagnostics.analysis.agent_facts import AgentFile, Event
 from diagnostics.analysis.job_facts import JobFacts, SeenProcess
@@ -32,7 +31,7 @@ class Process:
     @property
     def program(self) -> str:
         """The name of the program, "python3" or "bash"."""
-        return PurePosixPath(self.argv[0]).name.lstrip("-") if self.argv else ""
+        return self.argv[0].rpartition("/")[2].lstrip("-") if self.argv else ""
 
     @property
     def is_python(self) -> bool:

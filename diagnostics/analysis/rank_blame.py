@@ -33,7 +33,7 @@ def blame(
     stories: Sequence[ProcessStory], output: str = ""
 ) -> tuple[tuple[ProcessStory, ...], tuple[ProcessStory, ...]]:
     """Returns (culprits, victims) among the ranks in `stories`; `output` is all that the job wrote."""
-    ranks = [story for story in stories if story.part is Part.RANK and not superseded(story, stories)]
+    ranks = _of_last_start([story for story in stories if story.part is Part.RANK])
     culprits = _culprits(ranks, output)
     chosen = {id(story) for story in culprits}
     victims = [story for story in ranks if story.failed and id(story) not in chosen]
@@ -71,15 +71,13 @@ def waits_in_a_collective(story: ProcessStory) -> bool:
     return bool(calls) and calls[-1].left_s is None
 
 
-def superseded(story: ProcessStory, stories: Sequence[ProcessStory]) -> bool:
-    """Whether the same program was started again as the same rank."""
-    return any(
-        other.rank == story.rank
-        and other.part is Part.RANK
-        and other.restart > story.restart
-        and other.argv == story.argv
-        for other in stories
-    )
+def _of_last_start(ranks: Sequence[ProcessStory]) -> list[ProcessStory]:
+    """Returns them without those whose program was started again as the same rank."""
+    last: dict[tuple[int | None, tuple[str, ...]], int] = {}
+    for story in ranks:
+        program = (story.rank, story.argv)
+        last[program] = max(story.restart, last.get(program, 0))
+    return [story for story in ranks if story.restart >= last[story.rank, story.argv]]
 
 
 def _culprits(ranks: Sequence[ProcessStory], output: str) -> list[ProcessStory]:

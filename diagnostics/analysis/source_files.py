@@ -34,9 +34,11 @@ class SourceFile:
             fd = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (OSError, ValueError):
             return ""
+        if not stat.S_ISREG(os.fstat(fd).st_mode):  # a folder cannot be made a file object, even
+            os.close(fd)
+            return ""
         with os.fdopen(fd, "rb") as file:
-            regular = stat.S_ISREG(os.fstat(fd).st_mode)
-            return file.read(MAX_SOURCE_BYTES).decode("utf-8", "replace") if regular else ""
+            return file.read(MAX_SOURCE_BYTES).decode("utf-8", "replace")
 
     @cached_property
     def lines(self) -> list[str]:
@@ -48,7 +50,7 @@ class SourceFile:
         """The parsed file."""
         try:
             return ast.parse(self.text) if self.text else None
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
     def statement_at(self, line: int) -> ast.stmt | None:

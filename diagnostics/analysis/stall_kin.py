@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 
 from diagnostics.analysis.agent_facts import Frame
@@ -21,12 +22,14 @@ def living_children(case: Case, story: ProcessStory) -> tuple[ProcessStory, ...]
 
 def below(case: Case, story: ProcessStory) -> list[ProcessStory]:
     """Returns the descendants of a process: workers of a fork server are its grandchildren."""
-    found: list[ProcessStory] = []
-    waiting = list(case.children_of(story))
-    while waiting and len(found) < len(case.processes):
-        found.append(waiting.pop(0))
-        waiting += [one for one in case.children_of(found[-1]) if one is not found[-1]]
-    return found
+    found: dict[int, ProcessStory] = {}
+    waiting = deque(case.children_of(story))
+    while waiting:
+        one = waiting.popleft()
+        if id(one) not in found:  # in a record from elsewhere, processes may be each other's parents
+            found[id(one)] = one
+            waiting += case.children_of(one)
+    return list(found.values())
 
 
 def is_gone(case: Case, story: ProcessStory) -> bool:

@@ -49,3 +49,13 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
                 todo += [item for item in value if isinstance(item, ast.AST)]
             elif isinstance(value, ast.AST):
                 todo.append(value)
+
+
+def too_deep(tree: ast.AST, deepest: int) -> int | None:
+    """Returns the line of a node that lies deeper below `tree` than that, None where there is none."""
+    level = [tree]
+    for _ in range(deepest):
+        level = [below for node in level for below in children(node)]
+        if not level:
+            return None
+    return next((node.lineno for node in level if isinstance(node, (ast.expr, ast.stmt))), 1)

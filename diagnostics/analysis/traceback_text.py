@@ -5,7 +5,9 @@ torchrun puts `[rank0]: ` before each line, srun `0: `; both are taken off.
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diagnostics.analysis.agent_facts import Frame
@@ -39,7 +41,8 @@ class TracebackText:
         return self.earlier.first if self.earlier is not None else self
 
 
-def plain_lines(text: str) -> list[str]:
+@functools.lru_cache(maxsize=8)  # every signature asks for those of the same few texts
+def plain_lines(text: str) -> Sequence[str]:
     """Returns the lines without what launchers, and Python before those of an exception group, put before them."""
     return [_MARGIN.sub("", _PREFIX.sub("", line.rstrip("\r"))) for line in text.split("\n")]
 

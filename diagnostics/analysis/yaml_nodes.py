@@ -22,7 +22,7 @@ Path = tuple[str, ...]
 
 def documents(file: AuditedFile) -> tuple[yaml.Node, ...]:
     """Returns the documents of a YAML file, () where it is none: templates have `{{` where YAML has no place for it."""
-    if file.kind is not FileKind.YAML or len(file.text) > MOST_CHARACTERS or _is_deep(file.text):
+    if file.kind is not FileKind.YAML or len(file.text) > MOST_CHARACTERS or is_deep(file.text):
         return ()
     try:
         return tuple(node for node in yaml.compose_all(file.text, Loader=_LOADER) if node is not None)
@@ -30,7 +30,7 @@ def documents(file: AuditedFile) -> tuple[yaml.Node, ...]:
         return ()
 
 
-def _is_deep(text: str) -> bool:
+def is_deep(text: str) -> bool:
     """Whether collections may be nested so deeply that composing them takes the stack: seen before it is tried."""
     opened = 0
     for bracket in _BRACKETS.finditer(text):

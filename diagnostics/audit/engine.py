@@ -12,9 +12,11 @@ from types import ModuleType
 from diagnostics import redact
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.analysis.project import Project
-from diagnostics.audit import workers
+from diagnostics.analysis.yaml_nodes import is_deep
+from diagnostics.audit import patience, workers
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.found import Audit, Crash, Found, in_order
+from diagnostics.audit.patience import OutOfTimeError, at_most, seconds_for
 from diagnostics.hits import Hit
 
 PYTHON_ONLY = frozenset({FileKind.PYTHON})
@@ -40,14 +42,27 @@ def audit(files: Iterable[AuditedFile], rules: Mapping[str, ModuleType], *, jobs
 def _answers(
     tasks: list[workers.Task], rules: Mapping[str, ModuleType], project: Project, jobs: int
 ) -> list[workers.Answer]:
+    limit_s = seconds_for(project.audited)
+    slow: set[str] = set()
+
     def ask(code: str, file: AuditedFile) -> workers.Answer:
+        nonlocal project
+        if file.shown in slow:
+            return [], []
         try:
-            return asked(rules[code], file, project), []
+            with at_most(limit_s):
+                return asked(rules[code], file, project), []
         except Exception as error:
             return [], [_crash(code, file, error)]
+        except OutOfTimeError:
+            slow.add(file.shown)
+            # What was being worked out is half done: it is begun anew, without the file.
+            project = Project(tuple(one for one in project.audited if one.shown not in slow))
+            told = f"it came to no end in {limit_s:.0f} s of CPU time; {patience.THE_REST}"
+            return [], [Crash(code=code, path=file.shown, reason=told)]
 
     if jobs > 1 and workers.pays(tasks):
-        with contextlib.suppress(Exception):  # each rule that needs it will say so itself
+        with contextlib.suppress(Exception, OutOfTimeError), at_most(limit_s):  # each rule that needs it will say so
             _ = project.calls_by_canonical  # what all rules need is worked out before the processes part
         return list(workers.answers(tasks, ask, jobs))
     return [ask(code, file) for code, file in tasks]
@@ -88,7 +103,9 @@ def _no_collection() -> Iterator[None]:
 def _is_readable(file: AuditedFile) -> bool:
     if file.kind is FileKind.PYTHON:
         return file.tree is not None
-    return file.text is not None and not file.problem
+    if file.text is not None and file.kind is FileKind.YAML and is_deep(file.text):
+        file.problem = "is nested so deeply that reading it may take the stack"
+    return not file.problem
 
 
 def _crash(code: str, file: AuditedFile, error: Exception) -> Crash:

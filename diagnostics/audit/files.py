@@ -12,7 +12,14 @@ from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.audit import notebooks
 from diagnostics.errors import UsageError, from_os_error
 
-LARGEST = 4 << 20  # bytes; generated or data. The syntax tree of a larger one would need gigabytes
+# Bytes; a larger file was generated or holds data, and nobody would read what is found in it.
+LARGEST = {
+    FileKind.PYTHON: 1 << 20,
+    FileKind.YAML: 1 << 19,
+    FileKind.SHELL: 1 << 18,
+    FileKind.DOCKERFILE: 1 << 18,
+}
+LARGEST_NOTEBOOK = 64 << 20  # most of it pictures; of its code, as much is read as of other Python
 # Hidden folders are read, for the start-up scripts and workflows in them, but those of other tools.
 LEFT_OUT = frozenset(
     ["node_modules", "build", "dist", "__pycache__", "site-packages", "__pypackages__", ".git", ".hg", ".svn", ".tox",
@@ -89,12 +96,13 @@ def read(path: Path, shown: str, *, given: bool = False) -> AuditedFile | Skippe
                 if given
                 else None
             )
-        raw = _bytes(path)
+        notebook = path.suffix == ".ipynb"
+        raw = _bytes(path, LARGEST_NOTEBOOK if notebook else LARGEST[kind])
     except (OSError, ValueError) as error:
         return Skipped(path=shown, problem=_reason(error))
-    if path.suffix == ".ipynb":
-        return notebooks.read(shown, raw)
-    return AuditedFile(shown, raw, kind)
+    if not notebook:
+        return AuditedFile(shown, raw, kind)
+    return notebooks.read(shown, raw, largest=LARGEST[FileKind.PYTHON])
 
 
 def kind_of(path: Path) -> FileKind | None:
@@ -115,14 +123,21 @@ def kind_of(path: Path) -> FileKind | None:
     return FileKind.SHELL if any(shell in first for shell in SHELLS) else None
 
 
-def _bytes(path: Path) -> bytes:
+def _bytes(path: Path, largest: int) -> bytes:
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
         raise ValueError("is no regular file")  # a pipe would be waited for
-    if found.st_size > LARGEST:
-        raise ValueError(f"holds {found.st_size / 2**20:.1f} MiB, more than the {LARGEST >> 20} MiB that are read")
+    if found.st_size > largest:
+        raise ValueError(_too_large(found.st_size, largest))
     with path.open("rb") as file:
-        return file.read(LARGEST)
+        data = file.read(largest + 1)
+    if len(data) > largest:  # it grew meanwhile, or lies in a file system that does not know its size
+        raise ValueError(_too_large(len(data), largest))
+    return data
+
+
+def _too_large(size: int, largest: int) -> str:
+    return f"holds {size / 2**20:.1f} MiB, more than the {largest / 2**20:g} MiB that are read"
 
 
 def _reason(error: OSError | ValueError) -> str:

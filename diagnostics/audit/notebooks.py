@@ -11,19 +11,22 @@ from typing import Any
 
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
 
+LARGEST = 1 << 20  # characters of code
 MAGIC = re.compile(r"\s*(?:[%!?]|[\w.]+\s*\?{1,2}\s*$|\w+\s*=\s*[%!])")
 # `%%time` and its kin run the cell as Python; under `%%bash` it is something else.
 PYTHON_CELLS = re.compile(r"%%(?:time|timeit|capture|prun|memit|python3?|px)\b")
 
 
-def read(shown: str, raw: bytes) -> AuditedFile:
-    """Returns a notebook's code cells as one audited file; `problem` says why there are none."""
+def read(shown: str, raw: bytes, *, largest: int = LARGEST) -> AuditedFile:
+    """Returns a notebook's code cells as one audited file; `problem` says why there are none, or too much in them."""
     try:
-        cells = list(_code_cells(json.loads(raw)))
-    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
-        file = AuditedFile(shown, raw, FileKind.OTHER, code="")
-        file.problem = f"is no notebook: {' '.join(str(error).split())}"
-        return file
+        cells = list(_code_cells(_loaded(raw)))
+    except ValueError as error:
+        return _refused(shown, raw, f"is no notebook: {' '.join(str(error).split())}")
+    size = sum(len(source) + 1 for source in cells)
+    if size > largest:
+        return _refused(shown, raw, f"holds {size / 2**20:.1f} MiB of code, more than the {largest / 2**20:g} MiB "
+                        "that are read")  # fmt: skip
     lines: list[str] = []
     starts: list[int] = []
     for source in cells:
@@ -32,15 +35,40 @@ def read(shown: str, raw: bytes) -> AuditedFile:
     return AuditedFile(shown, raw, FileKind.PYTHON, code="\n".join(lines) + "\n" * bool(lines), cells=tuple(starts))
 
 
+def _refused(shown: str, raw: bytes, problem: str) -> AuditedFile:
+    file = AuditedFile(shown, raw, FileKind.OTHER, code="")
+    file.problem = problem
+    return file
+
+
+def _loaded(raw: bytes) -> Any:
+    try:
+        return json.loads(raw)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
 def _code_cells(body: Any) -> Iterator[str]:
-    language = body.get("metadata", {}).get("kernelspec", {}).get("language", "python")
-    if not str(language).lower().startswith("python"):
+    """Yields the source of each code cell. Raises ValueError where the file is built otherwise."""
+    language = _of(_of(_of(body, "metadata"), "kernelspec"), "language") or "python"
+    if not isinstance(language, str) or not language.lower().startswith("python"):
         raise ValueError(f"its language is {language}")
-    cells = body["cells"] if "cells" in body else body["worksheets"][0]["cells"]
+    sheets = _of(body, "worksheets")  # before nbformat 4
+    first = sheets[0] if isinstance(sheets, list) and sheets else None
+    cells = _of(body, "cells") or _of(first, "cells") or []
+    if not isinstance(body, dict) or not isinstance(cells, list) or not all(isinstance(one, dict) for one in cells):
+        raise ValueError("it holds no list of cells")
     for cell in cells:
         if cell.get("cell_type") == "code":
             source = cell.get("source", cell.get("input", ""))
-            yield "".join(source) if isinstance(source, list) else str(source)
+            lines = source if isinstance(source, list) else [source]
+            if not all(isinstance(line, str) for line in lines):
+                raise ValueError("the source of a cell is no text")
+            yield "".join(lines)
+
+
+def _of(body: Any, name: str) -> Any:
+    return body.get(name) if isinstance(body, dict) else None
 
 
 def plain(source: str) -> list[str]:

@@ -16,6 +16,7 @@ from diagnostics.audit import bad_ignore, cache, engine, selection, settings, un
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Audit, Crash, Found, in_order
 from diagnostics.audit.ignores import Ignore, ignores
+from diagnostics.audit.patience import THE_REST
 from diagnostics.audit.selection import Selection
 from diagnostics.audit.settings import Settings
 from diagnostics.registry import BrokenPlugin, discover
@@ -87,13 +88,25 @@ def _excused(answer: Audit, said: Settings, chosen: Selection, every: Mapping[st
     used: set[Ignore] = set()
     kept: list[Found] = []
     ignored: list[Found] = []
+    near: dict[str, list[Ignore]] = {}  # by every place that a comment means, and by its file
+    for comment in good:
+        for place in (comment.file.shown,) if comment.whole_file else comment.places:
+            near.setdefault(place, []).append(comment)
     for one in answer.found:
-        by = [comment for comment in good if _excuses(comment, one)]
+        places = dict.fromkeys(
+            (one.hit.file.shown, one.hit.file.place(one.hit.line), *(s.place for s in one.hit.steps))
+        )
+        by = [comment for place in places for comment in near.get(place, ()) if _excuses(comment, one)]
         used.update(by)
         excused = bool(by) or said.ignored_in(one.hit.file.shown, one.code, one.name)
         (ignored if excused else kept).append(one)
     crashed = {(crash.code, crash.path) for crash in answer.crashed}
-    unused = [one for one in good if one not in used and _all_asked(one, chosen, every, crashed)]
+    late = {crash.path for crash in answer.crashed if crash.reason.endswith(THE_REST)}
+    unused = [
+        one
+        for one in good
+        if one not in used and one.file.shown not in late and _all_asked(one, chosen, every, crashed)
+    ]
     own = [
         engine.found_by(rule, hit)
         for rule, hits in ((bad_ignore, bad_ignore.hits(comments, every)), (unused_ignore, unused_ignore.hits(unused)))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import platform
 
-from diagnostics import redact
 from diagnostics.bisection.case import Settings
 from diagnostics.bisection.found import Bisection, Standing
 from diagnostics.bisection.own_frames import OURS
 from diagnostics.bisection.repro import PHASE_WORDS, Repro
 from diagnostics.bisection.repro_text import what_happens
+from diagnostics.markdown import block, code, fence_of, page
 
 MAX_STACK_LINES = 40
 
@@ -19,14 +19,15 @@ def issue_text(found: Bisection, repro: Repro) -> str:
     lines = [f"# {title(found)}", "", "## What happens", "", *_what(found), ""]
     if repro.text:
         lines += ["## Script", "", f"It failed {repro.failed} of {repro.runs} times in a process of its own.", ""]
-        lines += ["```python", repro.text.rstrip("\n"), "```", ""]
+        fence = fence_of([repro.text])
+        lines += [f"{fence}python", repro.text.rstrip("\n"), fence, ""]
     else:
         lines += ["## Script", "", f"There is none: {repro.note}.", "", *(f"- {one}" for one in repro.tried), ""]
     lines += ["## Expected", "", "The script comes to its end with exit code 0.", ""]
     lines += ["## Seen", "", *_seen(found, repro), ""]
     lines += ["## What it needs", "", *_needs(found), ""]
     lines += ["## Environment", "", *_environment(found)]
-    return redact.text("\n".join(lines)) + "\n"
+    return page(["\n".join(lines)])
 
 
 def title(found: Bisection) -> str:
@@ -59,14 +60,14 @@ def _what(found: Bisection) -> list[str]:
     phase = PHASE_WORDS.get(failure.phase, "")
     step = f", step {failure.step}" if failure.step else ""
     often = f" ({found.failed} of {found.runs} runs)" if found.runs > 1 else ""
-    return [f"`{found.module_class or found.name}` {what_happens(failure)}{phase}{step}{often}."]
+    return [f"{code(found.module_class or found.name)} {what_happens(failure)}{phase}{step}{often}."]
 
 
 def _seen(found: Bisection, repro: Repro) -> list[str]:
     text = repro.said or (found.failure.text if found.failure is not None else "")
     lines = [line for line in text.strip().splitlines() if not line.startswith(("Extension modules:", *OURS))]
     cut = [*lines[: MAX_STACK_LINES // 2], "...", *lines[-MAX_STACK_LINES // 2 :]]
-    return ["```", *(lines if len(lines) <= MAX_STACK_LINES else cut), "```"] if lines else ["No stack was left."]
+    return block(lines if len(lines) <= MAX_STACK_LINES else cut) if lines else ["No stack was left."]
 
 
 def _needs(found: Bisection) -> list[str]:

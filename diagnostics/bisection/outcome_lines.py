@@ -23,11 +23,10 @@ def outcome_lines(found: Bisection, report: RunReport, *, colour: bool = False) 
     """Returns the verdict and what belongs to it, a few lines."""
     mark, shade = MARKS[found.exit_code]
     shown = f"\033[{shade}m{mark}\033[0m" if colour else mark
-    first, *more = _wrapped("", headline(found))
-    lines = [f"{shown}  {first}", *more]
+    first, *lines = map(redact.line, _wrapped("", headline(found)))
     for label, text in _body(found, report):
-        lines += _wrapped(label, text)
-    return [redact.line(line) if not colour else line for line in lines]
+        lines += map(redact.line, _wrapped(label, text))
+    return [f"{shown}  {first}", *lines]
 
 
 def _body(found: Bisection, report: RunReport) -> Iterator[tuple[str, str]]:

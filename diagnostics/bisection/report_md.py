@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from diagnostics import redact
 from diagnostics.bisection.failing_case import Attempt
 from diagnostics.bisection.found import AxisRow, Bisection, Mark, Standing
 from diagnostics.bisection.next_step import next_step
@@ -12,7 +11,7 @@ from diagnostics.bisection.stack_shown import shown_stack
 from diagnostics.bisection.tree_rows import Line, lines_of
 from diagnostics.bisection.tries_shown import result_of
 from diagnostics.bisection.words import certainty, headline, needs, not_needed, often
-from diagnostics.markdown import block, code, inline, table
+from diagnostics.markdown import block, code, inline, page, table
 from diagnostics.run_report import RunReport
 
 SIGNS = {Mark.CULPRIT: "X", Mark.FAILS: "!", Mark.PASSES: "o", Mark.NOT_TRIED: "-"}
@@ -36,7 +35,7 @@ def markdown(report: RunReport, found: Bisection, files: list[tuple[str, str]]) 
         lines += [""]
     if report.repeat:
         lines += ["## Run it again", "", *block([report.repeat])]
-    return "\n".join(redact.text(line) for line in lines).rstrip() + "\n"
+    return page(lines)
 
 
 def _verdict(report: RunReport, found: Bisection) -> Iterator[str]:

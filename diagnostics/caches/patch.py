@@ -37,4 +37,9 @@ class Patch:
     @property
     def size(self) -> int:
         """Bytes of the new file when it is written as a copy."""
-        return sum(piece.size if isinstance(piece, Range) else len(piece) for piece in self.pieces)
+        return self.fresh + sum(piece.size for piece in self.pieces if isinstance(piece, Range))
+
+    @property
+    def fresh(self) -> int:
+        """Bytes of it that the old file does not have."""
+        return sum(len(piece) for piece in self.pieces if not isinstance(piece, Range))

@@ -17,6 +17,7 @@ from diagnostics.live_line import LiveLine
 from diagnostics.pasteable import pasteable
 from diagnostics.run_page import json_text
 from diagnostics.run_summary import summary_lines
+from diagnostics.say import say
 from diagnostics.stack_tree import who_lines
 
 LABEL = "  where  "
@@ -42,9 +43,9 @@ def command(context: click.Context, pid: int, seconds: float, report_dir: Path |
     with LiveLine() as live:
         attached = look_into(pid, seconds=seconds, report_dir=report_dir, show=live.show)
     if as_json:
-        click.echo(json_text(attached.report), nl=False)
+        say(json_text(attached.report), nl=False)
     else:
-        click.echo("\n".join(_lines(attached)), color=True if _colour() else None)
+        say("\n".join(_lines(attached)), colour=_colour())
     context.exit(attached.report.exit_code)
 
 

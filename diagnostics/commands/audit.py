@@ -20,6 +20,7 @@ from diagnostics.audit.run import Options, known_rules, run
 from diagnostics.audit.sarif import sarif_json
 from diagnostics.audit.shown import Filter
 from diagnostics.errors import UsageError, from_os_error
+from diagnostics.say import ask, say
 
 DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 
@@ -116,11 +117,11 @@ def _show(audit: Audit, shows: Filter, options: dict[str, Any], code: int) -> No
     if options["sarif"]:
         text = sarif_json(audit, shows, known_rules(), version=version("ups-doctor"), exit_code=code)
         if options["sarif"] == "-":
-            click.echo(text)
+            say(text)
             return
         _write(Path(options["sarif"]), text + "\n")
     if options["as_json"]:
-        click.echo(audit_json(audit, shows, known_rules(), exit_code=code))
+        say(audit_json(audit, shows, known_rules(), exit_code=code))
     elif options["github"]:
         _print([*github.lines(audit, shows), summary_line(audit, shows)])
     elif options["as_checklist"]:
@@ -137,17 +138,17 @@ def _changed(audit: Audit, shows: Filter, options: dict[str, Any]) -> int:
     _print(_painted(line) for change in changes for line in change.diff())
     findings, files = sum(len(one.codes) for one in changes), len(changes)
     if not changes:
-        click.echo("nothing that can be fixed", err=True)
+        say("nothing that can be fixed", err=True)
         return 0
     what = f"{findings} finding{'s' * (findings != 1)} in {files} file{'s' * (files != 1)}"
     if options["as_diff"]:
-        click.echo(f"{what}; --fix writes this", err=True)
+        say(f"{what}; --fix writes this", err=True)
         return 0
     if not _agreed(what, options):
         return 0
     for change in changes:
         fixes.write(change, Path(change.file.shown))
-    click.echo(f"fixed {what}", err=True)
+    say(f"fixed {what}", err=True)
     return files
 
 
@@ -155,9 +156,9 @@ def _agreed(what: str, options: dict[str, Any]) -> bool:
     if options["yes"]:
         return True
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        click.echo(f"not written: {what}; without a terminal to ask on, --fix needs --yes", err=True)
+        say(f"not written: {what}; without a terminal to ask on, --fix needs --yes", err=True)
         return False
-    return click.confirm(f"fix {what}?", err=True)
+    return ask(f"fix {what}?")
 
 
 def _painted(line: str) -> str:
@@ -168,7 +169,7 @@ def _painted(line: str) -> str:
 def _print(lines: Iterable[str] | Iterator[str]) -> None:
     text = "\n".join(lines)
     if text:
-        click.echo(text, color=True if _colour() else None)
+        say(text, colour=_colour())
 
 
 def _colour() -> bool:

@@ -31,6 +31,7 @@ from diagnostics.errors import UsageError
 from diagnostics.machine import Machine
 from diagnostics.preflight_setup import open_machine
 from diagnostics.run_report import RunReport
+from diagnostics.say import ask, say
 from diagnostics.screen import Screen
 
 # Options that are settings of a case, and their names there.
@@ -103,7 +104,7 @@ def command(context: click.Context, /, target: str | None, **options: Any) -> No
         screen.say(written)
     if stopped is not None:
         if options["as_json"] or next_step(found)[1] != [found.resume]:
-            click.echo(f"go on with: {found.resume}", err=True)
+            say(f"go on with: {found.resume}", err=True)
         raise stopped
     context.exit(found.exit_code)
 
@@ -127,10 +128,10 @@ def _typed(context: click.Context) -> str:
 def _show(found: Bisection, report: RunReport, screen: Screen, options: dict[str, Any]) -> None:
     screen.live.clear()
     if options["as_json"]:
-        click.echo(json_text(report, found), nl=False)
+        say(json_text(report, found), nl=False)
         return
     for line in outcome_lines(found, report, colour=screen.colour):
-        click.echo(line, color=True if screen.colour else None)
+        say(line, colour=screen.colour)
 
 
 def _refuse_contradictions(named: str | None, options: dict[str, Any]) -> None:
@@ -212,7 +213,7 @@ def _agreed(line: str, screen: Screen, *, yes: bool) -> bool:
     if not sys.stdin.isatty():
         screen.say("nothing is downloaded: --yes agrees to it")
         return False
-    return click.confirm("go on?", default=False, err=True)
+    return ask("go on?")
 
 
 def _resume(arguments: Sequence[str], folder: Path) -> str:

@@ -16,6 +16,7 @@ from diagnostics.record import make_record_folder
 from diagnostics.run_page import json_text, markdown
 from diagnostics.run_report import RunReport
 from diagnostics.run_summary import summary_lines
+from diagnostics.say import say
 
 
 class LogsCommand(click.Command):
@@ -58,11 +59,12 @@ def command(
     report = examine_in_time(folder, logs)
     place = _write(report, folder, report_dir)
     if as_json:
-        click.echo(json_text(report), nl=False)
+        say(json_text(report), nl=False)
     elif verbose:
-        click.echo(markdown(report), nl=False)
+        say(markdown(report), nl=False)
     else:
-        click.echo("\n".join(summary_lines(report, place, colour=sys.stdout.isatty())))
+        colour = sys.stdout.isatty()
+        say("\n".join(summary_lines(report, place, colour=colour)), colour=colour)
     context.exit(0 if report.outcome is JobOutcome.OK else 1)
 
 

@@ -12,6 +12,7 @@ from diagnostics import audit, caches, inspections, probes, rules, signatures
 from diagnostics.caches import across
 from diagnostics.errors import UsageError
 from diagnostics.registry import BrokenPlugin, discover
+from diagnostics.say import say
 from diagnostics.spelling import nearest
 
 PACKAGES = (probes, caches, across, inspections, signatures, audit, rules)
@@ -28,13 +29,13 @@ def command(code: str | None, list_all: bool) -> None:
     plugins = all_plugins()
     if list_all:
         for known, module in plugins.items():
-            click.echo(f"{known}  {module.NAME}: {_doc(module).splitlines()[0]}")
+            say(f"{known}  {module.NAME}: {_doc(module).splitlines()[0]}")
         return
     if code is None:
         raise UsageError("explain needs a CODE", hint="list them: ups-doctor explain --list")
     of_class = [module for module in plugins.values() if getattr(module, "CLASS", "") == code.lower()]
     shown = of_class or [find(code, plugins)]
-    click.echo("\n\n".join(f"{module.CODE}  {module.NAME}\n\n{_doc(module)}" for module in shown))
+    say("\n\n".join(f"{module.CODE}  {module.NAME}\n\n{_doc(module)}" for module in shown))
 
 
 def all_plugins() -> dict[str, ModuleType]:

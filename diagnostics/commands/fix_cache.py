@@ -18,12 +18,12 @@ from diagnostics.errors import UsageError
 from diagnostics.fix_cache import Options, Prepared, Result, carry_out, prepare, refuse
 from diagnostics.repair_lines import fitted, plan_lines, question, result_lines
 from diagnostics.repair_report import fix_json, write_report
+from diagnostics.say import ask, redraw, say
 
 if TYPE_CHECKING:
     from diagnostics.regeneration import Regeneration
 
 REDRAW_S = 0.2
-ERASE = "\r\033[K"
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
@@ -79,7 +79,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
         progress.clear()
     code = result.exit_code if result else prepared.exit_code
     if options["as_json"]:
-        click.echo(json.dumps(fix_json(prepared, result, code), indent=1))
+        say(json.dumps(fix_json(prepared, result, code), indent=1))
     context.exit(code)
 
 
@@ -121,7 +121,7 @@ def _carried_out(prepared: Prepared, asked: Options, progress: ProgressLine, opt
     refuse(prepared)
     if options["dry_run"] or not prepared.plan.todo:
         return None
-    if not options["yes"] and not click.confirm(f"\n{question(prepared)}", err=True):
+    if not options["yes"] and not ask(f"\n{question(prepared)}"):
         _say(["nothing was changed"], options)
         return None
     result = carry_out(prepared, asked, progress)
@@ -134,7 +134,7 @@ def _say(lines: Iterable[str], options: dict[str, Any]) -> None:
     """Prints lines for people; on stderr where stdout belongs to JSON."""
     stream = sys.stderr if options["as_json"] else sys.stdout
     width = shutil.get_terminal_size().columns if stream.isatty() else 0
-    click.echo("\n".join(fitted(lines, width)), file=stream)
+    say("\n".join(fitted(lines, width)), err=stream is sys.stderr)
 
 
 class ProgressLine:
@@ -159,11 +159,10 @@ class ProgressLine:
     def _draw(self, text: str) -> None:
         if self.shown and time.monotonic() - self.drawn > REDRAW_S:
             self.drawn = time.monotonic()
-            width = shutil.get_terminal_size().columns - 1  # a full line would wrap and could not be erased
-            click.echo(f"{ERASE}{text[:width]}", nl=False, err=True)
+            redraw(text)
 
     def clear(self) -> None:
         """Leaves the line empty for what follows."""
         if self.shown and self.drawn:
-            click.echo(ERASE, nl=False, err=True)
+            redraw("")
             self.drawn = 0.0

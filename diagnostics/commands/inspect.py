@@ -20,6 +20,7 @@ from diagnostics.findings import Verdict
 from diagnostics.inspected_lines import facts, module_lines, summary
 from diagnostics.inspection import Inspected, Target, Wanted, inspect, usage_error
 from diagnostics.preflight_setup import open_machine
+from diagnostics.say import say
 from diagnostics.screen import Screen
 
 FACTORY = re.compile(r"(?P<module>[^:]+):(?P<name>[A-Za-z_][\w.]*)$")
@@ -132,11 +133,11 @@ def _show(
         first, *rest = verdict.outcomes
         whole = replace(first, measured={**first.measured, "models": measured})
         shown = Verdict(outcomes=(whole, *rest), seconds=verdict.seconds)
-        click.echo(render.verdict_json(shown, exit_code=code, command=command_line))
+        say(render.verdict_json(shown, exit_code=code, command=command_line))
     else:
         lines = list(_lines(inspected, verbose=options["verbose"], colour=screen.colour))
         for line in [*lines, *([""] if lines else [])]:
-            click.echo(line, color=True if screen.colour else None)
+            say(line, colour=screen.colour)
     for note in dict.fromkeys(model.note for model in inspected.models if model.note):
         screen.say(note)
     screen.say(summary(inspected, _shown(target)))

@@ -25,6 +25,7 @@ from diagnostics.preflight_setup import open_machine, settle
 from diagnostics.probe_plan import STAGES_OF_A_JOB, Probe, in_order, load_probes, parse_skips, parse_stages
 from diagnostics.report_data import Report
 from diagnostics.report_place import ReportPlace, open_place
+from diagnostics.say import say
 from diagnostics.screen import Screen
 
 
@@ -63,7 +64,7 @@ def command(context: click.Context, /, config: Path | None, **options: Any) -> N
     if options["list_only"]:
         everything = config is None and not options["script"] and options["stages"] is None
         for line in _listed(known, tuple(Stage) if everything else stages, skip, has_job=config is not None):
-            click.echo(line)
+            say(line)
         return
     thresholds = read_thresholds(options["thresholds"])
     python = interpreter.choose(options["python"], os.environ)
@@ -185,8 +186,8 @@ def _finish(
         except OSError as error:
             screen.say(from_os_error(error, action="cannot keep the measurements in", path=reports).message)
     if options["as_json"]:
-        click.echo(render.verdict_json(verdict, exit_code=report.exit_code, command=report.command))
+        say(render.verdict_json(verdict, exit_code=report.exit_code, command=report.command))
     elif verdict.outcomes:
-        click.echo()
+        say()
     screen.say(render.summary_line(verdict))
     screen.say(written)

@@ -21,6 +21,7 @@ from diagnostics.cache_scan import KEPT_FILES, CacheScan
 from diagnostics.caches.file_scan import FileScan
 from diagnostics.errors import USAGE_EXIT, UsageError
 from diagnostics.findings import to_json
+from diagnostics.say import redraw, say
 
 REDRAW_S = 0.2
 BAR = 24
@@ -45,8 +46,7 @@ class Progress:
         if not self.began:
             self.began = self.drawn
             return
-        width = shutil.get_terminal_size().columns - 1  # a full line would wrap and could not be erased
-        click.echo(f"\r\033[K{self._line(files, bad)[:width]}", nl=False, err=True)
+        redraw(self._line(files, bad))
 
     def _line(self, files: int, bad: int) -> str:
         rate = files / (self.drawn - self.began)
@@ -60,7 +60,7 @@ class Progress:
     def clear(self) -> None:
         """Leaves the line empty for what follows."""
         if self.shown:
-            click.echo("\r\033[K", nl=False, err=True)
+            redraw("")
 
 
 @click.command("scan-cache")
@@ -113,11 +113,11 @@ def command(
         code = 0
     if as_json:
         shown = replace(result, bad_files=result.bad_files[:limit])
-        click.echo(json.dumps({"schema": 1, "exit_code": code, **to_json(shown)}, indent=1))
+        say(json.dumps({"schema": 1, "exit_code": code, **to_json(shown)}, indent=1))
     elif not only_paths:
         _show(result)
     elif result.stopped:
-        click.echo(f"error: {result.stopped}; the files after it were not scanned", err=True)
+        say(f"error: {result.stopped}; the files after it were not scanned", err=True)
     context.exit(code)
 
 
@@ -127,8 +127,10 @@ def _listing(progress: Progress, only_paths: bool, end: str) -> Callable[[FileSc
 
     def found(bad: FileScan) -> None:
         progress.clear()
-        # A path as the disk has it, whatever its bytes; only what a person reads is made printable.
-        stdout.write(os.fsencode(bad.path + end) if only_paths else _bytes(bad_line(bad)))
+        if only_paths and not (stdout.isatty() and end == "\n"):
+            stdout.write(os.fsencode(bad.path + end))  # a path as the disk has it, whatever its bytes
+        else:  # what a person reads
+            say(bad.path if only_paths else bad_line(bad))
 
     return found
 
@@ -137,11 +139,4 @@ def _show(result: CacheScan) -> None:
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else 0
     colour = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    stdout: BinaryIO = sys.stdout.buffer
-    stdout.write(b"".join(_bytes(line) for line in lines(result, width=width, colour=colour)))
-    stdout.flush()
-
-
-def _bytes(line: str) -> bytes:
-    encoding = sys.stdout.encoding or "utf-8"
-    return f"{line}\n".encode(encoding, "backslashreplace")
+    say("\n".join(lines(result, width=width, colour=colour)), colour=colour)

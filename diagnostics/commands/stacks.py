@@ -9,11 +9,13 @@ import sys
 
 import click
 
+from diagnostics import redact
 from diagnostics.attach_find import UNDECIDED, find_job
 from diagnostics.attach_look import LookOptions, look_at
 from diagnostics.attach_view import as_json, screen_of, world_size_of
 from diagnostics.errors import DoctorError
 from diagnostics.live_line import LiveLine
+from diagnostics.say import say
 from diagnostics.stack_tree import lines_of
 
 
@@ -41,14 +43,14 @@ def command(
     if len(looked.ended) == len(looked.standings):
         raise DoctorError(f"the job of pid {pid} ended while it was looked at", exit_code=UNDECIDED)
     if as_json_:
-        click.echo(json.dumps(as_json(looked), indent=1))
+        say(json.dumps(as_json(looked), indent=1))
     else:
         screen = screen_of(looked, width=_width(), colour=_colour(), verbose=verbose)
         looks = max((one.moved.looks for one in looked.standings), default=0)
         body = lines_of(looked.standings, screen, seconds=looked.seconds, looks=looks, world_size=world_size_of(looked))
-        click.echo("\n".join(body), color=True if screen.colour else None)
+        say("\n".join(body), colour=screen.colour)
         for gap in looked.missing:
-            click.echo(f"not seen: {gap.what}: {gap.why}", err=True)
+            say(redact.line(f"not seen: {gap.what}: {gap.why}"), err=True)
     unread = all(one.moved.state == "" and not one.frames for one in looked.standings)
     context.exit(UNDECIDED if unread else 0)
 

@@ -82,9 +82,10 @@ def read_notes(path: Path) -> Core | None:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):  # a folder cannot be made a file object, even
+        os.close(fd)
+        return None
     with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            return None
         head = file.read(64)
         if head[:6] != b"\x7fELF\x02\x01" or head[16:18] != b"\x04\x00":
             return None

@@ -53,6 +53,8 @@ class FilePlan:
     note: str = ""  # what else should be known: other names of it
     commands: tuple[str, ...] = ()  # what does by hand what this command cannot
     target: str = ""  # where it is moved or copied to
+    links: int = 1  # names that lead to the file
+    also: tuple[str, ...] = ()  # those of them that become the repaired file as well
     home: str = ""  # the quarantine folder, which holds the note
     written: int = 0  # bytes that are written
     grows: int = 0  # bytes more that stay in use afterwards

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from diagnostics.repair.actions import Identity
 from diagnostics.repair.attributes import keep_attributes
 from diagnostics.repair.copying import write_pieces
 from diagnostics.repair.locks import lock
+from diagnostics.repair.other_names import forget, linked, renamed
 from diagnostics.repair.temporaries import stale_temporaries, temporary_name
 from diagnostics.repair.verify import content, difference
 
@@ -46,11 +47,11 @@ class _AppendRefusedError(Exception):
     """The file cannot be appended to; nothing was changed."""
 
 
-def apply(path: Path, patch: Patch, *, expected: Identity | None = None) -> Applied:
+def apply(path: Path, patch: Patch, *, expected: Identity | None = None, also: Sequence[str] = ()) -> Applied:
     """Makes the file at `path` (a link's target) what the patch says, and returns how.
 
-    `expected` is the file the patch was made for: another one is refused. Raises DoctorError; the file then
-    is what it was.
+    `expected` is the file the patch was made for: another one is refused. `also` are other names of the file (hard
+    links) that become the repaired one, too. Raises DoctorError; the file then is what it was.
     """
     real = Path(os.path.realpath(path))
     try:
@@ -59,7 +60,7 @@ def apply(path: Path, patch: Patch, *, expected: Identity | None = None) -> Appl
                 return _append(real, patch, expected)
             except _AppendRefusedError:
                 pass  # the copy below needs only the folder
-        return _copy(real, patch, expected)
+        return _copy(real, patch, expected, also)
     except OSError as error:
         raise from_os_error(error, action="cannot repair", path=real) from error
     except DamagedFileError as error:
@@ -148,33 +149,42 @@ def _verify(old: tuple[FileScan, CacheFormat], new: Path) -> None:
         )
 
 
-def _copy(path: Path, patch: Patch, expected: Identity | None) -> Applied:
+def _copy(path: Path, patch: Patch, expected: Identity | None, also: Sequence[str]) -> Applied:
     source = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     with _closed(source):
         _locked(source, path)
         status = _unchanged(source, path, expected)
         temporary = temporary_name(path)
+        others: list[tuple[Path, str]] = []
         try:
-            notes = _write_copy(source, path, patch, temporary, status)
+            notes, written = _write_copy(source, path, patch, temporary, status)
+            others, kept = linked(temporary, also)
             _unchanged(source, path, Identity.of(status))
             temporary.replace(path)
         except BaseException:
+            forget(others)
             with suppress(OSError):  # the error that led here says more; a later run removes it
                 temporary.unlink(missing_ok=True)
             raise
-    return Applied(way="copy", written=patch.size, notes=(*notes, *_sync_folder(path.parent)))
+        notes = (*notes, *kept, *renamed(others, status))
+    folders = dict.fromkeys([path.parent, *(Path(name).parent for name in also)])
+    return Applied(
+        way="copy", written=written, notes=(*notes, *(note for one in folders for note in _sync_folder(one)))
+    )
 
 
-def _write_copy(source: int, path: Path, patch: Patch, temporary: Path, status: os.stat_result) -> tuple[str, ...]:
+def _write_copy(
+    source: int, path: Path, patch: Patch, temporary: Path, status: os.stat_result
+) -> tuple[tuple[str, ...], int]:
     old = content(str(path))
     target = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     with _closed(target):
         lock(target)  # tells later repairs that this temporary file has an owner
-        write_pieces(source, patch.pieces, target)
+        written = write_pieces(source, patch.pieces, target)
         _verify(old, temporary)
         notes = keep_attributes(source, target, status)
         os.fsync(target)
-    return notes
+    return notes, written
 
 
 def _sync_folder(folder: Path) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
 
 from diagnostics.caches.patch import Range
 
@@ -15,16 +16,57 @@ UNABLE = frozenset({errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, e
 
 
 def write_pieces(source: int, pieces: Iterable[Range | bytes], target: int) -> int:
-    """Writes the pieces one after another at the target's position; returns how many bytes. OSError passes."""
+    """Writes the pieces one after another at the target's position; returns how many bytes. OSError passes.
+
+    Holes of the source become holes of the target.
+    """
     written = 0
+    hole = 0
     for piece in pieces:
-        if isinstance(piece, Range):
-            copy_range(source, piece, target)
-            written += piece.size
-        else:
+        if not isinstance(piece, Range):
             write_all(target, piece)
-            written += len(piece)
+            written, hole = written + len(piece), 0
+            continue
+        for part in _parts(source, piece):
+            if isinstance(part, int):
+                os.lseek(target, part, os.SEEK_CUR)
+                hole = part
+            else:
+                copy_range(source, part, target)
+                written, hole = written + part.size, 0
+    if hole:  # at the end, nothing that is written gives the file its size
+        os.ftruncate(target, os.lseek(target, 0, os.SEEK_CUR))
     return written
+
+
+def _parts(source: int, piece: Range) -> Iterator[Range | int]:
+    """Yields the parts of a range that hold data, and the sizes of the holes between them."""
+    at, end = piece.offset, piece.offset + piece.size
+    while at < end:
+        begin = min(_next_data(source, at), end)
+        if begin > at:
+            yield begin - at
+        if begin == end:
+            return
+        at = min(_next_hole(source, begin), end)
+        yield Range(begin, at - begin)
+
+
+def _next_data(source: int, at: int) -> int:
+    """Returns where the next data are; behind the last ones, the end of the file."""
+    try:
+        return os.lseek(source, at, os.SEEK_DATA)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            return max(os.fstat(source).st_size, at)
+        return at  # a file system that knows no holes
+
+
+def _next_hole(source: int, at: int) -> int:
+    try:
+        return os.lseek(source, at, os.SEEK_HOLE)
+    except OSError:
+        return sys.maxsize
 
 
 def write_all(fd: int, data: bytes) -> None:

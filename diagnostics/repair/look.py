@@ -106,6 +106,7 @@ def _planned(path: str, scan: FileScan, wish: Wish) -> FilePlan | None:
         real=os.path.realpath(path),
         action=Action.LEAVE,
         identity=Identity.of(status),
+        links=status.st_nlink,
         problems=errors,
         devices=tuple(device for device in scan.devices if device not in HARMLESS_DEVICES),
         why="; ".join(problem.observed for problem in scan.problems if problem.severity is Severity.ERROR),

@@ -25,8 +25,8 @@ def follow(outcomes: Iterable[FileOutcome]) -> None:
     folders: dict[Path, dict[str, int]] = {}
     for outcome in outcomes:
         if outcome.status is Status.DONE and outcome.plan.action in REWRITING:
-            real = Path(outcome.plan.real)
-            folders.setdefault(real.parent, {})[real.name] = outcome.plan.identity.size
+            for real in map(Path, (outcome.plan.real, *outcome.plan.also)):
+                folders.setdefault(real.parent, {})[real.name] = outcome.plan.identity.size
     for folder, before in folders.items():
         path = folder / MANIFEST
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,6 +13,7 @@ from diagnostics.repair.actions import CHANGING, Action, FilePlan
 from diagnostics.repair.found import Roots, files_below
 from diagnostics.repair.in_use import Writers, left_to_its_writer
 from diagnostics.repair.look import Look, Wish, look, not_entered, unreadable
+from diagnostics.repair.other_names import joined
 from diagnostics.repair.over_files import over_files
 
 
@@ -105,13 +106,14 @@ def make_plan(
     found |= {scan.path: unreadable(scan.path, scan.problems[0]) for scan in aside if scan.problems}
     if wish.export:  # a copy that lacks a part says so
         found |= {scan.path: not_entered(scan.path, scan.skipped) for scan in aside if scan.skipped == LINKED_FOLDER}
-    writers = Writers.of([file for file in found.values() if file.action in CHANGING])
-    files = tuple(_settled(found, written, writers))
+    plans = joined(found.values())
+    writers = Writers.of([file for file in plans if file.action in CHANGING])
+    files = tuple(_settled(plans, written, writers))
     return Plan(roots=roots, census=counting.census(), files=files, unseen=writers.unseen if undecided else 0)
 
 
-def _settled(found: dict[str, FilePlan], written: set[str], writers: Writers) -> Iterator[FilePlan]:
-    for real, file in found.items():
+def _settled(plans: Sequence[FilePlan], written: set[str], writers: Writers) -> Iterator[FilePlan]:
+    for file in plans:
         use = writers.use_of(file)
         changes = file.action in CHANGING
-        yield left_to_its_writer(file, use) if changes and (use or real in written) else file
+        yield left_to_its_writer(file, use) if changes and (use or file.real in written) else file

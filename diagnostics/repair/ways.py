@@ -8,7 +8,10 @@ import shlex
 from dataclasses import replace
 
 from diagnostics.caches.patch import Patch
+from diagnostics.machine.file_marks import is_locked
 from diagnostics.repair.actions import Action, FilePlan
+
+BLOCK_BYTES = 512  # the unit of st_blocks, whatever the file system's
 
 
 def way(plan: FilePlan, status: os.stat_result, patch: Patch, *, compact: bool) -> FilePlan:
@@ -21,27 +24,20 @@ def way(plan: FilePlan, status: os.stat_result, patch: Patch, *, compact: bool) 
     if append:
         size = len(patch.tail)
         return replace(plan, action=Action.APPEND, why=changes, written=size, grows=size)
-    others = status.st_nlink - 1
-    stays = patch.size if others else max(patch.size - status.st_size, 0)
+    # The holes of a sparse file are not written.
+    written = min(patch.size, status.st_blocks * BLOCK_BYTES + patch.fresh)
     return replace(
         plan,
         action=Action.COMPACT if compact and patch.size < status.st_size else Action.COPY,
         why=changes,
-        note=_other_names(others) if others else "",
-        written=patch.size,
-        grows=stays,
+        written=written,
+        grows=max(patch.size - status.st_size, 0),
     )
-
-
-def _other_names(number: int) -> str:
-    if number == 1:
-        return "its other name (a hard link) keeps the old content"
-    return f"its {number:,} other names (hard links) keep the old content"
 
 
 def appends(real: str, status: os.stat_result, patch: Patch) -> bool:
     """Whether the file is repaired by bytes behind its end; else by a copy that takes its name."""
-    return bool(patch.tail) and status.st_nlink == 1 and _may_write(real)
+    return bool(patch.tail) and status.st_nlink == 1 and _may_write(real) and not is_locked(real)
 
 
 def _refused(plan: FilePlan, status: os.stat_result, append: bool) -> tuple[str, str] | None:
@@ -62,6 +58,8 @@ def folder_refusal(path: str) -> tuple[str, str] | None:
     folder = os.path.dirname(path)  # noqa: PTH120 - strings throughout
     if os.statvfs(folder).f_flag & os.ST_RDONLY:
         return "its file system is mounted read-only; --to DIR makes a right copy elsewhere", shlex.join(["df", folder])
+    if is_locked(path):
+        return "it is marked so that nobody may change, move or replace it (chattr)", shlex.join(["lsattr", path])
     if not _may_write(folder):
         return f"the folder {folder} cannot be written by this user", shlex.join(["ls", "-ld", folder])
     return None

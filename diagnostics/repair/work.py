@@ -91,7 +91,7 @@ class Worker:
             patch = patch_of(file, compact=self.compact)
         if patch is None:
             raise _LeftAloneError("nothing is left to do: it was repaired since the plan was made")
-        applied = apply(Path(plan.real), patch, expected=plan.identity)
+        applied = apply(Path(plan.real), patch, expected=plan.identity, also=plan.also)
         return "; ".join(applied.notes), applied.written
 
     def _exported(self, plan: FilePlan) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnostics.markdown import block
+from diagnostics.markdown import block, inline
 from diagnostics.run_report import RunReport, StackGroup
 from diagnostics.verdict_words import ranks_in_words
 
@@ -24,4 +24,9 @@ def _group(group: StackGroup) -> list[str]:
     frames = list(group.frames[:SHOWN_FRAMES])
     if len(group.frames) > SHOWN_FRAMES:
         frames.append(f"... {len(group.frames) - SHOWN_FRAMES} more")
-    return [f"{ranks_in_words(group.ranks).capitalize()} ({group.captured}), innermost first:", "", *block(frames), ""]
+    return [
+        f"{ranks_in_words(group.ranks).capitalize()} ({inline(group.captured)}), innermost first:",
+        "",
+        *block(frames),
+        "",
+    ]

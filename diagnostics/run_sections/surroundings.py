@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnostics.markdown import block, code
+from diagnostics.markdown import block, code, inline
 from diagnostics.run_report import RunReport
 
 ORDER = 50
@@ -14,7 +14,7 @@ def render(report: RunReport) -> list[str]:
     facts = {"command": report.command, "folder": report.cwd, "started": report.started}
     lines = [f"- {name}: {code(value)}" for name, value in facts.items() if value]
     lines.append(f"- ups-doctor: {code(report.doctor_version)}")
-    lines.append(f"- exit code: {report.exit_code} ({report.exit_code_reason})")
+    lines.append(f"- exit code: {report.exit_code} ({inline(report.exit_code_reason)})")
     lines.append(f"- seconds: {', '.join(f'{name} {value:.2f}' for name, value in report.seconds.items())}")
     variables = [f"{name}={value}" for name, value in report.environment.items()]
     return [*lines, "", *block(variables)] if variables else lines
