@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from diagnostics.job_start import refusal
+from diagnostics.say import say
 
 LEAST_FILES = 24  # descriptors with which the doctor itself gets along
 
@@ -25,7 +26,7 @@ def too_few_files() -> str:
 def run_unwatched(command: Sequence[str], why: str, *, quiet: bool) -> int:
     """Becomes the job. Returns, with the exit code of a shell, only where the command cannot be started."""
     if not quiet:
-        sys.stderr.write(f"ups-doctor: the job runs unwatched, and there will be no report: {why}\n")
+        say(f"ups-doctor: the job runs unwatched, and there will be no report: {why}", err=True)
     sys.stderr.flush()
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores both, and what is ignored stays so
         signal.signal(number, signal.SIG_DFL)
@@ -38,7 +39,7 @@ def run_unwatched(command: Sequence[str], why: str, *, quiet: bool) -> int:
             os.execv("/bin/sh", ["/bin/sh", *command])  # noqa: S606 - a script without a first line, as a shell does it
     except OSError as error:
         message, code = refusal(command[0], error)
-        sys.stderr.write(f"ups-doctor: {message}\n")
+        say(f"ups-doctor: {message}", err=True)
         return code
 
 
