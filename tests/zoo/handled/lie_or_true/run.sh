@@ -1,0 +1,5 @@
+#!/bin/bash
+set -e
+mkdir -p logs
+python train.py > logs/train.txt || true
+echo "pipeline finished"
