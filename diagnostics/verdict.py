@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from diagnostics.analysis.attached_verdict import judgement_of
 from diagnostics.analysis.blame import stood_still
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.failure_fate import failure_fates
+from diagnostics.analysis.failure_fate import FailureFate, failure_fates
 from diagnostics.analysis.job_facts import ATTACHED
 from diagnostics.analysis.shell_status import Fate
 from diagnostics.matches import JobOutcome, Match
@@ -22,6 +22,7 @@ from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS
 HIDDEN_CRASH_EXIT = STRICT_EXIT = 70
 STALLED_EXIT = 124
 UNDECIDED_EXIT = 3
+_FAILURES = (JobOutcome.CRASH, JobOutcome.HANG)
 ENDED_BY_OTHERS = ("doctor", "launcher")
 _WEIGHT = {
     JobOutcome.CRASH: 0, JobOutcome.HANG: 0, JobOutcome.OK: 1, JobOutcome.SILENT_WRONG: 2, JobOutcome.SLOW: 3,
@@ -50,7 +51,11 @@ class Exit:
 
 def decide(case: Case, matches: Sequence[Match]) -> Decision:
     """Returns the verdict over all that the signatures said."""
-    return replace(_decide(case, matches), handled=_handled(case))
+    handled = _handled(case)
+    pids = {one.story.pid for one in handled}
+    # In a job that says 0 nothing is a crash that the job itself dealt with, whatever a signature knows about it.
+    counted = [one for one in matches if not (one.outcome in _FAILURES and one.explains and pids >= set(one.explains))]
+    return replace(_decide(case, counted), handled=tuple(one.sentence for one in handled))
 
 
 def _decide(case: Case, matches: Sequence[Match]) -> Decision:
@@ -93,11 +98,11 @@ def exit_of(case: Case, decision: Decision, *, strict: bool = False, stopped: bo
     return Exit(code=own if own is not None else 0, reason=f"the job {said}")
 
 
-def _handled(case: Case) -> tuple[str, ...]:
-    """Returns what failed in a job that says 0 and did not have to change its code."""
-    if case.failed or case.job.ended_by == ATTACHED:
-        return ()
-    return tuple(one.sentence for one in failure_fates(case) if one.fate is not Fate.DROPPED)
+def _handled(case: Case) -> list[FailureFate]:
+    """Returns what failed in a job that ended with 0 and did not have to change its code."""
+    if case.failed or case.job.exit_code != 0:
+        return []
+    return [one for one in failure_fates(case) if one.fate is not Fate.DROPPED]
 
 
 def _of_attached(decision: Decision) -> Exit:

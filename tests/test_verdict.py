@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from signatures.hand_made import case, story
+from signatures.hand_made import agent, case, story
 
+from diagnostics.analysis.case import Part
 from diagnostics.findings import Confidence, Evidence, Finding, Role, Severity
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.verdict import Decision, Exit, decide, exit_of
@@ -133,3 +134,19 @@ def test_strict_makes_a_wrong_result_a_failure_and_leaves_a_good_one_alone() -> 
     job = case(story(), code=0)
     wrong = decide(job, [a_match("D501", "duplicate-data", outcome=WRONG)])
     assert (exit_of(job, wrong, strict=True).code, exit_of(job, decide(job, []), strict=True).code) == (70, 0)
+
+
+def test_a_crash_that_the_job_dealt_with_is_a_note_and_strict_fails_on_it() -> None:
+    runner = story(1, part=Part.HELPER, rank=None, argv=("pytest", "tests"), parent_pid=0)
+    failed = story(2, code=1, parent_pid=1, agent=agent(steps=3))
+    job = case(runner, failed, code=0)
+    crash = a_match("D201", explains=(2,))
+    decision = decide(job, [crash])
+    said = "Rank 0 (train.py) ended with exit code 1; the tests that pytest ran passed"
+    assert (decision.outcome, decision.failure_class, decision.handled) == (JobOutcome.OK, "none", (said,))
+    assert exit_of(job, decision).code == 0
+    assert exit_of(job, decision, strict=True) == Exit(
+        code=70, reason="--strict: the job ended with exit code 0, but failures were dealt with on the way"
+    )
+    other = decide(job, [a_match("D201", explains=(2, 3))])
+    assert other.outcome is JobOutcome.CRASH
