@@ -83,6 +83,12 @@ def test_who_works_below_a_folder_of_packages_has_files_there() -> None:
     assert user_frames(working.kept([frame(f"{SITE}/mine/train.py")])) == (frame(f"{SITE}/mine/train.py"),)
 
 
+def test_of_locations_in_words_the_same_may_be_named() -> None:
+    for file in (*NEVER, *USERS, *PACKAGES):
+        torchs = homes().owner(file) is Owner.TORCH
+        assert homes().may_be_named(f"{file}:31") is (file not in NEVER or torchs), file
+
+
 FILES = st.sampled_from([*NEVER, *USERS, *PACKAGES])
 PATHS = st.lists(st.builds(frame, FILES, st.integers(1, 99)), max_size=12)
 

@@ -58,6 +58,11 @@ class Homes:
             known = self._known[file] = self._owner(file)
         return known
 
+    def may_be_named(self, location: str) -> bool:
+        """Whether "train.py:31" may be shown as the place of something."""
+        owner = self.owner(location.rpartition(":")[0] or location)
+        return owner not in (Owner.DOCTOR, Owner.INTERPRETER, Owner.LAUNCHER)
+
     def kept(self, frames: Iterable[Frame]) -> tuple[Frame, ...]:
         """Returns the frames without the doctor's own, each with its owner."""
         told = ((frame, self.owner(frame.file)) for frame in frames)
