@@ -72,7 +72,8 @@ def test_a_later_state_takes_the_place_of_an_earlier_one(place: RunFolder) -> No
     assert [path.name for path in place.record.iterdir() if path.name.startswith(".")] == []
 
 
-def test_where_it_cannot_be_kept_the_record_says_so_and_nothing_is_raised(place: RunFolder) -> None:
+def test_where_it_cannot_be_kept_the_record_says_so_and_no_older_state_stays(place: RunFolder) -> None:
+    assert keep_state(place, FACTS) == ()
     (place.record / "output").rmdir()
     (place.record / "output").write_text("")
     (missing,) = keep_state(place, FACTS)
