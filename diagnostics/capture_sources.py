@@ -49,7 +49,9 @@ def collect_sources(record_folder: Path, cwd: Path, argvs: Iterable[Sequence[str
     missing: list[Missing] = []
     texts: dict[Path, str] = {}
     scripts = _scripts(argvs, cwd, texts)
-    seen = dict.fromkeys([*scripts, *_in_call_paths(record, cwd)])
+    kept = record.before()  # the verdict is about that state
+    in_paths = [path for one in (record, kept) if one is not None for path in _in_call_paths(one, cwd)]
+    seen = dict.fromkeys([*scripts, *in_paths])
     waiting, imported = deque(seen), set[Path]()
     while waiting:
         path = waiting.popleft()

@@ -18,7 +18,7 @@ from diagnostics.errors import DoctorError, UsageError, from_os_error
 from diagnostics.findings import Confidence
 from diagnostics.last_word import LastWord, last_word
 from diagnostics.matches import Examines, JobOutcome, Match
-from diagnostics.record import RunRecord
+from diagnostics.record import BEFORE, RunRecord
 from diagnostics.record_files import read_output
 from diagnostics.registry import BrokenPlugin, discover
 from diagnostics.report import write_whole
@@ -35,22 +35,23 @@ FROM_LOGS = "no record: all this is read from log files, so nothing is more than
 class Asking:
     """What is known of the signatures' answers before and while they are asked; see diagnosis_in_time.py."""
 
-    answers: Mapping[str, Match | None] = field(default_factory=dict)  # by code, from an earlier attempt
-    left_out: Mapping[str, str] = field(default_factory=dict)  # by code: why it is not asked again
+    # By code, with BEFORE behind it where it was asked about the state before the first signal.
+    answers: Mapping[str, Match | None] = field(default_factory=dict)  # from an earlier attempt
+    left_out: Mapping[str, str] = field(default_factory=dict)  # why it is not asked again
     closed: str = ""  # why no further one is asked
     tell: Callable[[str, str, Match | None], None] = lambda what, code, match: None  # "asking" or "answered"
 
-    def why_not(self, code: str) -> str:
+    def why_not(self, question: str) -> str:
         """Why this signature is not asked; "" where it is."""
-        return "" if code in self.answers else self.left_out.get(code, self.closed)
+        return "" if question in self.answers else self.left_out.get(question, self.closed)
 
-    def ask(self, module: ModuleType, case: Case) -> Match | None:
+    def ask(self, question: str, module: ModuleType, case: Case) -> Match | None:
         """Returns its answer. Raises what it raises."""
-        if module.CODE in self.answers:
-            return self.answers[module.CODE]
-        self.tell("asking", module.CODE, None)
+        if question in self.answers:
+            return self.answers[question]
+        self.tell("asking", question, None)
         match: Match | None = module.match(case)
-        self.tell("answered", module.CODE, match)
+        self.tell("answered", question, match)
         return match
 
 
@@ -136,8 +137,13 @@ def case_of(record: RunRecord, *, ended: bool = True) -> Case:
     return build_case(material, ended=ended)
 
 
-def ask(case: Case, *, running: bool = False, asking: Asking | None = None) -> tuple[list[Match], list[str]]:
-    """Returns what the signatures say about the case, and which of them could not be asked, in words."""
+def ask(
+    case: Case, *, running: bool = False, asking: Asking | None = None, about: str = ""
+) -> tuple[list[Match], list[str]]:
+    """Returns what the signatures say about the case, and which of them could not be asked, in words.
+
+    `about` is BEFORE where the case is that of an earlier state, of which the same signatures have other answers.
+    """
     asking = asking or Asking()
     broken: list[BrokenPlugin] = []
     plugins: Mapping[str, ModuleType] = discover(signatures, broken=broken)
@@ -147,11 +153,11 @@ def ask(case: Case, *, running: bool = False, asking: Asking | None = None) -> t
     for code, module in plugins.items():
         if module.EXAMINES not in wanted:
             continue
-        if why := asking.why_not(code):
+        if why := asking.why_not(code + about):
             troubles.append(f"signature {code} {module.NAME}: {why}")
             continue
         try:
-            match = asking.ask(module, case)
+            match = asking.ask(code + about, module, case)
         except Exception as error:  # a signature that crashes costs its own answer, never the report
             troubles.append(f"signature {code} {module.NAME}: {type(error).__name__}: {error}")
             continue
@@ -174,7 +180,7 @@ def _report(
     troubles: list[str] = []
 
     def decide_on(state: Case, running: bool) -> Decision:
-        matches, broken = ask(state, running=running, asking=asking)
+        matches, broken = ask(state, running=running, asking=asking, about="" if running is provisional else BEFORE)
         troubles.extend(broken)
         return decide(state, [_at_most(surest, match) for match in matches])
 

@@ -96,12 +96,15 @@ class JobCaptures:
         self._begin(lambda: self._snapshot(tree.living(), "stall"))
         self._join(SNAPSHOT_S)
 
-    def ending(self, streams: JobStreams | None) -> None:
-        """The job is about to be ended: keeps its state, and what it does from now on is no progress."""
+    def ending(self, streams: JobStreams | None, *, asked: bool) -> None:
+        """The job is about to be ended: keeps its state, and what it does from now on is no progress.
+
+        `asked`: by somebody else, who may have asked the job, too.
+        """
         self._join(IN_WORK_S)  # a look that has begun; a report that is being written is not waited for in full
         if streams is not None:
             self._guard("output", lambda: streams.write_copies(IN_WORK_S))
-        if not self._kept_in_this_stall():
+        if not (asked and self._kept_in_this_stall()):
             self._guard("state", self._keep_state)
         with self._keeping:
             self._is_ending = True

@@ -274,7 +274,7 @@ class JobWatch:
         self._sending.why = why
         self._note()
         self._left.stop(hung=why in ENDED_FOR_HANGING)
-        self._captures.ending(self._streams)
+        self._captures.ending(self._streams, asked=why == "interrupt")
         self._ending.begin(number, deadlocked=why == "deadlock")
         # In the background they may have left the group, and it may be somebody else's by now. The ranks of a
         # deadlock hear of nothing from a launcher that waits for them.

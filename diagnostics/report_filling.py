@@ -51,7 +51,8 @@ def fill_report(
     culprits = tuple(first.culprit_ranks if first is not None else seen.ranks)
     suffered = {one.rank for one in state.victims if one.rank is not None}
     victims = tuple(sorted((suffered | set(first.victim_ranks if first is not None else ())) - set(culprits)))
-    locations = tuple(dict.fromkeys(filter(None, first.locations if first is not None else seen.locations)))
+    named = first.locations if first is not None else seen.locations
+    locations = tuple(dict.fromkeys(one for one in named if one and state.homes.may_be_named(one)))
     fix = first.finding.fix if first is not None else None
     lateness = _seconds_since(case, now_s)
     here = lateness is not None and lateness < JUST_NOW_S

@@ -24,8 +24,12 @@ _PART = f".{BEFORE}.part"
 
 
 def keep_state(place: RunFolder, facts: JobFacts) -> tuple[Missing, ...]:
-    """Copies the record as it is now into record/before. Never raises: without it the whole record has to do."""
+    """Copies the record as it is now into record/before. Never raises: without it the whole record has to do.
+
+    An earlier state goes in any case: the job may have gone on since.
+    """
     part = place.record / _PART
+    shutil.rmtree(place.record / BEFORE, ignore_errors=True)
     try:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(mode=0o700)
@@ -35,7 +39,6 @@ def keep_state(place: RunFolder, facts: JobFacts) -> tuple[Missing, ...]:
         # Whoever is about to end the job has not yet: it runs.
         missing = keep_json(part / "job.json", asdict(replace(facts, ended_by="itself", ended_s=None)))
         if not missing:
-            shutil.rmtree(place.record / BEFORE, ignore_errors=True)
             part.rename(place.record / BEFORE)
         return tuple(missing)
     except OSError as error:

@@ -15,7 +15,8 @@ PLUGINS = ("probes", "caches", "inspections", "sections", "signatures", "run_sec
 ENGINES = {
     "cache", "fix_cache", "repair", "interpreter", "job", "last_good", "preflight", "preflight_setup", "probe_plan",
     "report", "report_place", "supervise", "diagnose", "capture", "capture_cores", "capture_sources", "surroundings",
-    "stall", "verdict", "report_filling", "report_ranks", "report_timeline", "run_page", "run_summary", "inspection",
+    "stall", "state_before", "verdict", "last_word", "report_filling", "report_ranks", "report_timeline", "run_page",
+    "run_summary", "inspection",
     "audit", "bisect", "bisection", "bisect_preflight",
 }  # fmt: skip
 OUTSIDE = {"torch", "h5py", "ups", "torchvision", "lightning"}

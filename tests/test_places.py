@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from signatures.hand_made import agent, event
 
+from diagnostics.analysis import homes as homes_module
 from diagnostics.analysis.agent_facts import AgentFile, Frame, Owner
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.case_building import Material, build_case
 from diagnostics.analysis.fault_stacks import parse_fault_report
-from diagnostics.analysis.homes import homes_of
+from diagnostics.analysis.homes import Homes, homes_of
 from diagnostics.analysis.job_facts import End, JobFacts, SeenProcess
 from diagnostics.analysis.samples import FILE_NAME
 from diagnostics.analysis.thread_frames import frames_from_json
@@ -81,6 +83,19 @@ def test_a_package_is_a_place_where_no_file_of_the_users_is(file: str) -> None:
 def test_who_works_below_a_folder_of_packages_has_files_there() -> None:
     working = homes_of([agent(**{**FOLDERS, "cwd": f"{SITE}/mine"})])
     assert user_frames(working.kept([frame(f"{SITE}/mine/train.py")])) == (frame(f"{SITE}/mine/train.py"),)
+
+
+def test_in_a_log_the_doctors_lines_are_known_by_where_it_lies_here_or_is_installed_elsewhere() -> None:
+    ours = str(Path(homes_module.__file__).parent.parent / "agent" / "steps.py")
+    there = "/opt/env/lib/python3.12/site-packages/diagnostics/agent/steps.py"
+    assert user_frames([frame(ours), frame(there)]) == user_frames(Homes().kept([frame(ours), frame(there)])) == ()
+    assert user_frames([frame("/home/me/diagnostics/agent/steps.py")]) != ()
+
+
+def test_of_locations_in_words_the_same_may_be_named() -> None:
+    for file in (*NEVER, *USERS, *PACKAGES):
+        torchs = homes().owner(file) is Owner.TORCH
+        assert homes().may_be_named(f"{file}:31") is (file not in NEVER or torchs), file
 
 
 FILES = st.sampled_from([*NEVER, *USERS, *PACKAGES])

@@ -15,11 +15,23 @@ from .secret_literals import bare, group, joined, quoted, whole
 from .secret_names import KEYED, NONE, PIN, SURE, WEAK, pieces, strength
 from .secret_programs import without_programs
 from .secret_shapes import without_known, without_shapes
-from .secret_values import is_generated, is_mixed, is_name, is_nothing, is_path, is_secret_value, is_sentence, is_word, like_password
+from .secret_values import (
+    is_generated,
+    is_mixed,
+    is_name,
+    is_nothing,
+    is_path,
+    is_secret_value,
+    is_sentence,
+    is_word,
+    like_password,
+)
 
 _WORD = re.compile(r"(?<![A-Za-z0-9_.-])-{0,2}[A-Za-z_][A-Za-z0-9_.-]{0,127}|(?<=[^\s-])--[A-Za-z][\w-]{0,127}")
 _TYPE = r":\s{0,2}[A-Za-z_][\w.]{0,40}(?:\[[\w., \[\]|]{0,60}\])?(?:\s?\|\s?\w{1,40}){0,3}\s{0,2}=(?!=)"
-_ASSIGN = re.compile(rf"\\{{0,3}}[\"']?\]?\s{{0,4}}(?:{_TYPE}|:=|=>|->|===?|!=|:[-+?]?=|:-|[=:])\s{{0,4}}(?:&\w{{1,40}}\s|![\w.!/-]{{0,40}}\s){{0,2}}")
+_ASSIGN = re.compile(
+    rf"\\{{0,3}}[\"']?\]?\s{{0,4}}(?:{_TYPE}|:=|=>|->|===?|!=|:[-+?]?=|:-|[=:])\s{{0,4}}(?:&\w{{1,40}}\s|![\w.!/-]{{0,40}}\s){{0,2}}"
+)
 _PAIR = re.compile(r"""(?P<quote>\\{0,3}["'])\s{0,4},\s{0,4}(?=[rbfuRBFU]{0,2}\\{0,3}["'])""")
 _GAP = re.compile(r"[ \t\x1f]{1,8}(?![-|&;<>)])")
 _TAG = re.compile(r">(?=[^<>\n]{1,512}</)")
@@ -27,9 +39,13 @@ _SAYS = re.compile(
     r"(?:\s{1,2}(?:for|of)\s{1,2}(?:user\s|the\s|account\s){0,2}[^\s:,;]{1,80})?"
     r"(?P<verb>\s{1,2}(?:is|was|are|now|becomes|set to|changed to|reset to)(?::|\snow)?|\s{0,2}(?::|->|=>|=|/))?[\s]{1,3}"
 )
-_CALLED = frozenset(("login", "auth", "authenticate", "credentials", "credential", "fernet", "signin", "token", "bearer"))
+_CALLED = frozenset(
+    ("login", "auth", "authenticate", "credentials", "credential", "fernet", "signin", "token", "bearer")
+)
 _CALLED_ENDS = ("auth", "login", "credentials", "credential", "authenticator")
-_SETS = re.compile(r"(?:setattr|setdefault|setenv|putenv|getenv|get|set|put|default|setitem|header|field)\([^()]{0,80}$")
+_SETS = re.compile(
+    r"(?:setattr|setdefault|setenv|putenv|getenv|get|set|put|default|setitem|header|field)\([^()]{0,80}$"
+)
 _OPTION_ENDS = re.compile(r"[\s'\"\x1f]|--(?=[A-Za-z][\w-]{0,64})")
 _DEFAULT = re.compile(r"\\{0,3}[\"'],[^\n]{0,200}?\bdefault\s{0,2}=\s{0,2}(?=[rbfuRBFU]{0,2}\\{0,3}[\"'])")
 _METAVAR = re.compile(r"[A-Z_]{2,30}[\])]")
@@ -241,7 +257,13 @@ class _Scan:
             return says >= KEYED or (verb and name.lower() != "key") or "pass" in name.lower() or "pw" in name.lower()
         if not password:
             return says == SURE and literal and is_mixed(value)
-        if verb or literal or self._is_alone(begin, at) or _NETRC.search(self._line, max(0, at - 300), at) or _SETTING.search(before):
+        if (
+            verb
+            or literal
+            or self._is_alone(begin, at)
+            or _NETRC.search(self._line, max(0, at - 300), at)
+            or _SETTING.search(before)
+        ):
             return not is_word(value) and " " not in value and is_secret_value(name, value, quoted=literal, before=near)
         return is_mixed(value)
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 
 from diagnostics.analysis.agent_facts import AgentFile, Frame, Owner
 
@@ -23,6 +24,8 @@ _LAUNCHERS = re.compile(
 # Names of code that has no file: nobody can open it. What a notebook or a prompt ran is the user's.
 _TYPED = ("<ipython-input", "<stdin>")
 _ANY_PACKAGES = re.compile(r"^(?P<folder>.*/lib(?:64)?/python3(?:\.\d+)?/(?:site|dist)-packages/)(?P<rest>.*)")
+_OWN = str(Path(__file__).parent.parent / "agent")  # of this doctor: logs have no agent that tells
+_INSTALLED_DOCTOR = re.compile(r"diagnostics/(?:agent|children)/")
 # Where nothing tells which folders these are: a record of an older agent, a job without one, logs.
 _NAMED_PACKAGES = re.compile(r"^.*/(?:site|dist)-packages/(?P<rest>.*)")
 _NAMED_STDLIB = re.compile(r"/lib(?:64)?/python3\.\d+/(?!(?:site|dist)-packages/)")
@@ -58,6 +61,11 @@ class Homes:
             known = self._known[file] = self._owner(file)
         return known
 
+    def may_be_named(self, location: str) -> bool:
+        """Whether "train.py:31" may be shown as the place of something."""
+        owner = self.owner(location.rpartition(":")[0] or location)
+        return owner not in (Owner.DOCTOR, Owner.INTERPRETER, Owner.LAUNCHER)
+
     def kept(self, frames: Iterable[Frame]) -> tuple[Frame, ...]:
         """Returns the frames without the doctor's own, each with its owner."""
         told = ((frame, self.owner(frame.file)) for frame in frames)
@@ -70,7 +78,7 @@ class Homes:
     def _owner(self, file: str) -> Owner:
         if file.startswith("<"):
             return Owner.USER if file.startswith(_TYPED) else Owner.INTERPRETER
-        if any(_below(file, folder) for agent in self.doctors for folder in (agent, _sibling(agent, "children"))):
+        if any(_below(file, folder) for agent in (*self.doctors, _OWN) for folder in (agent, _children(agent))):
             return Owner.DOCTOR
         for folder in self.packages:
             if _below(file, folder) and not _below(f"{self.working}/", folder):
@@ -84,6 +92,8 @@ class Homes:
     def _elsewhere(self, file: str) -> Owner:
         """Returns whose file it is in none of the known folders: the user's, or what PYTHONPATH brought in."""
         found = (_ANY_PACKAGES if self.stdlib else _NAMED_PACKAGES).match(file)
+        if found is not None and not self.doctors and _INSTALLED_DOCTOR.match(found["rest"]):
+            return Owner.DOCTOR  # a log from another machine
         if found is not None:
             inside = self.stdlib and _below(f"{self.working}/", found["folder"].rstrip("/"))
             return Owner.USER if inside else _in_packages(found["rest"])
@@ -127,6 +137,7 @@ def _below(file: str, folder: str) -> bool:
     return bool(folder) and file.startswith(f"{folder}/")
 
 
-def _sibling(folder: str, name: str) -> str:
-    above, _, last = folder.rpartition("/")
-    return f"{above}/{name}" if above and last == "agent" else ""
+def _children(agent: str) -> str:
+    """Returns the folder beside the agent's, of what the doctor runs in processes of its own."""
+    above, _, last = agent.rpartition("/")
+    return f"{above}/children" if above and last == "agent" else ""

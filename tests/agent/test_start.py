@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,10 @@ def test_a_plain_program_leaves_one_file_and_prints_nothing_more(watch):
     assert agent.variables == {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2"}
     assert [event.kind for event in agent.events] == ["exit"]
     assert agent.problems == ()
+    # By these the reader tells the job's own files from others.
+    assert agent.stdlib == str(Path(os.__file__).parent)
+    assert sysconfig.get_path("purelib") in agent.packages
+    assert agent.executable == sys.executable
 
 
 @pytest.mark.parametrize("env", [{"UPS_DOCTOR_OFF": "1"}, {"UPS_DOCTOR_DIR": ""}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,11 @@ from zoo_truth import Truth
 
 EXIT_OF_HIDDEN_CRASH = 70
 EXIT_OF_HANG = 124
+# The programs of the zoo have no files of such names.
+_FOREIGN = re.compile(
+    r"diagnostics/(?:agent|children)/|sitecustomize\.py|<(?!stdin)|/lib(?:64)?/python3\.\d+/(?!(?:site|dist)-packages/)"
+    r"|/bin/(?:torchrun|accelerate|deepspeed)\b|-packages/(?:torch/|accelerate/(?:commands|utils/launch)|deepspeed/launcher)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +31,7 @@ class Judgement:
     ranks: bool | None
     line: bool | None
     line_listed: bool | None  # among all the lines that the report names
+    foreign: tuple[str, ...]  # named places that are never one: the doctor's, a launcher's, the interpreter's
     exit_code: bool
     false_alarm: str  # what was said about a healthy program, "" where nothing was
     wrong: tuple[str, ...]  # in words
@@ -68,12 +75,22 @@ def judge(truth: Truth, watched: Watched, bare: Bare | None, run: int = 1) -> Ju
             location = report.get("location")
             line = mark("line", location in truth.lines, location, " or ".join(truth.lines))
             listed = any(place in truth.lines for place in report.get("locations") or ())
+    foreign = tuple(place for place in _places(report) if _FOREIGN.search(place))
+    mark("places", not foreign, foreign, "files of the job")
     codes = _right_codes(truth, report, bare)
     code = mark("exit code", watched.exit_code in codes, watched.exit_code, " or ".join(map(str, sorted(codes))))
     return Judgement(
         truth=truth, bare=bare, watched=watched, outcome=outcome, failure_class=failure_class, ranks=ranks, line=line,
-        line_listed=listed, exit_code=code, false_alarm=alarm, wrong=tuple(wrong), run=run,
+        line_listed=listed, foreign=foreign, exit_code=code, false_alarm=alarm, wrong=tuple(wrong), run=run,
     )  # fmt: skip
+
+
+def _places(report: Mapping[str, Any]) -> list[str]:
+    """Returns all that a report shows as the place of something."""
+    found = [report.get("location") or "", *(report.get("locations") or ())]
+    found += [finding.get("where") or "" for finding in report.get("findings") or ()]
+    found += [row.get("place") or "" for row in report.get("standing") or ()]
+    return [*found, *(entry.get("location") or "" for entry in report.get("timeline") or ())]
 
 
 def _alarm(report: Mapping[str, Any]) -> str:
