@@ -11,7 +11,7 @@ import re
 from .hiding import HIDDEN
 from .secret_literals import group
 from .secret_names import NONE, SURE, strength
-from .secret_values import is_nothing, is_secret_value
+from .secret_values import is_generated, is_nothing, is_secret_value, like_password
 
 _MOST_LINES = 60
 _OPENS = re.compile(
@@ -99,7 +99,8 @@ class Blocks:
         literals, _ = group(f"({shown}", 0)
         for begin, end in reversed(literals):
             value = shown[begin - 1 : end - 1]
-            if is_secret_value(self._name, value) and not is_nothing(value):
+            sure = strength(self._name) == SURE or (len(literals) == 1 and line.strip()[:1] in ("'", '"') and self._how == "(")
+            if is_secret_value(self._name, value) if sure else is_generated(value) or like_password(value):
                 shown = f"{shown[: begin - 1]}{HIDDEN}{shown[end - 1 :]}"
         return shown
 

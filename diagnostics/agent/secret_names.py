@@ -14,12 +14,12 @@ NONE, PIN, WEAK, KEYED, SURE = range(5)
 
 _SURE = frozenset((
     "password", "passwords", "passwd", "passwort", "passphrase", "passphrases", "passcode", "secret", "secrets",
-    "credential", "credentials", "cred", "creds", "pgpassword", "mnemonic",
+    "credential", "credentials", "cred", "creds", "pgpassword",
 ))  # fmt: skip
 _SURE_ENDS = ("password", "passwd", "passphrase", "secret", "passcode")
 _WEAK = frozenset((
     "pw", "pwd", "psw", "pass", "auth", "authentication", "jwt", "pat", "sas", "dsn", "otp", "webhook", "tokens",
-    "bearer", "login", "passw", "key", "authtoken",
+    "bearer", "login", "passw", "key", "authtoken", "mnemonic",
 ))  # fmt: skip
 _PINS = frozenset(("pin", "pincode"))
 # Whose password a `pass` is, and what a `key` or a `token` opens.
