@@ -5,6 +5,7 @@ Nothing heavy is imported before `guarded` runs, so that Ctrl-C is a sentence fr
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -79,15 +80,24 @@ def _run(command: click.Command, program_name: str, arguments: Sequence[str] | N
     except click.Abort as abort:  # click's form of Ctrl-C
         raise KeyboardInterrupt from abort
     except click.ClickException as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(file=shown)
+        sys.stderr.write(_without_secrets(shown.getvalue()))
         return error.exit_code
     return code if isinstance(code, int) else 0
 
 
 def _say(error: DoctorError) -> None:
-    sys.stderr.write(f"error: {error.message}\n")
+    sys.stderr.write(_without_secrets(f"error: {error.message}\n"))
     for line in error.hint.splitlines():
-        sys.stderr.write(f"  {line}\n")
+        sys.stderr.write(_without_secrets(f"  {line}\n"))
+
+
+def _without_secrets(text: str) -> str:
+    """Returns a message without secrets: it may repeat what the user wrote, and is pasted into issues."""
+    from diagnostics import redact
+
+    return redact.text(text)
 
 
 def _fill_closed_streams() -> None:

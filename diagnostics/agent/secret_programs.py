@@ -39,7 +39,7 @@ _NAMED = re.compile(rf"(?<![\w.-])(?:{'|'.join(sorted(map(re.escape, _NAMES), re
 _ENDS = re.compile(r"[\n|;&]")
 _OPENSSL = re.compile(rf"(?P<keep>(?<![\w.-])-pass(?:in|out)?{_GAP}pass:){_WORD}")
 _USER = re.compile(  # an unknown program's -u bob:X
-    rf"(?P<keep>(?<![\w.-])(?:-u|--user|--userpass|--basic-auth)(?:{_GAP}|=)[\"']?[^\s:/\"']{{1,128}}:){_WORD}"
+    rf"(?P<keep>(?<![\w.-])(?:-u(?:{_GAP}|=)?|(?:--user|--userpass|--basic-auth)(?:{_GAP}|=))[\"']?[^\s:/\"']{{1,128}}:){_WORD}"
 )
 _SHORT_P = re.compile(rf"(?P<keep>(?<![\w.-])-p(?:{_GAP}|=)){_WORD}")  # an unknown program's -p
 # What is written into the standard input of a program that asks for a secret.
