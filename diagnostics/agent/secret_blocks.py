@@ -11,6 +11,7 @@ import re
 from .hiding import HIDDEN
 from .secret_literals import group
 from .secret_names import NONE, SURE, strength
+from .secret_programs import asks_for_a_secret
 from .secret_values import is_generated, is_nothing, is_secret_value, like_password
 
 _MOST_LINES = 60
@@ -21,6 +22,7 @@ _OPENS = re.compile(
 _NAMES = re.compile(r"""^\s{0,80}(?:-\s{1,4})?["']?(?:name|key|Name|Key)["']?\s{0,2}:\s{0,4}["']?(?P<name>[A-Za-z_][\w.-]{0,127})["']?,?\s{0,4}$""")
 _VALUE = re.compile(r"""^(?P<keep>\s{0,80}["']?[vV]alue["']?\s{0,2}:\s{0,4})(?P<value>[^#\n]{1,4096}?)(?P<rest>,?\s*)$""")
 _ITEM = re.compile(r"""^(?P<keep>\s{0,200}(?:-\s{1,4})?)(?P<value>\S[^\n]{0,8191}?)(?P<rest>,?\s*)$""")
+_HERE = re.compile(r"""<<-?\s?\\?["']?(?P<end>[A-Za-z_]\w{0,40})["']?""")
 _MAPPING = re.compile(r"""["']?[\w.-]{1,128}["']?\s{0,2}:(?:\s|$)""")
 
 
@@ -41,6 +43,8 @@ class Blocks:
             self._left -= 1
             if self._how == "pgpass":
                 return shown
+            if self._how == "here":
+                return self._in_here_document(line, shown)
             if self._how == "name":
                 return self._value_of_name(shown)
             hidden = self._goes_on(line, shown)
@@ -54,6 +58,10 @@ class Blocks:
     def _begin(self, line):
         if "pgpass" in line:
             self._name, self._how, self._left = "", "pgpass", 6
+        here = _HERE.search(line) if "<<" in line else None
+        if here is not None and asks_for_a_secret(line):
+            self._name, self._how, self._left = here["end"], "here", 6
+            return
         if len(line) > 400 or line.rstrip()[-1:] not in (":", "|", ">", "(", "[", "{", "=", '"', "'", "\\", "-", "+", ",") and not _NAMES.match(line):
             return
         named = _NAMES.match(line)
@@ -64,6 +72,11 @@ class Blocks:
         if opens is not None and strength(opens["name"]) != NONE:
             self._name, self._how = opens["name"], (opens["how"] or "").lstrip("rbfu")
             self._indent, self._left = len(opens["indent"]), _MOST_LINES
+
+    def _in_here_document(self, line, shown):
+        if line.strip() == self._name:
+            self._left = 0
+        return shown if line.strip() == self._name or is_nothing(line.strip()) else HIDDEN
 
     def _value_of_name(self, shown):
         value = _VALUE.match(shown)
@@ -85,7 +98,8 @@ class Blocks:
             return None
         value = item["value"]
         if not self._how and _MAPPING.match(value):
-            return shown  # names of its own
+            self._begin(line)  # names of its own, one of which may go on below
+            return shown
         if self._how == "\\":
             self._left = 0
         sure = strength(self._name) == SURE and self._how[:1] in ("|", ">")

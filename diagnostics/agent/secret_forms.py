@@ -24,11 +24,12 @@ _PAIR = re.compile(r"""(?P<quote>\\{0,3}["'])\s{0,4},\s{0,4}(?=[rbfuRBFU]{0,2}\\
 _GAP = re.compile(r"[ \t\x1f]{1,8}(?![-|&;<>)])")
 _TAG = re.compile(r">(?=[^<>\n]{1,512}</)")
 _SAYS = re.compile(
-    r"(?:\s{1,2}(?:for|of)\s{1,2}(?:user\s|the\s|account\s){0,2}[^\s:,;]{1,80})?"
-    r"(?P<verb>\s{1,2}(?:is|was|are|now|becomes|set to|changed to|reset to)(?::|\snow)?|\s{0,2}(?::|->|=>|=|/))?[\s]{1,3}"
+    r"(?:\s(?:code|number|value))?(?:\s{1,2}(?:for|of)\s{1,2}(?:user\s|the\s|account\s){0,2}[^\s:,;]{1,80})?"
+    r"(?P<verb>\s{1,2}(?:is|was|are|now|becomes|set to|changed to|reset to)(?::|\snow)?|\s{0,2}(?::|->|=>|=|/))?(?:\sto)?\s{1,3}"
 )
 _CALLED = frozenset(("login", "auth", "authenticate", "credentials", "credential", "fernet", "signin"))
 _CALLED_ENDS = ("auth", "login", "credentials", "credential", "authenticator")
+_SAID = ("pass", "pw", "pwd", "login")  # a word right behind them
 _SETS = re.compile(r"(?:setattr|setdefault|setenv|putenv|getenv|get|set|put|default|setitem|header|field)\([^()]{0,80}$")
 _OPTION_ENDS = re.compile(r"[\s'\"\x1f]|--(?=[A-Za-z][\w-]{0,64})")
 _DEFAULT = re.compile(r"\\{0,3}[\"'],[^\n]{0,200}?\bdefault\s{0,2}=\s{0,2}(?=[rbfuRBFU]{0,2}\\{0,3}[\"'])")
@@ -241,7 +242,9 @@ class _Scan:
         password = "pass" in name.lower() and says == SURE
         before = self._line[max(0, begin - 40) : begin]
         if is_generated(value) or like_password(value.rpartition(":")[2]):
-            return says >= KEYED or (verb and name.lower() != "key") or "pass" in name.lower() or "pw" in name.lower()
+            if name.lower() == "key" and says == WEAK:  # a cache's is a hash, a server's has capitals
+                return is_generated(value) and len(value) >= 32 and value != value.lower()
+            return says >= KEYED or verb or name.lower() in _SAID
         if not password:
             return says == SURE and literal and is_mixed(value)
         if verb or literal or self._is_alone(begin, at) or _NETRC.search(self._line, max(0, at - 300), at) or _SETTING.search(before):

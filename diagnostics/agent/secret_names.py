@@ -18,10 +18,10 @@ _SURE = frozenset((
 ))  # fmt: skip
 _SURE_ENDS = ("password", "passwd", "passphrase", "secret", "passcode")
 _WEAK = frozenset((
-    "pw", "pwd", "psw", "pass", "auth", "authentication", "jwt", "pat", "sas", "dsn", "otp", "webhook", "tokens",
+    "pw", "pwd", "psw", "pass", "auth", "authentication", "jwt", "pat", "sas", "dsn", "webhook", "tokens",
     "bearer", "login", "passw", "key", "authtoken", "mnemonic",
 ))  # fmt: skip
-_PINS = frozenset(("pin", "pincode"))
+_PINS = frozenset(("pin", "pincode", "otp", "totp"))
 # Whose password a `pass` is, and what a `key` or a `token` opens.
 _HOLDERS = frozenset((
     "db", "sql", "user", "smtp", "ftp", "redis", "mongo", "pg", "admin", "root", "mysql", "postgres", "ssh", "email",

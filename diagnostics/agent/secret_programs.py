@@ -49,9 +49,10 @@ _SINK = re.compile(
     r"|\bread\b[^|\n]{0,80}?(?:PASS|TOKEN|SECRET|KEY|PW|PIN)\w{0,40}"
 )
 _PIPED = re.compile(
-    r"""(?P<keep>\b(?:echo|printf|print)\s{1,4}(?:-\w{1,4}\s{1,4}){0,3}(?:["']?%s(?:\\n)?["']?\s{1,4})?)"""
+    r"""(?P<keep>\b(?:echo|printf|print)\s{1,4}(?:-\w{1,4}\s{1,4}){0,3}(?:["']?%s(?:\\n|[\u2000-\u2008])?["']?\s{1,4})?)"""
     r"""(?P<value>"[^"\n]{1,512}"|'[^'\n]{1,512}'|[^\s"'|;&]{1,512})(?=\s{0,4}\|(?!\|))"""
 )
+_SENT = re.compile(rf"(?P<keep>\bsend(?:line)?[ (]{{1,2}}(?:--\s)?){_WORD}")  # to a program that expects it
 _HERE = re.compile(rf"(?P<keep><<<\s{{0,4}}){_WORD}")
 _PGPASS = re.compile(r"^(?P<keep>[\w.*-]{1,128}:(?:\d{1,5}|\*):[\w.*-]{1,64}:[\w.*@-]{1,64}:)(?P<value>\S{4,256})$")
 
@@ -61,6 +62,8 @@ def without_programs(line, lower):
     if ("|" in line or "<<<" in line) and _SINK.search(line):
         line = _PIPED.sub(_any, line)
         line = _HERE.sub(_any, line)
+    if "send" in lower:
+        line = _SENT.sub(_strict, line)
     if line.count(":") == 4:
         line = _PGPASS.sub(_guarded, line)
     line = _in_programs(line)
@@ -69,6 +72,11 @@ def without_programs(line, lower):
     if "-u" in line or "--" in line:
         line = _USER.sub(_guarded, line)
     return _SHORT_P.sub(_strict, line) if "-p" in line else line
+
+
+def asks_for_a_secret(line):
+    """Whether a program on this line reads a secret from its standard input."""
+    return _SINK.search(line) is not None
 
 
 def _in_programs(line):
@@ -100,7 +108,7 @@ def _guarded(match):
 
 def _strict(match):
     """Only what can be neither a port, a path, a name nor a model."""
-    plain = match["value"].strip("\"'")
+    plain = match["value"].strip("\"'").strip()
     odd = any(sign in plain for sign in "/.:,'\"")
     return _hidden(match) if not odd and like_password(plain) else match[0]
 

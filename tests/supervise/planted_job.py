@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-from planted_forms import LANGUAGES, Planted, plant
+from planting import LANGUAGES, Planted, plant
 
 # place -> the languages whose forms stand there; every form of a language is in one of its places at least
 PLACES = {
@@ -147,6 +148,9 @@ def write_job(folder: Path, python: str) -> tuple[list[str], dict[str, str]]:
     (folder / "other.py").write_text(OTHER.format(arguments="arguments", source=_function(texts["source-call-path"])))
     (folder / "third.py").write_text("def never(self, url):\n" + _function(texts["source-import"]) + "\n")
     (folder / "saved.log").write_text("\n".join(texts["saved-log"]) + "\nTraceback (most recent call last):\nValueError: x\n")
+    cache = folder / "cache"
+    cache.mkdir()
+    (cache / f"model-{texts['thread-name'][0].splitlines()[0][:60]}.pt".replace("/", "_")).write_bytes(b"PK\x03\x04 cut off")
     audited = folder / "audited"
     audited.mkdir()
     (audited / "train.py").write_text("def never(self, url):\n" + _function(texts["audited"]) + "\n")
@@ -155,16 +159,16 @@ def write_job(folder: Path, python: str) -> tuple[list[str], dict[str, str]]:
     return words["argv"], variables["environment"]
 
 
-def _function(texts: list[str]) -> str:
+def _function(texts: list[str], indent: str = "    ") -> str:
     """Returns the forms as the lines of a function that is never called."""
-    return "\n".join(f"    {text} pass" if text.endswith(":") else f"    {text}" for text in texts)
+    return textwrap.indent("\n".join(f"{text} pass" if text.endswith(":") else text for text in texts), indent)
 
 
 def _values(texts: list[str]) -> str:
-    """Returns those forms that are plain assignments, and then, behind a branch not taken, the others."""
+    """Returns those forms that are plain assignments, and then, in a branch that is never taken, the others."""
     plain = [text for text in texts if _ASSIGNS.match(text)]
     others = [text for text in texts if text not in plain]
-    return "\n".join((_function(plain), "    if not values:", _function(others).replace("    ", "        ", 1).replace("\n    ", "\n        "), "        pass"))
+    return f"{_function(plain)}\n    if not values:\n{_function(others, ' ' * 8)}\n        pass"
 
 
 _ASSIGNS = re.compile(r"[A-Za-z_]+(?:, [a-z]+)?(?:: str)? = (?![\w.]+\()(?!os\.)[\"'({\[\d]")
