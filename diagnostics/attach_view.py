@@ -114,13 +114,14 @@ def _process(one: Standing, looked: Looked, cwd: str) -> Mapping[str, Any]:
 
 
 def _lines(pid: int, path: str) -> list[str]:
-    """Returns the lines of a file as process `pid` sees it, also inside a container; [] where it cannot be read."""
+    """Returns a file's lines as process `pid` sees it, also in a container, without secrets; [] where it cannot be read."""
     if not path.endswith(".py"):
         return []
     file = Path(f"/proc/{pid}/root") / path.lstrip("/")
     try:
         if not file.is_file() or file.stat().st_size > _MOST_BYTES:
             return []
-        return file.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = file.read_text(encoding="utf-8", errors="replace")
+        return list(redact.source_lines("\n".join(text.splitlines()), python=True))
     except OSError:
         return []

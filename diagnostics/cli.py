@@ -83,15 +83,22 @@ def _run(command: click.Command, program_name: str, arguments: Sequence[str] | N
     except click.ClickException as error:
         shown = io.StringIO()
         error.show(file=shown)
-        say(shown.getvalue(), err=True, nl=False)
+        say(_without_secrets(shown.getvalue()), err=True, nl=False)
         return error.exit_code
     return code if isinstance(code, int) else 0
 
 
 def _say(error: DoctorError) -> None:
-    say(f"error: {error.message}", err=True)
+    say(_without_secrets(f"error: {error.message}"), err=True)
     for line in error.hint.splitlines():
-        say(f"  {line}", err=True)
+        say(_without_secrets(f"  {line}"), err=True)
+
+
+def _without_secrets(text: str) -> str:
+    """Returns a message without secrets: it may repeat what the user wrote, and is pasted into issues."""
+    from diagnostics import redact
+
+    return redact.text(text)
 
 
 def _fill_closed_streams() -> None:

@@ -11,7 +11,7 @@ from diagnostics.agent.hiding import HIDDEN, without_values
 from diagnostics.agent.secret_lines import Lines, hidden, hidden_words, is_secret_variable
 from diagnostics.python_secrets import without_literals
 
-__all__ = ["HIDDEN", "Stream", "argv", "environment", "json_value", "line", "source", "text", "variable"]
+__all__ = ["HIDDEN", "Stream", "argv", "environment", "json_value", "line", "source", "source_lines", "text", "variable"]
 
 # Variables that say how a distributed job was meant to run; no other one is reported.
 TELLING = (
@@ -42,6 +42,12 @@ def source(value: str, *, python: bool) -> str:
     """Returns a source file without secrets and with as many lines; Python still parses: literals alone are hidden."""
     whole = without_literals(value) if python else value
     return Lines(quoted_only=python).hide(_without_own(whole))
+
+
+@functools.lru_cache(maxsize=16)
+def source_lines(value: str, *, python: bool) -> tuple[str, ...]:
+    """Returns the lines of a source file without secrets: a line may hold a secret whose name stands on another."""
+    return tuple(source(value, python=python).split("\n"))
 
 
 def argv(words: Sequence[str]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Values that begin on the line after their name: YAML's folded ones and lists, brackets, long literals, name and value.
 
-password: >-                 - name: DB_PW             api_key = (            token = <three quotes>
-VALUE                        value: VALUE                "VALUE"            VALUE
+    password: >-                 - name: DB_PW             api_key = (            token = <three quotes>
+      VALUE                        value: VALUE                "VALUE"            VALUE
 """
 
 from __future__ import annotations
@@ -11,20 +11,18 @@ import re
 from .hiding import HIDDEN
 from .secret_literals import group
 from .secret_names import NONE, SURE, strength
-from .secret_values import is_nothing, is_secret_value
+from .secret_programs import asks_for_a_secret
+from .secret_values import is_generated, is_nothing, is_secret_value, like_password
 
 _MOST_LINES = 60
 _OPENS = re.compile(
     r"""^(?P<indent>[ \t]{0,80})(?P<dash>-\s{1,4})?(?:export\s|set\s)?["']?(?P<name>[A-Za-z_][\w.-]{0,127})["']?\]?\s{0,4}(?:[:=]|:\s{0,2}[\w.\[\]]{1,40}\s{0,2}=)"""
     r"""\s{0,4}(?:!\S{1,40}\s{0,2})?(?P<how>[|>][+-]?\d?|[(\[{]|[rbfu]{0,2}(?:\"{3}|'{3})|\\)?\s{0,4}(?:#.{0,200})?$"""
 )
-_NAMES = re.compile(
-    r"""^\s{0,80}(?:-\s{1,4})?["']?(?:name|key|Name|Key)["']?\s{0,2}:\s{0,4}["']?(?P<name>[A-Za-z_][\w.-]{0,127})["']?,?\s{0,4}$"""
-)
-_VALUE = re.compile(
-    r"""^(?P<keep>\s{0,80}["']?[vV]alue["']?\s{0,2}:\s{0,4})(?P<value>[^#\n]{1,4096}?)(?P<rest>,?\s*)$"""
-)
+_NAMES = re.compile(r"""^\s{0,80}(?:-\s{1,4})?["']?(?:name|key|Name|Key)["']?\s{0,2}:\s{0,4}["']?(?P<name>[A-Za-z_][\w.-]{0,127})["']?,?\s{0,4}$""")
+_VALUE = re.compile(r"""^(?P<keep>\s{0,80}["']?[vV]alue["']?\s{0,2}:\s{0,4})(?P<value>[^#\n]{1,4096}?)(?P<rest>,?\s*)$""")
 _ITEM = re.compile(r"""^(?P<keep>\s{0,200}(?:-\s{1,4})?)(?P<value>\S[^\n]{0,8191}?)(?P<rest>,?\s*)$""")
+_HERE = re.compile(r"""<<-?\s?\\?["']?(?P<end>[A-Za-z_]\w{0,40})["']?""")
 _MAPPING = re.compile(r"""["']?[\w.-]{1,128}["']?\s{0,2}:(?:\s|$)""")
 
 
@@ -45,6 +43,8 @@ class Blocks:
             self._left -= 1
             if self._how == "pgpass":
                 return shown
+            if self._how == "here":
+                return self._in_here_document(line, shown)
             if self._how == "name":
                 return self._value_of_name(shown)
             hidden = self._goes_on(line, shown)
@@ -58,10 +58,11 @@ class Blocks:
     def _begin(self, line):
         if "pgpass" in line:
             self._name, self._how, self._left = "", "pgpass", 6
-        if len(line) > 400 or (
-            line.rstrip()[-1:] not in (":", "|", ">", "(", "[", "{", "=", '"', "'", "\\", "-", "+", ",")
-            and not _NAMES.match(line)
-        ):
+        here = _HERE.search(line) if "<<" in line else None
+        if here is not None and asks_for_a_secret(line):
+            self._name, self._how, self._left = here["end"], "here", 6
+            return
+        if len(line) > 400 or line.rstrip()[-1:] not in (":", "|", ">", "(", "[", "{", "=", '"', "'", "\\", "-", "+", ",") and not _NAMES.match(line):
             return
         named = _NAMES.match(line)
         if named is not None and strength(named["name"]) != NONE:
@@ -71,6 +72,11 @@ class Blocks:
         if opens is not None and strength(opens["name"]) != NONE:
             self._name, self._how = opens["name"], (opens["how"] or "").lstrip("rbfu")
             self._indent, self._left = len(opens["indent"]), _MOST_LINES
+
+    def _in_here_document(self, line, shown):
+        if line.strip() == self._name:
+            self._left = 0
+        return shown if line.strip() == self._name or is_nothing(line.strip()) else HIDDEN
 
     def _value_of_name(self, shown):
         value = _VALUE.match(shown)
@@ -88,16 +94,12 @@ class Blocks:
         indent = len(line) - len(line.lstrip())
         item = _ITEM.match(shown)
         listed = line.lstrip().startswith("- ")
-        if (
-            item is None
-            or indent < self._indent
-            or (indent == self._indent and not listed)
-            or (not line[:1].isspace() and not listed)
-        ):
+        if item is None or indent < self._indent or (indent == self._indent and not listed) or not line[:1].isspace() and not listed:
             return None
         value = item["value"]
         if not self._how and _MAPPING.match(value):
-            return shown  # names of its own
+            self._begin(line)  # names of its own, one of which may go on below
+            return shown
         if self._how == "\\":
             self._left = 0
         sure = strength(self._name) == SURE and self._how[:1] in ("|", ">")
@@ -111,7 +113,8 @@ class Blocks:
         literals, _ = group(f"({shown}", 0)
         for begin, end in reversed(literals):
             value = shown[begin - 1 : end - 1]
-            if is_secret_value(self._name, value) and not is_nothing(value):
+            sure = strength(self._name) == SURE or (len(literals) == 1 and line.strip()[:1] in ("'", '"') and self._how == "(")
+            if is_secret_value(self._name, value) if sure else is_generated(value) or like_password(value):
                 shown = f"{shown[: begin - 1]}{HIDDEN}{shown[end - 1 :]}"
         return shown
 

@@ -15,37 +15,22 @@ from .secret_literals import bare, group, joined, quoted, whole
 from .secret_names import KEYED, NONE, PIN, SURE, WEAK, pieces, strength
 from .secret_programs import without_programs
 from .secret_shapes import without_known, without_shapes
-from .secret_values import (
-    is_generated,
-    is_mixed,
-    is_name,
-    is_nothing,
-    is_path,
-    is_secret_value,
-    is_sentence,
-    is_word,
-    like_password,
-)
+from .secret_values import is_generated, is_mixed, is_name, is_nothing, is_path, is_said, is_secret_value, is_sentence, is_word, like_password
 
 _WORD = re.compile(r"(?<![A-Za-z0-9_.-])-{0,2}[A-Za-z_][A-Za-z0-9_.-]{0,127}|(?<=[^\s-])--[A-Za-z][\w-]{0,127}")
 _TYPE = r":\s{0,2}[A-Za-z_][\w.]{0,40}(?:\[[\w., \[\]|]{0,60}\])?(?:\s?\|\s?\w{1,40}){0,3}\s{0,2}=(?!=)"
-_ASSIGN = re.compile(
-    rf"\\{{0,3}}[\"']?\]?\s{{0,4}}(?:{_TYPE}|:=|=>|->|===?|!=|:[-+?]?=|:-|[=:])\s{{0,4}}(?:&\w{{1,40}}\s|![\w.!/-]{{0,40}}\s){{0,2}}"
-)
+_ASSIGN = re.compile(rf"\\{{0,3}}[\"']?\]?\s{{0,4}}(?:{_TYPE}|:=|=>|->|===?|!=|:[-+?]?=|:-|[=:])\s{{0,4}}(?:&\w{{1,40}}\s|![\w.!/-]{{0,40}}\s){{0,2}}")
 _PAIR = re.compile(r"""(?P<quote>\\{0,3}["'])\s{0,4},\s{0,4}(?=[rbfuRBFU]{0,2}\\{0,3}["'])""")
 _GAP = re.compile(r"[ \t\x1f]{1,8}(?![-|&;<>)])")
 _TAG = re.compile(r">(?=[^<>\n]{1,512}</)")
 _SAYS = re.compile(
-    r"(?:\s{1,2}(?:for|of)\s{1,2}(?:user\s|the\s|account\s){0,2}[^\s:,;]{1,80})?"
-    r"(?P<verb>\s{1,2}(?:is|was|are|now|becomes|set to|changed to|reset to)(?::|\snow)?|\s{0,2}(?::|->|=>|=|/))?[\s]{1,3}"
+    r"(?:\s(?:code|number|value))?(?:\s{1,2}(?:for|of)\s{1,2}(?:user\s|the\s|account\s){0,2}[^\s:,;]{1,80})?"
+    r"(?P<verb>\s{1,2}(?:is|was|are|now|becomes|set to|changed to|reset to)(?::|\snow)?|\s{0,2}(?::|->|=>|=|/))?(?:\sto)?\s{1,3}"
 )
-_CALLED = frozenset(
-    ("login", "auth", "authenticate", "credentials", "credential", "fernet", "signin", "token", "bearer")
-)
+_CALLED = frozenset(("login", "auth", "authenticate", "credentials", "credential", "fernet", "signin"))
 _CALLED_ENDS = ("auth", "login", "credentials", "credential", "authenticator")
-_SETS = re.compile(
-    r"(?:setattr|setdefault|setenv|putenv|getenv|get|set|put|default|setitem|header|field)\([^()]{0,80}$"
-)
+_SAID = ("pass", "pw", "pwd", "login")  # a word right behind them
+_SETS = re.compile(r"(?:setattr|setdefault|setenv|putenv|getenv|get|set|put|default|setitem|header|field)\([^()]{0,80}$")
 _OPTION_ENDS = re.compile(r"[\s'\"\x1f]|--(?=[A-Za-z][\w-]{0,64})")
 _DEFAULT = re.compile(r"\\{0,3}[\"'],[^\n]{0,200}?\bdefault\s{0,2}=\s{0,2}(?=[rbfuRBFU]{0,2}\\{0,3}[\"'])")
 _METAVAR = re.compile(r"[A-Z_]{2,30}[\])]")
@@ -56,7 +41,7 @@ _NETRC = re.compile(r"\b(?:machine|login|user(?:name)?)\s")
 _SETTING = re.compile(r"\b(?:setenv|set(?:\s-\w{1,4}){0,2}|export|configure set)\s{1,2}$")
 _ITEM = re.compile(r"[^\s,()\[\]{}'\"]{1,512}")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_.]{0,128}$")
-_TYPE_ENDS = re.compile(r"\s{0,2}(?:[,)|\[]|=\s|->)")
+_TYPE_ENDS = re.compile(r"\s{0,2}(?:[,)|\[]|=\s|->)|\s[A-Za-z]")  # or a sentence goes on
 _QUOTE = re.compile(r"[\"']")
 _NAMED_VALUE = re.compile(
     r"""(?:\bname|\bkey|\bid)["']?\s{0,2}[:=]\s{0,2}["']?(?P<name>[A-Za-z_][\w.-]{1,80})["']?[ ,;]{1,3}["']?value["']?\s{0,2}[:=]\s{0,2}["']?(?P<value>[^\s"'<>]{1,512})"""
@@ -128,6 +113,8 @@ class _Scan:
         line, name, end = self._line, word[0], word.end()
         assigned = _ASSIGN.match(line, end)
         if assigned is not None and line[assigned.end() - 1 : assigned.end() + 1] != "::":
+            if says == KEYED and assigned[0].strip() in ("==", "!="):  # of a parser's tokens
+                says, name = WEAK, "auth"
             several = line[max(0, word.start() - 4) : word.start()].rstrip()[-1:] == "," and assigned[0].strip() == "="
             return self._assigned(name, says, near, assigned.end(), several=several)
         default = _DEFAULT.match(line, end) if name[0] == "-" else None
@@ -144,7 +131,7 @@ class _Scan:
         if name[0] == "-":
             return self._option(name, says, near, end)
         if line[end : end + 1] == "(":
-            return self._in_group(name, WEAK, end, last=_calls_in(name))
+            return self._in_group(name, WEAK, end, last=_calls_in(name) and says != KEYED)
         return self._said(word, says, near)
 
     def _assigned(self, name, says, near, at, *, several=False):
@@ -192,7 +179,8 @@ class _Scan:
         """Whether the value is a name in code: `token = group`, `key: StorageKey)`; a token has digits or stands close."""
         line = self._line
         if says == KEYED and _IDENTIFIER.match(line, at, end):
-            return line[max(0, at - 3) : at] == " = " or (line[at - 2 : at] == ": " and _TYPE_ENDS.match(line, end))
+            named = line[max(0, at - 3) : at] in (" = ", "== ", "!= ") or "." in line[at:end]
+            return named or (line[at - 2 : at] == ": " and bool(_TYPE_ENDS.match(line, end)))
         return False
 
     def _paired(self, word, says, near, at):
@@ -224,8 +212,8 @@ class _Scan:
         value = line[gap.end() : stop]
         if value[:1] in ("-", "") or (self._quoted_only and not self._in_literal(gap.end())):
             return end
-        option = says if not is_nothing(value) else NONE
-        hide = option != NONE and not _METAVAR.match(value) and is_secret_value(name, value, before=near)
+        shows = is_nothing(value) or is_said(value) or _METAVAR.match(value)  # --token TOKEN]
+        hide = not shows and is_secret_value(name, value, before=near)
         return self._hide(gap.end(), stop) if hide else end
 
     def _said(self, word, says, near):
@@ -254,16 +242,12 @@ class _Scan:
         password = "pass" in name.lower() and says == SURE
         before = self._line[max(0, begin - 40) : begin]
         if is_generated(value) or like_password(value.rpartition(":")[2]):
-            return says >= KEYED or (verb and name.lower() != "key") or "pass" in name.lower() or "pw" in name.lower()
+            if name.lower() == "key" and says == WEAK:  # a cache's is a hash, a server's has capitals
+                return is_generated(value) and len(value) >= 32 and value != value.lower()
+            return says >= KEYED or verb or name.lower() in _SAID
         if not password:
             return says == SURE and literal and is_mixed(value)
-        if (
-            verb
-            or literal
-            or self._is_alone(begin, at)
-            or _NETRC.search(self._line, max(0, at - 300), at)
-            or _SETTING.search(before)
-        ):
+        if verb or literal or self._is_alone(begin, at) or _NETRC.search(self._line, max(0, at - 300), at) or _SETTING.search(before):
             return not is_word(value) and " " not in value and is_secret_value(name, value, quoted=literal, before=near)
         return is_mixed(value)
 

@@ -14,14 +14,14 @@ NONE, PIN, WEAK, KEYED, SURE = range(5)
 
 _SURE = frozenset((
     "password", "passwords", "passwd", "passwort", "passphrase", "passphrases", "passcode", "secret", "secrets",
-    "credential", "credentials", "cred", "creds", "pgpassword", "mnemonic",
+    "credential", "credentials", "cred", "creds", "pgpassword",
 ))  # fmt: skip
 _SURE_ENDS = ("password", "passwd", "passphrase", "secret", "passcode")
 _WEAK = frozenset((
-    "pw", "pwd", "psw", "pass", "auth", "authentication", "jwt", "pat", "sas", "dsn", "otp", "webhook", "tokens",
-    "bearer", "login", "passw", "key", "authtoken",
+    "pw", "pwd", "psw", "pass", "auth", "authentication", "jwt", "pat", "sas", "dsn", "webhook", "tokens",
+    "bearer", "login", "passw", "key", "authtoken", "mnemonic",
 ))  # fmt: skip
-_PINS = frozenset(("pin", "pincode"))
+_PINS = frozenset(("pin", "pincode", "otp", "totp"))
 # Whose password a `pass` is, and what a `key` or a `token` opens.
 _HOLDERS = frozenset((
     "db", "sql", "user", "smtp", "ftp", "redis", "mongo", "pg", "admin", "root", "mysql", "postgres", "ssh", "email",
@@ -105,7 +105,10 @@ def is_name(value):
     if len(value) > _LONGEST or any(not char.isalpha() and char not in "_.- :" for char in value):
         return False
     words = pieces(value)
-    return bool(words) and all(word in _SURE or word in _WEAK or word in _HOLDING or word in _PINS for word in words)
+    return (
+        bool(words)
+        and all(word in _SURE or word in _WEAK or word in _HOLDING or word in _PINS for word in words)
+    )
 
 
 def _strength(name, before):

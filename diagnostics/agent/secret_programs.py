@@ -39,7 +39,7 @@ _NAMED = re.compile(rf"(?<![\w.-])(?:{'|'.join(sorted(map(re.escape, _NAMES), re
 _ENDS = re.compile(r"[\n|;&]")
 _OPENSSL = re.compile(rf"(?P<keep>(?<![\w.-])-pass(?:in|out)?{_GAP}pass:){_WORD}")
 _USER = re.compile(  # an unknown program's -u bob:X
-    rf"(?P<keep>(?<![\w.-])(?:-u|--user|--userpass|--basic-auth)(?:{_GAP}|=)[\"']?[^\s:/\"']{{1,128}}:){_WORD}"
+    rf"(?P<keep>(?<![\w.-])(?:-u(?:{_GAP}|=)?|(?:--user|--userpass|--basic-auth)(?:{_GAP}|=))[\"']?[^\s:/\"']{{1,128}}:){_WORD}"
 )
 _SHORT_P = re.compile(rf"(?P<keep>(?<![\w.-])-p(?:{_GAP}|=)){_WORD}")  # an unknown program's -p
 # What is written into the standard input of a program that asks for a secret.
@@ -49,9 +49,10 @@ _SINK = re.compile(
     r"|\bread\b[^|\n]{0,80}?(?:PASS|TOKEN|SECRET|KEY|PW|PIN)\w{0,40}"
 )
 _PIPED = re.compile(
-    r"""(?P<keep>\b(?:echo|printf|print)\s{1,4}(?:-\w{1,4}\s{1,4}){0,3}(?:["']?%s(?:\\n)?["']?\s{1,4})?)"""
+    r"""(?P<keep>\b(?:echo|printf|print)\s{1,4}(?:-\w{1,4}\s{1,4}){0,3}(?:["']?%s(?:\\n|[\u2000-\u2008])?["']?\s{1,4})?)"""
     r"""(?P<value>"[^"\n]{1,512}"|'[^'\n]{1,512}'|[^\s"'|;&]{1,512})(?=\s{0,4}\|(?!\|))"""
 )
+_SENT = re.compile(rf"(?P<keep>\bsend(?:line)?[ (]{{1,2}}(?:--\s)?){_WORD}")  # to a program that expects it
 _HERE = re.compile(rf"(?P<keep><<<\s{{0,4}}){_WORD}")
 _PGPASS = re.compile(r"^(?P<keep>[\w.*-]{1,128}:(?:\d{1,5}|\*):[\w.*-]{1,64}:[\w.*@-]{1,64}:)(?P<value>\S{4,256})$")
 
@@ -61,6 +62,8 @@ def without_programs(line, lower):
     if ("|" in line or "<<<" in line) and _SINK.search(line):
         line = _PIPED.sub(_any, line)
         line = _HERE.sub(_any, line)
+    if "send" in lower:
+        line = _SENT.sub(_strict, line)
     if line.count(":") == 4:
         line = _PGPASS.sub(_guarded, line)
     line = _in_programs(line)
@@ -69,6 +72,11 @@ def without_programs(line, lower):
     if "-u" in line or "--" in line:
         line = _USER.sub(_guarded, line)
     return _SHORT_P.sub(_strict, line) if "-p" in line else line
+
+
+def asks_for_a_secret(line):
+    """Whether a program on this line reads a secret from its standard input."""
+    return _SINK.search(line) is not None
 
 
 def _in_programs(line):
@@ -95,16 +103,12 @@ def _any(match):
 
 def _guarded(match):
     plain = match["value"].strip("\"'")
-    return (
-        _hidden(match)
-        if is_generated(plain) or like_password(plain) or (is_mixed(plain) and len(plain) > 7)
-        else match[0]
-    )
+    return _hidden(match) if is_generated(plain) or like_password(plain) or (is_mixed(plain) and len(plain) > 7) else match[0]
 
 
 def _strict(match):
     """Only what can be neither a port, a path, a name nor a model."""
-    plain = match["value"].strip("\"'")
+    plain = match["value"].strip("\"'").strip()
     odd = any(sign in plain for sign in "/.:,'\"")
     return _hidden(match) if not odd and like_password(plain) else match[0]
 

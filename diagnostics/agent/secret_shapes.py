@@ -12,14 +12,14 @@ from .hiding import HIDDEN
 
 _SCHEME = r"(?P<scheme>(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://)"
 _URL_PASSWORD = re.compile(r"""(?i)(?P<scheme>://)[^\s/@:'"]{0,256}:(?!\d{1,5}/)[^\s'"]{1,512}@""")
-_URL_USER = re.compile(rf"""(?i){_SCHEME}[^\s/@'"]{{1,512}}@""")
+_URL_USER = re.compile(rf"""(?i){_SCHEME}(?![a-z]{{1,12}}@)[^\s/@'"]{{1,512}}@""")
 _QUERY = re.compile(
     r"(?i)(?P<keep>[?&;](?:sig|signature|x-amz-signature|x-amz-credential|x-goog-signature|x-goog-credential|key|code"
     r"|apikey|auth|pwd|session(?:id)?)=)[^&\s\"'#;]{4,2048}"
 )
-_BEARER = re.compile(r"\b(?P<keep>(?i:bearer)\s{1,4})(?![a-z-]{1,15}(?![\w.~+/=-]))[A-Za-z0-9._~+/=-]{8,4096}")
+_BEARER = re.compile(r"\b(?P<keep>(?i:bearer)\s{1,4})(?=[a-z._~+/=-]{0,512}[A-Z0-9])[A-Za-z0-9._~+/=-]{8,4096}")
 _BASIC = re.compile(
-    r"\b(?P<keep>(?i:basic)\s{1,4})(?=[A-Za-z0-9+/]*(?:[A-Z0-9]|=))(?![A-Z]?[a-z]+\b)[A-Za-z0-9+/]{8,2048}={0,2}"
+    r"\b(?P<keep>(?i:basic)\s{1,4})(?=[A-Za-z0-9+/]{0,2048}?(?:[0-9]|=|[a-z][A-Z]))[A-Za-z0-9+/]{8,2048}={0,2}"
 )
 _AUTHORIZATION = re.compile(
     r"""(?i)(?P<keep>authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?)(?!\s*(?:bearer\b|basic\b|\[))[^\n"',\\]{4,4096}"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .hiding import HIDDEN
-from .secret_names import KEYED, NONE, PIN, SURE, is_name, strength
+from .secret_names import KEYED, NONE, PIN, SURE, is_name, pieces, strength
 
 _LONGEST = 512  # characters of a value that are looked at
 _NOTHING = frozenset((
@@ -20,14 +20,14 @@ _REFERENCE = re.compile(
     r"(?:\$\{?[A-Za-z_]\w{0,80}\}?|\$\d|\$\(.*|`.*|%\(.*|%[A-Za-z_]+%|%[sdr]|\{[\w.\[\]!:'\"]{0,80}\}|\{\{.*|\$\{.*\}|\$\$.*"
     r"|<[^<>]{1,80}>|vault:.*|arn:.*|env[:.].*|file:.*|os\.environ.*|%\{.*)$"
 )
-_PATH = re.compile(
-    r"(?:~|\.{1,2})?/[\w.@+-]{1,80}(?:/[\w.@+-]{0,80}){0,20}$|[\w./-]{1,120}\.(?:py|ya?ml|json|sh|txt|pem|pub|env|cfg|toml|ini)$"
-)
+_PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@+-]{1,80}(?:/[\w.@+-]{0,80}){0,20}$|[\w./-]{1,120}\.(?:py|ya?ml|json|sh|txt|pem|pub|env|cfg|toml|ini)$")
 _WORDY = re.compile(r"[A-Za-z]{1,40}\d{0,4}|\d{1,10}")
 _APART = re.compile(r"[_\-./+=:~ ]+")
 _GENERATED = re.compile(r"[A-Za-z0-9+/=_.~-]{16,512}$")
 _CALLED = re.compile(r"[A-Za-z_][\w.]{0,80}[(\[]")
-_CONSTANT = re.compile(r"[A-Z]{2,20}(?:_[A-Z]{1,20}){1,6}$")  # MASTER_ADDR: the name of a variable
+_CONSTANT = re.compile(r"(?:[A-Z]{2,20}(?:_[A-Z]{1,20}){1,6}|[a-z]{2,20}(?:_[a-z]{1,20}){1,6})$")  # a name in code
+_CODE = re.compile(r"[a-z_.]{1,80}[(\[]")
+_FORMAT = re.compile(r"%[-\d.]{0,6}[sdrifx]|\{[^{}]{0,40}\}")
 _LETTERS = re.compile(r"[A-Za-z]+$")
 _STOP = frozenset((
     "a", "about", "again", "all", "already", "also", "always", "an", "and", "any", "are", "argument", "as", "at", "authentication",
@@ -39,7 +39,7 @@ _STOP = frozenset((
     "sent", "set", "shorter", "should", "so", "still", "stored", "than", "that", "the", "their", "then", "there", "this", "to", "too",
     "under", "unknown", "until", "up", "used", "using", "valid", "value", "via", "visible", "was", "we", "weak", "when", "where",
     "which", "while", "who", "my", "mine", "shown", "built", "lost", "no", "yes", "be", "being", "more", "less", "longer", "between", "why", "will", "with", "without", "wrong", "you", "your", "zero", "see", "at", "file", "files",
-    "checks", "change", "changes", "reset", "recovery", "policy", "strength", "found", "denied", "error", "errors", "per", "rotation",
+    "permission", "raise", "return", "yield", "await", "lambda", "import", "print", "else", "uses", "use", "comes", "come", "checks", "change", "changes", "reset", "recovery", "policy", "strength", "found", "denied", "error", "errors", "per", "rotation",
 ))  # fmt: skip
 _ENDINGS = ("ed", "en", "ing", "able", "ible", "ly", "tion", "n't")
 
@@ -58,18 +58,14 @@ def is_secret_value(name, value, *, quoted=True, rest="", before="", sure=NONE):
         return not (plain.isdigit() and len(plain) < 4)
     if says == KEYED:
         return not (_NUMBER.match(plain) or _SPECIAL.match(plain) or _CONSTANT.match(plain))
-    return is_generated(plain) or like_password(plain.rpartition(":")[2])
+    # Under a plain `key` may stand a name, a hash, a format; a password has one of its own.
+    return is_generated(plain) or (name.lower() != "key" and like_password(plain.rpartition(":")[2]))
 
 
 def is_nothing(plain):
     """Whether a text stands for no value or for one that is kept elsewhere."""
     lower = plain.lower()
-    return (
-        lower in _NOTHING
-        or plain.startswith(HIDDEN)
-        or bool(_REFERENCE.match(plain))
-        or (len(lower) > 2 and lower == lower[0] * len(lower))
-    )
+    return lower in _NOTHING or plain.startswith(HIDDEN) or bool(_REFERENCE.match(plain)) or (len(lower) > 2 and lower == lower[0] * len(lower))
 
 
 def is_path(plain):
@@ -80,9 +76,12 @@ def is_path(plain):
 def is_sentence(plain):
     """Whether a text speaks to people: a prompt, a help text, a message."""
     words = plain.split()
-    return len(words) > 1 and (
-        len(words) > 7 or plain[-1] in ".:?!" or any(len(word) > 1 and word.lower() in _STOP for word in words)
-    )
+    return len(words) > 1 and (len(words) > 7 or plain[-1] in ".:?!" or any(len(word) > 1 and word.lower() in _STOP for word in words))
+
+
+def is_said(plain):
+    """Whether a word behind an option belongs to a sentence about it: "--password is deprecated"."""
+    return plain.lower() in _STOP
 
 
 def is_word(plain):
@@ -93,16 +92,14 @@ def is_word(plain):
 
 def is_expression(name, plain, rest):
     """Whether a bare value is code that fetches the secret: get_password(user), batch["token"], args.token."""
-    if (
-        is_word(plain)
-        or plain.startswith(("self.", "cls.", "args.", "cfg.", "config."))
-        or (plain[:1] == "<" and ">" in rest)
-    ):
+    if is_word(plain) or plain.startswith(("self.", "cls.", "args.", "cfg.", "config.")) or (plain[:1] == "<" and ">" in rest) or (plain[:2] == "${" and "}" in rest):
         return True
     called = _CALLED.match(plain)
     if called:
         close = ")" if called[0][-1] == "(" else "]"
-        return close in plain or close in rest or not rest.strip()
+        return close in plain or close in rest or not rest.strip() or bool(_CODE.match(plain))
+    if plain.replace("_", "").replace(".", "").isalpha() and pieces(plain)[-1:] == pieces(name)[-1:]:
+        return pieces(plain) != [plain]  # credentials=grpc.ChannelCredentials, password=user_password
     return is_name(plain) or (plain.isidentifier() and plain.lower() == name.strip("-").rpartition(".")[2].lower())
 
 
@@ -118,16 +115,14 @@ def is_generated(plain):
 
 def like_password(plain):
     """Whether a text looks made up by a person to be hard to guess: letters with digits and signs, in both cases."""
-    if not 6 <= len(plain) <= 128 or any(map(str.isspace, plain)) or plain[0] in "-/<({[$" or "://" in plain:
+    if not 8 <= len(plain) <= 128 or plain[0] in "-/<({[$" or "://" in plain or _FORMAT.search(plain):
         return False
     letters, digits = any(map(str.isalpha, plain)), any(map(str.isdigit, plain))
     signs = any(sign in plain for sign in "!@#$%^&*?~")
     cases = plain != plain.lower() and plain != plain.upper()
-    if any(sign in plain for sign in "()[]{}<>=,'\"\\|"):
+    if any(map(str.isspace, plain)) or any(sign in plain for sign in "()[]{}<>=,'\"\\|"):
         return False
-    return letters and (
-        (digits and (signs or (cases and plain.isalnum() and not _WORDY.fullmatch(plain)))) or (signs and cases)
-    )
+    return letters and ((digits and (signs or (cases and plain.isalnum() and not _WORDY.fullmatch(plain)))) or (signs and cases))
 
 
 def is_mixed(plain):

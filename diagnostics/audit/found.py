@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit.files import Skipped
+from diagnostics.audit.safe_line import safe_line
 from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.hits import Hit
 
@@ -26,7 +27,7 @@ class Found:
     def finding(self) -> Finding:
         """The hit as every other part of the doctor shows findings: its steps are the evidence."""
         hit = self.hit
-        here = Evidence(source=hit.where, observed=hit.file.line(hit.line).strip())
+        here = Evidence(source=hit.where, observed=safe_line(hit.file, hit.line).strip())
         steps = tuple(Evidence(source=step.place, observed=step.text) for step in hit.steps)
         return Finding(
             code=self.code,

@@ -11,6 +11,7 @@ from typing import Any
 from diagnostics import redact
 from diagnostics.audit.checklist import checklist
 from diagnostics.audit.found import Audit, Found
+from diagnostics.audit.safe_line import safe_line
 from diagnostics.audit.shown import Filter
 from diagnostics.findings import to_json
 
@@ -38,7 +39,7 @@ def _finding(one: Found) -> dict[str, Any]:
         "path": hit.file.shown,
         "line": hit.line,
         "column": hit.column,
-        "source": hit.file.line(hit.line),
+        "source": safe_line(hit.file, hit.line),
         "steps": to_json(hit.steps),
         "fix": hit.fix,
         "edits": to_json(hit.edits),

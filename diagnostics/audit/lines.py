@@ -8,6 +8,7 @@ from itertools import groupby
 
 from diagnostics import redact
 from diagnostics.audit.found import Audit, Crash, Found
+from diagnostics.audit.safe_line import safe_line
 from diagnostics.audit.shown import Filter, not_shown
 from diagnostics.findings import Confidence, Severity
 from diagnostics.render import COLOURS, INDENT, MARKS
@@ -60,8 +61,9 @@ class Lines:
         if not line.strip():
             return
         number = one.hit.where.rsplit(":", 2)[1]
+        safe = redact.line(safe_line(one.hit.file, one.hit.line).rstrip())
         before = redact.line(line[: one.hit.column - 1])
-        text, at = redact.line(line), len(before)
+        text, at = safe, len(before)
         room = (self.width or 160) - len(number) - 7
         if len(text) > room:
             start = max(0, min(at - room // 2, len(text) - room + len(CUT)))
@@ -71,7 +73,7 @@ class Lines:
                 at - start + len(lead),
             )
         yield f"   {number} | {text}"
-        if redact.line(line).startswith(before):
+        if safe.startswith(before):
             yield f"   {' ' * len(number)} | {' ' * at}{self._painted('^', '1;31')}"
 
     def _hanging(self, label: str, text: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from diagnostics import redact
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit.found import Audit, Found
+from diagnostics.audit.safe_line import safe_line
 from diagnostics.audit.shown import Filter
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Step
@@ -85,7 +86,7 @@ def _location(file: AuditedFile, line: int, column: int = 0) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": {"uri": uri(file.shown)}}
     if file.cells:  # a line of a cell is no line of the file
         return {"physicalLocation": physical, "logicalLocations": [{"name": file.place(line), "kind": "member"}]}
-    text = file.line(line)
+    text = safe_line(file, line)
     region: dict[str, Any] = {"startLine": line}
     if column:
         region |= {"startColumn": column, "snippet": {"text": text}}

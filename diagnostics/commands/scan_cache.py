@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 import click
 
+from diagnostics import redact
 from diagnostics.cache import scan
 from diagnostics.cache_files import counted
 from diagnostics.cache_lines import bad_line, lines
@@ -113,7 +114,7 @@ def command(
         code = 0
     if as_json:
         shown = replace(result, bad_files=result.bad_files[:limit])
-        say(json.dumps({"schema": 1, "exit_code": code, **to_json(shown)}, indent=1))
+        say(json.dumps(redact.json_value({"schema": 1, "exit_code": code, **to_json(shown)}), indent=1))
     elif not only_paths:
         _show(result)
     elif result.stopped:

@@ -1,0 +1,12 @@
+"""The line of a file that an audit shows: taken from the whole file without its secrets."""
+
+from __future__ import annotations
+
+from diagnostics import redact
+from diagnostics.analysis.audited_file import AuditedFile, FileKind
+
+
+def safe_line(file: AuditedFile, number: int) -> str:
+    """Returns one line without secrets, also those whose name stands on another line; "" past the file's end."""
+    lines = redact.source_lines("\n".join(file.lines), python=file.kind is FileKind.PYTHON)
+    return lines[number - 1] if 0 < number <= len(lines) else ""
