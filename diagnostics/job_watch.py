@@ -27,6 +27,7 @@ from diagnostics.machine.subreaper import adopt_orphans
 from diagnostics.machine.terminal import Terminal
 from diagnostics.machine.working_folder import working_folder
 from diagnostics.run_folder import RunFolder
+from diagnostics.unwatched import fault, wait_plainly
 
 FIRST_LOOK_S, LONGEST_LOOK_S = 0.05, 1.0  # between two looks at /proc; each new process makes it short again
 AGENT_LOOK_S = 0.05  # at the earliest again, however many processes start
@@ -90,9 +91,14 @@ class JobWatch:
                 self._terminal = terminal
                 self._captures.start()
                 self._start()
-                self._follow()
-                self._follow_background()
-                self._end_leftovers()
+                try:
+                    self._follow()
+                    self._follow_background()
+                    self._end_leftovers()
+                except Exception as error:  # a fault of ours is never the job's
+                    self.file.missing.append(fault(error))
+                    self._say("ups-doctor: a fault of the doctor's own; the job goes on, and is no longer watched")
+                    self.file.set(**wait_plainly(self._tree.root, self._signals, self._now))
             return self._finish()
         finally:
             os.environ.pop(OWN, None)
@@ -165,7 +171,7 @@ class JobWatch:
         self._tree.look()
         wanted = self._tree.root.status == 0 and self._background == "services stay"
         while wanted and not self._ending.is_on:
-            pids = self._trainings()
+            pids = background_trainings(self._tree.members.values(), self._place.agents)
             if pids and not self._in_background:
                 self._in_background = True
                 self._terminal.take_back()
@@ -192,15 +198,6 @@ class JobWatch:
         if why != "deadlock":  # that was looked at when it was proved
             self._captures.last_look(self._tree)
         self._begin_ending(why, signal.SIGTERM)
-
-    def _trainings(self) -> list[int]:
-        try:
-            return background_trainings(self._tree.members.values(), self._place.agents)
-        except Exception as error:  # then they are leftovers like others
-            self.file.missing.append(
-                Missing(what="trainings in the background", why=f"{type(error).__name__}: {error}")
-            )
-            return []
 
     def _step(self, longest_s: float) -> None:
         """Waits for the next event and takes it."""
