@@ -76,7 +76,7 @@ def _linked(one: TracebackText, earlier: TracebackText | None, raised_from: bool
     )
 
 
-def _read(lines: list[str], index: int, homes: Homes) -> tuple[TracebackText | None, int]:
+def _read(lines: Sequence[str], index: int, homes: Homes) -> tuple[TracebackText | None, int]:
     """Returns the exception whose frames start at `index`, and the first line after it; None for a torn one."""
     frames: list[Frame] = []
     indent: int | None = None  # of the frames' lines
