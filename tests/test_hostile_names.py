@@ -157,7 +157,9 @@ def test_a_live_job_of_hostile_names_writes_nothing_raw_to_the_terminal(live: tu
     _, said = live
     assert {command: unprintable(text) for command, text in said.items() if unprintable(text)} == {}
     first = said["run"].splitlines()[0]
-    assert first.startswith("ups-doctor: The job crashed: python-exception on rank 0 in mod?[31m</details><img src=x>|`")
+    assert first.startswith(
+        "ups-doctor: The job crashed: python-exception on rank 0 in mod?[31m</details><img src=x>|`"
+    )
     assert first.endswith(".py:18.")
     assert json.loads(said["stacks --json"])
 

@@ -6,6 +6,7 @@ followed from. Of one that ended by `sys.exit` or a signal the last lines count.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -98,10 +99,14 @@ def _handled_before_the_end(case: Case, story: ProcessStory, pattern: re.Pattern
 
 
 def _last_written(case: Case, story: ProcessStory, pattern: re.Pattern[str]) -> Told | None:
-    for line in reversed(plain_lines(_written(case, story))[-LAST_LINES:]):
-        if found := pattern.search(line):
-            return Told(story=story, found=found, origin=None, line=line.strip())
-    return None
+    found = _last_fitting(_written(case, story), pattern)
+    return Told(story=story, found=found, origin=None, line=found.string.strip()) if found is not None else None
+
+
+@functools.lru_cache(maxsize=64)  # many processes of one rank have one text
+def _last_fitting(text: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    lines = plain_lines(text)[-LAST_LINES:]
+    return next((found for line in reversed(lines) if (found := pattern.search(line))), None)
 
 
 def _written(case: Case, story: ProcessStory) -> str:

@@ -55,14 +55,15 @@ class SourceFile:
 
     def statement_at(self, line: int) -> ast.stmt | None:
         """Returns the smallest statement that spans `line`."""
-        if self.tree is None:
-            return None
-        spanning = [
-            node
-            for node in walk(self.tree)
-            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
-        ]
-        return min(spanning, key=lambda node: (node.end_lineno or node.lineno) - node.lineno, default=None)
+        return self._statements.get(line)
+
+    @cached_property
+    def _statements(self) -> dict[int, ast.stmt]:
+        """The smallest statement that spans each line."""
+        every = [node for node in walk(self.tree) if isinstance(node, ast.stmt)] if self.tree is not None else []
+        every.reverse()  # of several as small, the first one written down last
+        every.sort(key=lambda node: node.lineno - (node.end_lineno or node.lineno))
+        return {line: node for node in every for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
     def function_at(self, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
         """Returns the innermost function that spans `line`."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import yaml
 
@@ -63,8 +64,11 @@ Found = tuple[yaml.MappingNode, Path, tuple[yaml.MappingNode, ...]]
 
 def entries(node: yaml.Node | None) -> dict[str, yaml.Node]:
     """Returns the values of a mapping by key, {} of anything else."""
-    if not isinstance(node, yaml.MappingNode):
-        return {}
+    return _entries(node) if isinstance(node, yaml.MappingNode) else {}
+
+
+@lru_cache(maxsize=256)  # all that lies below a mapping asks for those of the mappings above
+def _entries(node: yaml.MappingNode) -> dict[str, yaml.Node]:
     return {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
 
 

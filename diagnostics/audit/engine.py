@@ -22,13 +22,18 @@ from diagnostics.hits import Hit
 PYTHON_ONLY = frozenset({FileKind.PYTHON})
 
 
-def audit(files: Iterable[AuditedFile], rules: Mapping[str, ModuleType], *, jobs: int = 1) -> Audit:
-    """Returns what the rules find in the files; those that do not parse are skipped with their problem."""
+def audit(
+    files: Iterable[AuditedFile], rules: Mapping[str, ModuleType], *, jobs: int = 1, limit_s: float | None = None
+) -> Audit:
+    """Returns what the rules find in the files; those that do not parse are skipped with their problem.
+
+    A question that takes more than `limit_s` of CPU time is given up, by default what patience.py says.
+    """
     files = tuple(files)
     with _no_collection():
         readable = tuple(one for one in files if _is_readable(one))
         tasks = [(code, file) for code, rule in rules.items() for file in readable if concerns(rule, file)]
-        answers = _answers(tasks, rules, Project(readable), jobs)
+        answers = _answers(tasks, rules, Project(readable), jobs, limit_s)
         asked_about = Counter(code for code, _ in tasks)
     return Audit(
         found=in_order(found for several, _ in answers for found in several),
@@ -40,9 +45,9 @@ def audit(files: Iterable[AuditedFile], rules: Mapping[str, ModuleType], *, jobs
 
 
 def _answers(
-    tasks: list[workers.Task], rules: Mapping[str, ModuleType], project: Project, jobs: int
+    tasks: list[workers.Task], rules: Mapping[str, ModuleType], project: Project, jobs: int, patience_s: float | None
 ) -> list[workers.Answer]:
-    limit_s = seconds_for(project.audited)
+    limit_s = seconds_for(project.audited) if patience_s is None else patience_s
     slow: set[str] = set()
 
     def ask(code: str, file: AuditedFile) -> workers.Answer:
@@ -58,7 +63,7 @@ def _answers(
             slow.add(file.shown)
             # What was being worked out is half done: it is begun anew, without the file.
             project = Project(tuple(one for one in project.audited if one.shown not in slow))
-            told = f"it came to no end in {limit_s:.0f} s of CPU time; {patience.THE_REST}"
+            told = f"it came to no end in {limit_s:.3g} s of CPU time; {patience.THE_REST}"
             return [], [Crash(code=code, path=file.shown, reason=told)]
 
     if jobs > 1 and workers.pays(tasks):

@@ -44,13 +44,24 @@ def ignores(file: AuditedFile) -> Iterator[Ignore]:
     """Yields the comments of a file that tell the audit to be silent."""
     if "ups:" not in file.text.lower() or not MARK.search(file.text):
         return
+    below = _code_below(file)
     for line, column, comment in _comments(file):
         found = MARK.search(comment)
         if found is not None:
-            yield _ignore(file, line, column + found.start(), found)
+            yield _ignore(file, line, column + found.start(), found, below)
 
 
-def _ignore(file: AuditedFile, line: int, column: int, found: re.Match[str]) -> Ignore:
+def _code_below(file: AuditedFile) -> list[int]:
+    """Returns for each line the next one below it that holds code, itself where there is none."""
+    below, next_one = [0] * (len(file.lines) + 1), 0
+    for number in range(len(file.lines), 0, -1):
+        below[number] = next_one or number
+        text = file.lines[number - 1].strip()
+        next_one = number if text and not text.startswith("#") else next_one
+    return below
+
+
+def _ignore(file: AuditedFile, line: int, column: int, found: re.Match[str], below: list[int]) -> Ignore:
     codes = tuple(word.upper() for word in (found["codes"] or "").replace(",", " ").split())
     whole = found["whole"] is not None
     bare = not file.line(line)[:column].strip()
@@ -62,7 +73,7 @@ def _ignore(file: AuditedFile, line: int, column: int, found: re.Match[str]) -> 
         codes=codes,
         reason=reason,
         whole_file=whole,
-        lines=frozenset() if whole else _meant(file, line, bare=bare),
+        lines=frozenset() if whole else _meant(file, line, below[line] if bare else line),
         problem=_problem(codes, reason, late=whole and line > FIRST_LINES),
     )
 
@@ -94,23 +105,14 @@ def _comments(file: AuditedFile) -> Iterator[tuple[int, int, str]]:
             yield number, found.start(), found[0]
 
 
-def _meant(file: AuditedFile, line: int, *, bare: bool) -> frozenset[int]:
-    """Returns the lines of the statement beside the comment, or below one that stands alone."""
-    target = _next_code(file, line) if bare else line
+def _meant(file: AuditedFile, line: int, target: int) -> frozenset[int]:
+    """Returns the lines of the statement at `target`: beside the comment, or below one that stands alone."""
     if file.kind is FileKind.PYTHON:
         return frozenset({line, target, *_statement(file, target)})
     last = target
     while file.line(last).rstrip().endswith("\\"):
         last += 1
     return frozenset({line, *range(target, last + 1)})
-
-
-def _next_code(file: AuditedFile, line: int) -> int:
-    for number in range(line + 1, len(file.lines) + 1):
-        text = file.line(number).strip()
-        if text and not text.startswith("#"):
-            return number
-    return line
 
 
 def _statement(file: AuditedFile, line: int) -> range:

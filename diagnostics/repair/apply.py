@@ -80,8 +80,8 @@ def _append(path: Path, patch: Patch, expected: Identity | None) -> Applied:
         status = _unchanged(fd, path, expected)
         if status.st_nlink > 1:
             raise _AppendRefusedError  # the file's other names would change, too
-        _append_open(fd, path, patch.tail, status)
-    return Applied(way="append", written=len(patch.tail))
+        notes = _append_open(fd, path, patch.tail, status)
+    return Applied(way="append", written=len(patch.tail), notes=notes)
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def _unchanged(fd: int, path: Path, expected: Identity | None) -> os.stat_result
     return status
 
 
-def _append_open(fd: int, path: Path, tail: bytes, status: os.stat_result) -> None:
+def _append_open(fd: int, path: Path, tail: bytes, status: os.stat_result) -> tuple[str, ...]:
     old = content(str(path))
     size = status.st_size
     try:
@@ -121,8 +121,9 @@ def _append_open(fd: int, path: Path, tail: bytes, status: os.stat_result) -> No
         os.fsync(fd)
         _write_at(fd, tail[-END_RECORD_BYTES:], size + len(tail) - END_RECORD_BYTES)
         _verify(old, path)
-        os.utime(fd, ns=(status.st_atime_ns, status.st_mtime_ns))
+        notes = _keep_times(fd, status)
         os.fsync(fd)
+        return notes
     except BaseException:
         _take_back(fd, status)
         raise
@@ -136,7 +137,15 @@ def _write_at(fd: int, data: bytes, offset: int) -> None:
 
 def _take_back(fd: int, status: os.stat_result) -> None:
     os.ftruncate(fd, status.st_size)
-    os.utime(fd, ns=(status.st_atime_ns, status.st_mtime_ns))
+    _keep_times(fd, status)
+
+
+def _keep_times(fd: int, status: os.stat_result) -> tuple[str, ...]:
+    try:
+        os.utime(fd, ns=(status.st_atime_ns, status.st_mtime_ns))
+    except PermissionError:  # who may write into a file of somebody else may not set its times
+        return ("the time of its last change is that of the repair: it belongs to somebody else",)
+    return ()
 
 
 def _verify(old: tuple[FileScan, CacheFormat], new: Path) -> None:

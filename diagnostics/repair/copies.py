@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -56,9 +56,19 @@ def rename_to_free_name(source: Path, target: Path) -> None:
             raise
         # No hard links on this file system: the name is taken by an empty file first.
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-        source.replace(target)
+        _or_without(target, lambda: source.replace(target))
     else:
-        source.unlink()
+        _or_without(target, source.unlink)
+
+
+def _or_without(target: Path, last_step: Callable[[], object]) -> None:
+    """Does the last step of a move; where it fails, the file stays where it was and has no second name."""
+    try:
+        last_step()
+    except OSError:
+        with suppress(OSError):  # the error that led here says more
+            target.unlink()
+        raise
 
 
 def same_bytes(one: Path, other: Path) -> bool:

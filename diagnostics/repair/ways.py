@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shlex
+import stat
 from dataclasses import replace
 
 from diagnostics.caches.patch import Patch
@@ -62,6 +63,11 @@ def folder_refusal(path: str) -> tuple[str, str] | None:
         return "it is marked so that nobody may change, move or replace it (chattr)", shlex.join(["lsattr", path])
     if not _may_write(folder):
         return f"the folder {folder} cannot be written by this user", shlex.join(["ls", "-ld", folder])
+    above = os.stat(folder)  # noqa: PTH116 - strings throughout
+    owner = os.lstat(path).st_uid
+    if above.st_mode & stat.S_ISVTX and os.geteuid() not in (0, above.st_uid, owner):
+        why = f"it belongs to {_name(owner)}, and in {folder} only the owner of a file may move it (sticky bit)"
+        return why, shlex.join(["sudo", "-u", _name(owner), "ups-doctor", "fix-cache", path])
     return None
 
 

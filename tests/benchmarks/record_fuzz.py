@@ -187,9 +187,10 @@ def fuzz(seeds: Seeds, options: argparse.Namespace, tally: Tally) -> None:
     ends = time.monotonic() + options.minutes * 60
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="record-fuzz-") as above:
         folder = Path(above) / "record"
-        for record in seeds.values():  # whole ones pass, and bring every signature and section in before the first fork
+        for name, record in seeds.items():  # whole ones bring every signature and section in before the first fork
             lay(record, folder)
-            assert not judge(folder)["what"]
+            if told := judge(folder)["what"]:
+                raise SystemExit(f"{name}, unchanged: {told}")
             _remove(folder)
         gc.freeze()
         for number in range(options.first, options.first + options.inputs):

@@ -186,3 +186,54 @@ def test_a_file_that_somebody_appends_to_is_left_whenever_it_grew(torch_files: P
     assert [one.text.partition(" (")[0] for one in while_open.left] == [f"open for writing by pid {writer.pid}"]
     assert [one.text for one in after.left] == ["it was changed since the plan was made; run again"]
     assert path.read_bytes() == (torch_files / "cuda.pt").read_bytes() + b"more"
+
+
+AS_NOBODY = """
+import encodings.unicode_escape, os, sys
+from pathlib import Path
+from diagnostics.caches.one_file import formats; formats()
+from diagnostics.fix_cache import Options, carry_out, prepare
+from diagnostics.repair.copies import rename_to_free_name
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+folder = Path(sys.argv[1])
+result = carry_out(prepare([folder], Options()), Options())
+told = [f"{Path(one.plan.path).name} {one.status} {one.text}" for one in result.outcomes]
+print(*sorted(told), sep="\\n")
+try:
+    rename_to_free_name(folder / "cut.pt", Path(sys.argv[2], "moved.pt"))
+except PermissionError:
+    print("not moved", os.listdir(sys.argv[2]))
+"""
+
+
+def test_in_a_sticky_folder_files_of_others_are_left_and_own_ones_repaired(torch_files: Path, tmp_path: Path) -> None:
+    if os.geteuid():
+        pytest.skip("needs root, to become another user")
+    folder = tmp_path / "sticky"
+    folder.mkdir()
+    for above in folder.parents[:3]:
+        above.chmod(0o755)
+    shutil.copy(torch_files / "cuda.pt", folder / "own.pt")
+    os.chown(folder / "own.pt", 65534, 65534)
+    shutil.copy(torch_files / "cuda.pt", folder / "writable.pt")
+    shutil.copy(torch_files / "legacy_cuda.pt", folder / "copied.pt")
+    (folder / "cut.pt").write_bytes((torch_files / "cuda.pt").read_bytes()[:900])
+    for path in folder.iterdir():
+        path.chmod(0o666)
+    folder.chmod(0o1777)
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    os.chown(aside, 65534, 65534)
+    done = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, folder, aside], capture_output=True, text=True, timeout=60, check=False
+    )
+    why = f"it belongs to root, and in {folder} only the owner of a file may move it (sticky bit)"
+    assert done.stdout.splitlines() == [
+        f"copied.pt left {why}",
+        f"cut.pt left {why}: no end record in the last 900 bytes: the file was cut off",
+        "own.pt done ",
+        "writable.pt done the time of its last change is that of the repair: it belongs to somebody else",
+        "not moved []",
+    ], done.stderr
+    assert [bad(folder / f"{name}.pt") for name in ("own", "writable", "copied", "cut")] == [False, False, True, True]
+    assert sorted(path.name for path in folder.iterdir()) == ["copied.pt", "cut.pt", "own.pt", "writable.pt"]
