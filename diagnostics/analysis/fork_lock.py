@@ -24,7 +24,7 @@ _FUTEX = ("202", "98")  # of x86-64 and arm64
 _PRIVATE = 0x80  # FUTEX_PRIVATE_FLAG: locks between processes do not have it
 _COMMANDS = 0x7F
 _WAITS = (0, 9)  # FUTEX_WAIT, FUTEX_WAIT_BITSET
-_TAKES = re.compile(r"\bwith\s+([\w.\[\]'\"]+)\s*(?:,|:|as\b)|([\w.\[\]'\"]+)\.acquire\(")
+_TAKES = re.compile(r"\bwith\s+([\w.\[\]'\"]+)\s*(?:,|:|as\b)|(?<![\w.\[\]'\"])([\w.\[\]'\"]+)\.acquire\(")
 _WAITS_IN_PYTHON = re.compile(r"/(?:threading|queue|_weakrefset)\.py$|/concurrent/futures/")
 _CALLS_PYTHON = re.compile(r"\.(?:get|put|wait|join|result|recv|exception)\(")  # C of Python's own: no frame of it
 _LOGGING = re.compile(r"/logging/__init__\.py$")
@@ -68,7 +68,7 @@ def cannot_wake(case: Case, story: ProcessStory) -> bool:
 def thread_made(case: Case, one: LeftLock) -> tuple[str, ...]:
     """Returns the lines that make the parent's thread, by the function it runs, in the files where it runs."""
     names = "|".join(dict.fromkeys(re.escape(frame.function.rpartition(".")[2]) for frame in one.holder))
-    made = re.compile(rf"\b(?:Thread|Timer|submit)\(.*\b(?:{names})\b")
+    made = re.compile(rf"\b(?:Thread|Timer|submit)\(.{{0,300}}\b(?:{names})\b")
     files = dict.fromkeys(frame.file for frame in (*one.holder, *one.stands)) if names else ()
     return lines_in(case, files, made)
 

@@ -11,7 +11,7 @@ from diagnostics.findings import Evidence
 
 SHM = "/dev/shm"  # noqa: S108 - the name of a mount, nothing is written there
 FULL_BYTES = 32 << 20  # what a checkpoint or a batch would not fit into
-QUOTED = re.compile(r"['\"<](/?[^'\"<>\n]*[/.][^'\"<>\n]*)['\">]")
+QUOTED = re.compile(r"['\"<](/?[^'\"<>\n/.]*[/.][^'\"<>\n]*)['\">]")
 
 
 def disk_of(case: Case, file: str) -> DiskState | None:

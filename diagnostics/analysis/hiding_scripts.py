@@ -11,7 +11,7 @@ from diagnostics.analysis.launch_scripts import LAUNCHERS, ScriptLine, script_li
 
 _SWALLOWED = re.compile(r"\|\|\s*(?:true|:|echo|exit\s+0|printf|/bin/true)|\|\s*(?!\|)|;\s*(?:true|exit\s+0)|&\s*$")
 _WAIT = re.compile(r"^\s*wait\s*(?:;|$)")
-_EXIT_0 = re.compile(r"(?:^|;|\|\||\{|['\"])\s*(?:exit\s+0|true|:)\s*(?:;?\s*\}|['\"]\s+(?:0|EXIT|ERR)\b.*)?\s*$")
+_EXIT_0 = re.compile(r"(?:^|;|\|\||\{|['\"])\s*+(?:exit\s+0|true|:)\s*+(?:;?\s*+\}|['\"]\s+(?:0|EXIT|ERR)\b.*)?\s*+$")
 
 
 def hiding_script_lines(case: Case, story: ProcessStory) -> tuple[str, ...]:

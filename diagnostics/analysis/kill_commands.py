@@ -13,9 +13,9 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.launch_scripts import lines_with
 from diagnostics.analysis.user_code import user_frames
 
-_KILL = re.compile(r"(?:^|[\s;&|({\"'`])(?:\S*/)?(?:kill|pkill|killall)\s+(?!-[lL0]\b)(?P<rest>[^;&|\n]+)")
+_KILL = re.compile(r"(?:^|[\s;&|({\"'`])(?:[^\s;&|({\"'`]*/)?(?:kill|pkill|killall)\s+(?!-[lL0]\b)(?P<rest>[^;&|\n]+)")
 _SIGNAL = re.compile(r"(?:^|\s)-(?:s\s*|n\s*|-signal[= ])?(?:SIG)?([A-Z][A-Z0-9]+|\d+)(?=\s|$)")
-_TIMEOUT = re.compile(r"(?:^|[\s;&|(=])(?:\S*/)?g?timeout\s")
+_TIMEOUT = re.compile(r"(?:^|[\s;&|(=])(?:[^\s;&|(=]*/)?g?timeout\s")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhd]?)")
 _UNIT_S = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 RAN_OUT = 124

@@ -15,7 +15,7 @@ from diagnostics.analysis.case import Case
 from diagnostics.analysis.user_code import shown_path, user_frames
 
 SCRIPT = re.compile(r"\.(?:sh|bash|zsh|slurm|sbatch|ya?ml|json|toml|env|mk|cfg|ini)$|(?:^|/)(?:Makefile|\.env)$")
-NAMED = re.compile(r"[\w./${}\-]+\.(?:sh|bash|slurm|sbatch|ya?ml|env|py)\b")
+NAMED = re.compile(r"(?<![\w./${}\-])[\w./${}\-]+\.(?:sh|bash|slurm|sbatch|ya?ml|env|py)\b")
 MAKE = ("make", "gmake")
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order in which make looks for them
 MAX_FILES = 40
@@ -45,9 +45,10 @@ def setting(case: Case, names: Sequence[str], value: str = "", *, also: str = ""
     """Returns the lines that set one of `names` (MASTER_PORT also finds --master_port and master_port:) to `value`.
 
     The lines with the value itself come first; a name that gets it from a shell variable or expression comes after.
-    `also` is a pattern that counts as a name.
+    `also` is a text that counts as a name.
     """
-    named = re.compile("|".join([*(_spelled(name) for name in names), *([also] if also else [])]), re.IGNORECASE)
+    spelled = [*(_spelled(name) for name in names), *([re.escape(also)] if also else [])]
+    named = re.compile("|".join(spelled), re.IGNORECASE)
     valued = re.compile(rf"(?<![\w.]){re.escape(value)}(?![\w])") if value else None
     both, only_named = [], []
     for line in script_lines(case):

@@ -22,7 +22,7 @@ _LEAVING = (
 # What a program calls to end something that ran beside its training.
 CLOSES = re.compile(
     r"(?:^|[._])(?:finish|close|join|flush|shutdown|terminate|stop|wait|teardown|cleanup|clean_up|end_training|sync"
-    r"|result|finalize|__exit__|__del__|aclose|drain|disconnect|quit|end|done|upload|publish)\w*$"
+    r"|result|finalize|__exit__|__del__|aclose|drain|disconnect|quit|end|done|upload|publish)\w{0,60}$"
 )
 
 

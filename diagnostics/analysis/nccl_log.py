@@ -11,7 +11,7 @@ WARN = re.compile(
     r"^(?:\[[^\]\n]*\]\s+)?(?P<where>\S+:\d+:\d+)\s+\[(?P<device>-?\d+)\]\s+(?:\S+:\d+\s+)?NCCL WARN (?P<text>.*)$",
     re.MULTILINE,
 )
-TRANSPORT = re.compile(r"NCCL INFO Channel \S+(?: \S+)? ?: .* via (?P<how>\S+)")
+TRANSPORT = re.compile(r"NCCL INFO Channel \S+(?: \S+)? ?: .{0,200} via (?P<how>\S+)")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from diagnostics.analysis.agent_facts import AgentFile, Event
 from diagnostics.analysis.job_facts import JobFacts, SeenProcess
 
 _PYTHON = re.compile(r"^python(?:\d[\d.]*)?[a-z]*$|^pypy")
-_WORD = re.compile(r"(\w+)=(\S*)")
+_WORD = re.compile(r"(?<!\w)(\w+)=(\S*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,7 +46,7 @@ KNOWN = (
         ("ss -ltnp",),
     ),
     Known(
-        re.compile(r"client socket has timed out after \S+ while trying to connect to \((?P<what>[^)]*)\)"),
+        re.compile(r"client socket has timed out after \S{1,40} while trying to connect to \((?P<what>[^()]*)\)"),
         "master-unreachable",
         "no answer from the store at {what}",
         "set MASTER_ADDR to an address of the machine that runs rank 0, and let its port through the firewall",

@@ -268,4 +268,4 @@ def _is_agents(case: Case, stack: Sequence[Frame]) -> bool:
 
 def _calls_close(case: Case, frame: Frame) -> bool:
     """Whether the line calls something that closes: `run.finish()` that was entered by no Python of its own."""
-    return any(CLOSES.search(name) for name in re.findall(r"([\w.]+)\(", text_at(case, frame)))
+    return any(CLOSES.search(name) for name in re.findall(r"(?<![\w.])([\w.]+)\(", text_at(case, frame)))

@@ -15,7 +15,7 @@ WEIGHTS = {RANK: 100, EXCEPTION: 80, LOSS: 65, DATA: 60, FILES: 45, TIME: 42, RA
 
 _RANK_NAMES = re.compile(
     r"^(?:\w+_)?rank$|^(?:local_)?process_index$|^proc_?id$|^rank_?id$"
-    r"|^is_(?:\w+_)?(?:main|master|chief|primary|leader|root|rank_?zero|rank_?0|global_zero|world_process_zero|coordinator)\w*$"
+    r"|^is_(?:\w{1,60}_)?(?:main|master|chief|primary|leader|root|rank_?zero|rank_?0|global_zero|world_process_zero|coordinator)\w*$"
     r"|^(?:main|master)_process$",
     re.IGNORECASE,
 )

@@ -38,9 +38,9 @@ OTHER_INITS = frozenset(
     ]
 )
 _STARTS = re.compile(
-    r"(?:init|set_?up|launch|start|boot|prepare|enable|configure)\w*"
+    r"(?:init|set_?up|launch|start|boot|prepare|enable|configure)\w{0,60}"
     r"(?:dist|ddp|process_?group|parallel|multi_?gpu|slurm|world|environment|runtime|device|backend)"
-    r"|(?:dist|ddp|distributed|parallel)\w*_?(?:init|set_?up|launch|start)",
+    r"|(?:dist|ddp|distributed|parallel)\w{0,60}_?(?:init|set_?up|launch|start)",
     re.IGNORECASE,
 )
 CORE_WORDS = frozenset(
@@ -107,7 +107,7 @@ _SIDE = (
         ]
     )
 )
-_SAMPLER = re.compile(r"Dist\w*Sampler$")
+_SAMPLER = re.compile(r"Dist\w{0,60}Sampler$")
 _HOMES = ("torch.", "accelerate.", "lightning.", "deepspeed.", "horovod.", "transformers.")
 
 

@@ -22,7 +22,9 @@ NO_MEMORY = re.compile(
 )
 _PHASES_OF = {"loss": "loss", "gradient": "backward", "parameter": "optimizer"}
 # What C++ says before it aborts; glibc's words about a broken heap differ from run to run and are left out.
-_ABORTED = re.compile(r"^\s*what\(\):\s*(.+)$|^.*: (Assertion `.+' failed)\.?$|^(std::bad_alloc)$", re.MULTILINE)
+_ABORTED = re.compile(
+    r"^[^\S\n]*what\(\):[^\S\n]*(.+)$|^[^\n`]*: (Assertion `.+' failed)\.?$|^(std::bad_alloc)$", re.MULTILINE
+)
 
 
 def failure_of(runs: Sequence[RankRun], *, cwd: str) -> Failure | None:

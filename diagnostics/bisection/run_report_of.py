@@ -28,7 +28,7 @@ CLASSES: Mapping[Kind, tuple[JobOutcome, str]] = {
     Kind.MEMORY: (JobOutcome.CRASH, "host-oom"),
 }
 OURS = str(Path(__file__).parent.parent / "children")
-OUR_LINE = re.compile(re.escape(OURS) + r"\S*?:\d+")
+OUR_LINE = re.compile(re.escape(OURS) + r"\S{0,300}?:\d+")
 EXIT_REASONS = {0: "it does not fail", 1: "it fails, and where was found", 3: "where it fails is undecided"}
 
 

@@ -46,7 +46,7 @@ FORMAT = "pickle"
 ENDINGS = ()  # .pkl files may be compressed, or of protocol 0: their name promises nothing
 NAMED = (".pkl", ".pickle", ".pt", ".pth", ".ckpt")  # what they hold is a pickle, or they are damaged
 MAX_PICKLE_BYTES = 64 << 20
-OLD_GLOBAL = re.compile(rb"[ci]([A-Za-z_][\w.]*)\n([A-Za-z_][\w.]*)\n", re.ASCII)
+OLD_GLOBAL = re.compile(rb"[ci]([A-Za-z_][\w.]{0,200})\n([A-Za-z_][\w.]{0,200})\n", re.ASCII)
 MAX_PICKLES = 1000  # one after the other in a file
 LOADER = Global("torch.storage._load_from_bytes")
 

@@ -39,6 +39,7 @@ CODE = "A304"
 NAME = "inplace-activation-shared"
 SEVERITY = Severity.WARNING
 WORDS = ("inplace", "Module")
+_DROPS = re.compile(r"Dropout\w{0,20}\((?:p=)?0?\.\d*[1-9]")
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
@@ -47,7 +48,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         if is_set_up(function):
             continue
         for event in inplace_events(function, project):
-            perhaps_off = "Dropout" in event.layer and not re.search(r"Dropout\w*\((?:p=)?0?\.\d*[1-9]", event.layer)
+            perhaps_off = "Dropout" in event.layer and not _DROPS.search(event.layer)
             ours = ".forward" in event.layer or not runs_in_training(function) or perhaps_off
             sure = Confidence.LIKELY if ours else Confidence.CONFIRMED
             if event.kind is EventKind.READ_AFTER:

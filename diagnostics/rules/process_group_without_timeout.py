@@ -78,7 +78,7 @@ def _edits(file: AuditedFile, project: Project, call: ast.Call, function: Functi
     else:
         at = (last.end_lineno or call.lineno, last.end_col_offset or 0)
         text = f", timeout={name}(minutes=10)"
-    if not re.fullmatch(r"\s*(?:,\s*)?(?:#[^\n]*\s*)?\)", _between(file, at, call)):
+    if not re.fullmatch(r"\s*+(?:,\s*+)?+(?:#[^\n]*+\s*+)?+\)", _between(file, at, call)):
         return ()
     return (Edit(start=at, end=at, text=text), *more)
 

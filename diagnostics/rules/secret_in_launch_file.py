@@ -45,7 +45,7 @@ NAME = "secret-in-launch-file"
 SEVERITY = Severity.ERROR
 READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.PYTHON})
 CHECKLIST = "no keys or passwords in the source"
-_EXPORT = re.compile(r"(?:^|\n|;)\s*export\s+([A-Za-z_]\w*)=['\"]?$")
+_EXPORT = re.compile(r"(?:^|\n|;)[^\S\n]*export\s+([A-Za-z_]\w*)=['\"]?$")
 _ANY = "0f3a9c81d2e47b65a9"  # stands for the value, which is not known here
 _WRITES = ("write_text", "write", "writelines", "onstart")
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
@@ -107,7 +107,7 @@ def _in_dockerfile(file: AuditedFile) -> Iterator[Hit]:
         if one.name not in ("ENV", "ARG", "LABEL"):
             continue
         for offset, row in enumerate(one.text.split("\n")):
-            pairs = re.findall(r"([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|\S+)", row)
+            pairs = re.findall(r"(?<!\w)([A-Za-z_]\w*)=(\"[^\"]*\"|'[^']*'|\S+)", row)
             if not pairs and one.name == "ENV" and len(row.split()) == 2:
                 pairs = [tuple(row.split())]
             for name, value in pairs:

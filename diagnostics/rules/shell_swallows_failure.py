@@ -151,7 +151,7 @@ def _before_success(file: AuditedFile, ran: Ran, found: Training) -> Iterator[Hi
 def _trapped(file: AuditedFile, script: Script, ran: Ran, found: Training) -> Iterator[Hit]:
     for one in script.commands:
         ends = {"EXIT", "0", "ERR"} & set(one.words[2:])
-        if one.words[:1] == ("trap",) and ends and re.search(r"(?:^|[;&{\s])exit\s+0\s*;?\s*\}?$", one.words[1]):
+        if one.words[:1] == ("trap",) and ends and re.search(r"(?:^|[;&{\s])exit\s+0\s*+;?\s*+\}?$", one.words[1]):
             line, column = place(file, one)
             yield Hit(
                 file=file,

@@ -33,7 +33,7 @@ REFUSED = re.compile(
     r"|Read-only file system|errno = (?:13|30)\b"
 )
 SHELL = re.compile(
-    r"(?:^|(?P<script>[^\s:][^:]*): (?:line )?(?P<line>\d+): |^[\w./-]+: )(?P<what>[^\s:]+): "
+    r"(?:^|(?:^|:)\s*(?P<script>[^\s:][^:]*): (?:line )?(?P<line>\d+): |^[\w./-]+: )(?P<what>[^\s:]+): "
     r"(?:Permission denied|cannot execute|Operation not permitted|Is a directory)"
     r"|failed to run command [‘'\"](?P<run>[^’'\"]+)[’'\"]: Permission denied"
 )

@@ -29,12 +29,12 @@ CLASS = "stale-cache"
 EXAMINES = Examines.FAILED
 
 SAID = re.compile(
-    r"(?=[^\n]*\b(?:cach\w*|manifest|precomputed|preprocessed|latents?)\b)[^\n]*\b(?:stale|outdated|out of date"
+    r"^(?=[^\n]*\b(?:cach\w*|manifest|precomputed|preprocessed|latents?)\b)[^\n]*\b(?:stale|outdated|out of date"
     r"|mismatch\w*"
     r"|does(?:n't| not) (?:match|fit)|do not match|differs?|rebuild|regenerate|re-?create|was (?:built|made"
     r"|written|created)"
     r"|fingerprint|checksum|expected)\b[^\n]*",
-    re.IGNORECASE,
+    re.IGNORECASE | re.MULTILINE,
 )
 SHAPES = re.compile(
     r"mat1 and mat2 shapes cannot be multiplied|size of tensor a \(\d+\) must match|expected input\S* to have \d+ "

@@ -28,14 +28,14 @@ CLASS = "corrupt-checkpoint"
 EXAMINES = Examines.FAILED
 
 MISFIT = re.compile(
-    r"(?P<model>Error\(s\) in loading state_dict for (?P<kind>\w+))"
+    r"(?P<model>Error\(s\) in loading state_dict for (?P<kind>\w{1,200}))"
     r"|(?P<optimizer>loaded state dict (?:contains a parameter group that doesn't match|has a different number of "
     r"parameter)"
     r"[^\n]*)"
     r"|(?P<other>invalid load key, '[^\\']'|Unsupported operand \d+|Invalid magic number; corrupt file"
     r"|unpickling stack underflow"
-    r"|(?:checkpoint|state[_ ]dict|weights?)\b[^\n]*\b(?:corrupt\w*|non-?finite|contains? (?:NaN|inf)|has NaN)"
-    r"|(?:corrupt\w*|NaN|non-?finite)\b[^\n]*\b(?:in|from) (?:the )?checkpoint)",
+    r"|(?:checkpoint|state[_ ]dict|weights?)\b[^\n]{0,300}\b(?:corrupt\w*|non-?finite|contains? (?:NaN|inf)|has NaN)"
+    r"|(?:corrupt\w*|NaN|non-?finite)\b[^\n]{0,300}\b(?:in|from) (?:the )?checkpoint)",
     re.IGNORECASE,
 )
 # torch adds "your checkpoint file is corrupted" to what it says of a file that ends too early: that one is cut short.

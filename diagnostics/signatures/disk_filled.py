@@ -32,7 +32,8 @@ FULL = re.compile(
     r"(?P<sure>No space left on device|\[Errno 28\]|errno = 28|ENOSPC|Disk quota exceeded|\[Errno 122\]|EDQUOT"
     r"|File too large|\[Errno 27\])"
     r"|(?P<hidden>unexpected pos \d+ vs \d+|PytorchStreamWriter failed writing file|iostream error"
-    r"|\d+ requested and \d+ written|file write failed|Unable to (?:write|flush|extend)[^\n]*(?:file|data))",
+    r"|\b\d{1,20} requested and \d+ written|file write failed"
+    r"|Unable to (?:write|flush|extend)[^\n]{0,200}(?:file|data))",
 )
 SHARED = re.compile(r"shm/(?:torch_|psm_|sem\.)|</torch_|shared memory", re.IGNORECASE)
 

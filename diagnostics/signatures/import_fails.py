@@ -44,7 +44,8 @@ _LOADER = re.compile(
 _NO_ATTRIBUTE = re.compile(r"^module '([\w.]+)' has no attribute '(\w+)'|^`(\w+)\.(\w+)` was removed in the ")
 _MISSING = re.compile(r"No module named '?([\w.]+)'?")
 _NAME = re.compile(
-    r"cannot import name '([\w.]+)' from (?:partially initialized module )?'([\w.]+)'(?:.*\(([^()]+\.py)\))?"
+    r"cannot import name '([\w.]+)' from (?:partially initialized module )?"
+    r"'([\w.]+)'(?:.{0,400}\(([^()]{1,1000}\.py)\))?"
 )
 _BARE = re.compile(
     r"^\S*python[\d.]*: (?:Error while finding module specification for .*|No module named (\S+).*)$", re.M

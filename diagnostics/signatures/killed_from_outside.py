@@ -42,7 +42,7 @@ KILLS = {
     signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU, signal.SIGXFSZ,
     signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGPIPE, signal.SIGVTALRM, signal.SIGPROF,
 }  # fmt: skip
-_SLURM = re.compile(r"slurmstepd: error: .*CANCELLED AT .*?(DUE TO [A-Z ]+)?\s*\*\*\*")
+_SLURM = re.compile(r"slurmstepd: error: .{0,300}CANCELLED AT .{0,100}?(DUE TO [A-Z ]{1,40})?\s{0,4}\*\*\*")
 _LAUNCHER_GOT = re.compile(r"got signal: (\d+)")
 SLACK_S = 1.0
 _MEANING = {

@@ -31,7 +31,7 @@ CLASS = "launcher-missing"
 EXAMINES = Examines.FAILED
 
 COMMAND = re.compile(
-    r"(?:^|(?P<script>[^\s:][^:]*): (?:line )?(?P<line>\d+): (?:exec: )?|^[\w./-]+: )"
+    r"(?:^|(?:^|:)\s*(?P<script>[^\s:][^:]*): (?:line )?(?P<line>\d+): (?:exec: )?|^[\w./-]+: )"
     r"(?P<what>[\w./+-]+): (?:command not found|not found|No such file or directory"
     r"|(?:\S+: )?bad interpreter: No such file or directory|cannot execute: required file not found)$"
     r"|(?:env|nohup|timeout|exec|nice|stdbuf|time|setsid|sudo|xargs)\b.{0,60}?"

@@ -46,7 +46,7 @@ EXAMINES = Examines.FAILED
 _TEXT = re.compile(
     r"Can't (?:pickle|get) local object '?([\w.<>]+)'?|Can't pickle <?(?:local object |function |class )?([^:>]{1,200})"
     r"|[Cc]annot pickle '?([\w. ]+?)'? object|Can't get attribute '([\w.]+)' on <module '?([\w.]+)"
-    r"|(\w+ objects) should only be shared between processes through inheritance"
+    r"|(\b\w{1,80} objects) should only be shared between processes through inheritance"
     r"|it's not the same object as ([\w.]+)|cannot be pickled|can't pickle ([\w. ]+) objects"
 )
 _THROUGH = ("/multiprocessing/", "/pickle.py", "/copyreg.py", "/torch/utils/data/dataloader.py", "/concurrent/futures/")

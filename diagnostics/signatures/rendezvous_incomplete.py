@@ -35,11 +35,11 @@ NAME = "rendezvous-incomplete"
 CLASS = "rendezvous-timeout"
 EXAMINES = Examines.FAILED
 
-JOINED = re.compile(r"(?P<joined>\d+)/(?P<world>\d+) clients joined")
+JOINED = re.compile(r"\b(?P<joined>\d{1,9})/(?P<world>\d{1,9}) clients joined")
 INCOMPLETE = re.compile(
-    r"\d+/\d+ clients joined|RendezvousTimeoutError"
+    r"\b\d{1,9}/\d{1,9} clients joined|RendezvousTimeoutError"
     r"|(?:wait timeout after|Timed out after|Timeout waiting for|socket timeout).{0,80}?(?:keys?:|store|clients|key)"
-    r"|: Wait timeout$|DistStoreError|connectFullMesh failed.*(?:timed? ?out|Timed out)",
+    r"|: Wait timeout$|DistStoreError|connectFullMesh failed.{0,300}(?:timed? ?out|Timed out)",
     re.IGNORECASE,
 )
 SIZES = ("WORLD_SIZE", "world_size", "nnodes", "num_machines", "nproc_per_node", "num_processes", "ntasks", "nprocs")

@@ -31,10 +31,10 @@ EXAMINES = Examines.FAILED
 SMALL_BYTES = 256 << 20
 
 EXHAUSTED = re.compile(
-    r"(?P<sure>unable to (?:open|resize|allocate|mmap|write to)[^\n]*(?:shared memory|/torch_|shm)[^\n]*"
+    r"(?P<sure>unable to (?:open|resize|allocate|mmap|write to)[^\n]{0,120}(?:shared memory|/torch_|shm)[^\n]{0,120}"
     r"(?:No space left|\(28\)|Cannot allocate memory|\(12\))"
-    r"|No space left on device[^\n]*(?:/dev/shm|/torch_|psm_)|could not resize shared memory segment"
-    r"|(?:/dev/shm|/torch_)[^\n]*No space left on device)"
+    r"|No space left on device[^\n]{0,120}(?:/dev/shm|/torch_|psm_)|could not resize shared memory segment"
+    r"|(?:/dev/shm|/torch_)[^\n]{0,120}No space left on device)"
     r"|(?P<likely>insufficient shared memory|killed by signal: Bus error|unable to open shared memory object"
     r"|Bus error)",
     re.IGNORECASE,

@@ -27,7 +27,7 @@ NAME = "versions-disagree"
 CLASS = "version-skew"
 EXAMINES = Examines.FAILED
 
-LOCAL_RANK = re.compile(r"error: (?:unrecognized|the following) arguments?.*--(?P<given>local[-_]rank)")
+LOCAL_RANK = re.compile(r"error: (?:unrecognized|the following) arguments?.{0,300}--(?P<given>local[-_]rank)")
 DISAGREE = re.compile(
     r"undefined symbol: \S+|version `(?:GLIBC|GLIBCXX|CXXABI)[^']*' not found"
     r"|(?:module )?compiled (?:using|against) (?:a module that was compiled using )?(?:NumPy 1|ABI version|API version)"
@@ -56,7 +56,7 @@ def _local_rank(case: Case) -> Match | None:
         return None
     given = found["given"]
     known = "local_rank" if given == "local-rank" else "local-rank"
-    declared = lines_with(case, re.compile(r"add_argument\(.*--local[-_]rank"), "python")
+    declared = lines_with(case, re.compile(r"add_argument\(.{0,200}--local[-_]rank"), "python")
     parses = lines_with(case, re.compile(r"\.parse_args\("), "python")
     stories = [one for one in failed_stories(case) if one.rank is not None]
     says = f"knows --{known}" if declared else "knows no such argument"

@@ -35,7 +35,7 @@ def open_for_reading(path: Path) -> Any:
 def unreadable(path: Path, error: OSError) -> DataError:
     """Returns the sentence for what the HDF5 library said about `path`."""
     text = str(error)
-    if truncated := re.search(r"truncated file: eof = (\d+).*?stored_eof = (\d+)", text):
+    if truncated := re.search(r"truncated file: eof = (\d+).{0,200}?stored_eof = (\d+)", text):
         have, want = truncated.groups()
         return DataError(
             f"{path} is truncated: it is {have} bytes long and says that it holds {want}",
