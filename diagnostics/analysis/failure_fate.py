@@ -86,7 +86,7 @@ def _received(case: Case, story: ProcessStory, below: ProcessStory, above: Proce
     if name in SHELLS:
         return _by_script(case, story, below, above)
     if name in MAKE:  # it ends with an error of its own, unless it was told to ignore that of the recipe
-        places = hiding_script_lines(case, below)
+        places = hiding_script_lines(case, story)
         return FailureFate(
             story=story, fate=Fate.DROPPED, who="make", how="make was told to ignore it", places=places,
             advice=_ADVICE["make"],
@@ -120,7 +120,7 @@ def _by_script(case: Case, story: ProcessStory, below: ProcessStory, shell: Proc
     flow = flows[0]
     if flow.fate is Fate.PASSED:  # and yet the shell said 0: it was not this command
         return unknown
-    places = tuple(f"{script.file}:{line}" for line in flow.lines) if script.file else hiding_script_lines(case, below)
+    places = tuple(f"{script.file}:{line}" for line in flow.lines) if script.file else hiding_script_lines(case, story)
     return FailureFate(
         story=story, fate=flow.fate, who="the script", how=flow.how, places=places, advice=_ADVICE["script"]
     )

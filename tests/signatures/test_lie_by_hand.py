@@ -287,3 +287,16 @@ def test_a_loop_on_a_condition_that_was_never_true_is_no_empty_loader(tmp_path: 
     ]
     found = nothing_trained.match(case(story(agent=agent(*events)), code=0, cwd=tmp_path, files={"train.py": text}))
     assert told(found) == (JobOutcome.SILENT_WRONG, "zero-progress", (0,), ("train.py:4", "train.py:1"))
+
+
+def test_make_that_was_told_to_ignore_a_failure_is_told_at_the_recipe_line(tmp_path: Path) -> None:
+    make = story(1, part=Part.SHELL, rank=None, argv=("make",), cwd=str(tmp_path), parent_pid=0)
+    recipe = story(
+        2, part=Part.SHELL, rank=None, code=1, argv=("/bin/sh", "-c", "python train.py 2> err"), parent_pid=1
+    )
+    failed = story(3, code=1, parent_pid=2, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
+    files = {"Makefile": "all:\n\t-@python train.py 2> err\n\t@echo done\n"}
+    job = case(make, recipe, failed, code=0, cwd=tmp_path, files=files, job={"command": ("make",)})
+    assert told(failure_hidden_by_parent.match(job)) == (
+        JobOutcome.CRASH, "masked-exit", (0,), ("train.py:4", "Makefile:2"),
+    )  # fmt: skip
