@@ -36,7 +36,27 @@ _ONLY_WITH = {
     " -a": ("redis", "http"), " -u": (":",), "-u": (":",), "--user": (":",), " -w": ("ldap",), "-p": (" -p", "'-p", '"-p'),
     "connection": ("connection_string", "connectionstring", "connection string"), "login": ("login ", "login("), "sudo": ("|", "<<<"), "stdin": ("|", "<<<"),
 }  # fmt: skip
-_NAMES = ("token", "secret", "pass", "pwd", "pw", "key", "cred", "connection", "pin", "auth", "jwt", "pat", "sas", "dsn", "otp", "login", "webhook", "mnemonic", "psw")
+_NAMES = (
+    "token",
+    "secret",
+    "pass",
+    "pwd",
+    "pw",
+    "key",
+    "cred",
+    "connection",
+    "pin",
+    "auth",
+    "jwt",
+    "pat",
+    "sas",
+    "dsn",
+    "otp",
+    "login",
+    "webhook",
+    "mnemonic",
+    "psw",
+)
 _FOLDERS = ("PWD", "OLDPWD")  # where the shell is: part of many a path on a command line
 _ABOUT = ("_FILE", "_PATH", "_DIR", "_HOME", "_SOCK", "_NAME", "_ID", "_ENDPOINT", "_TYPE", "_HELPER")
 

@@ -1,7 +1,7 @@
 """Values that begin on the line after their name: YAML's folded ones and lists, brackets, long literals, name and value.
 
-    password: >-                 - name: DB_PW             api_key = (            token = <three quotes>
-      VALUE                        value: VALUE                "VALUE"            VALUE
+password: >-                 - name: DB_PW             api_key = (            token = <three quotes>
+  VALUE                        value: VALUE                "VALUE"            VALUE
 """
 
 from __future__ import annotations
@@ -19,10 +19,14 @@ _OPENS = re.compile(
     r"""^(?P<indent>[ \t]{0,80})(?P<dash>-\s{1,4})?(?:export\s|set\s)?["']?(?P<name>[A-Za-z_][\w.-]{0,127})["']?\]?\s{0,4}(?:[:=]|:\s{0,2}[\w.\[\]]{1,40}\s{0,2}=)"""
     r"""\s{0,4}(?:!\S{1,40}\s{0,2})?(?P<how>[|>][+-]?\d?|[(\[{]|[rbfu]{0,2}(?:\"{3}|'{3})|\\)?\s{0,4}(?:#.{0,200})?$"""
 )
-_NAMES = re.compile(r"""^\s{0,80}(?:-\s{1,4})?["']?(?:name|key|Name|Key)["']?\s{0,2}:\s{0,4}["']?(?P<name>[A-Za-z_][\w.-]{0,127})["']?,?\s{0,4}$""")
-_VALUE = re.compile(r"""^(?P<keep>\s{0,80}["']?[vV]alue["']?\s{0,2}:\s{0,4})(?P<value>[^#\n]{1,4096}?)(?P<rest>,?\s*)$""")
+_NAMES = re.compile(
+    r"""^\s{0,80}(?:-\s{1,4})?["']?(?:name|key|Name|Key)["']?\s{0,2}:\s{0,4}["']?(?P<name>[A-Za-z_][\w.-]{0,127})["']?,?\s{0,4}$"""
+)
+_VALUE = re.compile(
+    r"""^(?P<keep>\s{0,80}["']?[vV]alue["']?\s{0,2}:\s{0,4})(?P<value>[^#\n]{1,4096}?)(?P<rest>,?\s*)$"""
+)
 _ITEM = re.compile(r"""^(?P<keep>\s{0,200}(?:-\s{1,4})?)(?P<value>\S[^\n]{0,8191}?)(?P<rest>,?\s*)$""")
-_HERE = re.compile(r"""<<-?\s?\\?["']?(?P<end>[A-Za-z_]\w{0,40})["']?""")
+_HERE = re.compile(r"""(?<!<)<<(?!<)-?\s?\\?["']?(?P<end>[A-Za-z_]\w{0,40})["']?""")
 _MAPPING = re.compile(r"""["']?[\w.-]{1,128}["']?\s{0,2}:(?:\s|$)""")
 
 
@@ -62,7 +66,11 @@ class Blocks:
         if here is not None and asks_for_a_secret(line):
             self._name, self._how, self._left = here["end"], "here", 6
             return
-        if len(line) > 400 or line.rstrip()[-1:] not in (":", "|", ">", "(", "[", "{", "=", '"', "'", "\\", "-", "+", ",") and not _NAMES.match(line):
+        if (
+            len(line) > 400
+            or line.rstrip()[-1:] not in (":", "|", ">", "(", "[", "{", "=", '"', "'", "\\", "-", "+", ",")
+            and not _NAMES.match(line)
+        ):
             return
         named = _NAMES.match(line)
         if named is not None and strength(named["name"]) != NONE:
@@ -94,7 +102,13 @@ class Blocks:
         indent = len(line) - len(line.lstrip())
         item = _ITEM.match(shown)
         listed = line.lstrip().startswith("- ")
-        if item is None or indent < self._indent or (indent == self._indent and not listed) or not line[:1].isspace() and not listed:
+        if (
+            item is None
+            or indent < self._indent
+            or (indent == self._indent and not listed)
+            or not line[:1].isspace()
+            and not listed
+        ):
             return None
         value = item["value"]
         if not self._how and _MAPPING.match(value):
@@ -113,7 +127,9 @@ class Blocks:
         literals, _ = group(f"({shown}", 0)
         for begin, end in reversed(literals):
             value = shown[begin - 1 : end - 1]
-            sure = strength(self._name) == SURE or (len(literals) == 1 and line.strip()[:1] in ("'", '"') and self._how == "(")
+            sure = strength(self._name) == SURE or (
+                len(literals) == 1 and line.strip()[:1] in ("'", '"') and self._how == "("
+            )
             if is_secret_value(self._name, value) if sure else is_generated(value) or like_password(value):
                 shown = f"{shown[: begin - 1]}{HIDDEN}{shown[end - 1 :]}"
         return shown

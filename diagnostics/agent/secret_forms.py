@@ -15,11 +15,28 @@ from .secret_literals import bare, group, joined, quoted, whole
 from .secret_names import KEYED, NONE, PIN, SURE, WEAK, pieces, strength
 from .secret_programs import without_programs
 from .secret_shapes import without_known, without_shapes
-from .secret_values import is_generated, is_mixed, is_name, is_nothing, is_path, is_said, is_secret_value, is_sentence, is_word, like_password
+from .secret_values import (
+    is_generated,
+    is_mixed,
+    is_name,
+    is_nothing,
+    is_path,
+    is_said,
+    is_secret_value,
+    is_sentence,
+    is_word,
+    like_password,
+)
 
-_WORD = re.compile(r"(?<![A-Za-z0-9_.-])-{0,2}[A-Za-z_][A-Za-z0-9_.-]{0,127}|(?<=[^\s-])--[A-Za-z][\w-]{0,127}")
+_WORD = re.compile(r"(?<![A-Za-z0-9_.-])-{0,2}[A-Za-z_][A-Za-z0-9_.-]*|(?<=[^\s-])--[A-Za-z][\w-]*")
+_LONGEST = 160  # characters of a name, of which the last ones count
+_GLUED_OPTION = re.compile(  # to what another rank has just written
+    r"(?<=[A-Za-z0-9=+/!])(?P<name>--[A-Za-z][\w-]{0,64})(?P<gap>[ \t]{1,4})(?P<value>[^\s'\"-][^\s'\"]{0,512})"
+)
 _TYPE = r":\s{0,2}[A-Za-z_][\w.]{0,40}(?:\[[\w., \[\]|]{0,60}\])?(?:\s?\|\s?\w{1,40}){0,3}\s{0,2}=(?!=)"
-_ASSIGN = re.compile(rf"\\{{0,3}}[\"']?\]?\s{{0,4}}(?:{_TYPE}|:=|=>|->|===?|!=|:[-+?]?=|:-|[=:])\s{{0,4}}(?:&\w{{1,40}}\s|![\w.!/-]{{0,40}}\s){{0,2}}")
+_ASSIGN = re.compile(
+    rf"\\{{0,3}}[\"']?\]?\s{{0,4}}(?:{_TYPE}|:=|=>|->|===?|!=|:[-+?]?=|:-|[=:])\s{{0,4}}(?:&\w{{1,40}}\s|![\w.!/-]{{0,40}}\s){{0,2}}"
+)
 _PAIR = re.compile(r"""(?P<quote>\\{0,3}["'])\s{0,4},\s{0,4}(?=[rbfuRBFU]{0,2}\\{0,3}["'])""")
 _GAP = re.compile(r"[ \t\x1f]{1,8}(?![-|&;<>)])")
 _TAG = re.compile(r">(?=[^<>\n]{1,512}</)")
@@ -30,7 +47,9 @@ _SAYS = re.compile(
 _CALLED = frozenset(("login", "auth", "authenticate", "credentials", "credential", "fernet", "signin"))
 _CALLED_ENDS = ("auth", "login", "credentials", "credential", "authenticator")
 _SAID = ("pass", "pw", "pwd", "login")  # a word right behind them
-_SETS = re.compile(r"(?:setattr|setdefault|setenv|putenv|getenv|get|set|put|default|setitem|header|field)\([^()]{0,80}$")
+_SETS = re.compile(
+    r"(?:setattr|setdefault|setenv|putenv|getenv|get|set|put|default|setitem|header|field)\([^()]{0,80}$"
+)
 _OPTION_ENDS = re.compile(r"[\s'\"\x1f]|--(?=[A-Za-z][\w-]{0,64})")
 _DEFAULT = re.compile(r"\\{0,3}[\"'],[^\n]{0,200}?\bdefault\s{0,2}=\s{0,2}(?=[rbfuRBFU]{0,2}\\{0,3}[\"'])")
 _METAVAR = re.compile(r"[A-Z_]{2,30}[\])]")
@@ -59,12 +78,19 @@ def without_secrets(line, *, quoted_only=False):
         # What a literal shows as \n is a line's end to the forms: a token may begin behind it.
         escapes = {space: escape for escape, space in _ESCAPES.items() if escape in line}
         line = _ESCAPED.sub(lambda match: _ESCAPES[match[0]], line)
+    if "--" in line:
+        line = _GLUED_OPTION.sub(_glued, line)  # first: the others would take it for the end of a value
     lower = line.lower()
     line = without_programs(without_shapes(line, lower), lower)
     if "value" in lower:
         line = _NAMED_VALUE.sub(_named_value, line)
     line = without_known(_Scan(line, quoted_only).shown())
     return _SPACES.sub(lambda match: escapes[match[0]], line) if escapes else line
+
+
+def _glued(match):
+    hide = not is_said(match["value"]) and is_secret_value(match["name"], match["value"])
+    return "".join((match["name"], match["gap"], HIDDEN)) if hide else match[0]
 
 
 def _named_value(match):
@@ -85,7 +111,7 @@ class _Scan:
         """Returns the line without what stands under names of secrets."""
         line, at, before, ended = self._line, 0, "", 0
         while (word := _WORD.search(line, at)) is not None:
-            name, at = word[0], word.end()
+            name, at = word[0][-_LONGEST:], word.end()
             near = before if line[ended : word.start()] in (" ", "-", "_") else ""
             says = strength(name, near)
             if says != NONE:
@@ -110,7 +136,7 @@ class _Scan:
 
     def _after(self, word, says, near):
         """Hides the value of one name; returns where to go on."""
-        line, name, end = self._line, word[0], word.end()
+        line, name, end = self._line, word[0][-_LONGEST:], word.end()
         assigned = _ASSIGN.match(line, end)
         if assigned is not None and line[assigned.end() - 1 : assigned.end() + 1] != "::":
             if says == KEYED and assigned[0].strip() in ("==", "!="):  # of a parser's tokens
@@ -167,7 +193,7 @@ class _Scan:
         holder = _USER_AND.match(line, at) if says == SURE and "cred" in name.lower() else None
         if holder is not None and not is_word(holder[1]):
             end = bare(line, holder.end())
-        while line[end : end + 1] in ("'", '"') and (more := quoted(line, end)) and more[2] < len(line):
+        while line[end : end + 1] in ("'", '"') and not self._in_literal(at) and (more := quoted(line, end)) and more[2] < len(line):
             end = more[2]  # a shell joins abc'def'
             end = max(end, bare(line, end))
         if says == SURE and len(line) < 400 and line[at - 1] == " " and _FIRST.match(line, 0, at - 1):
@@ -185,7 +211,7 @@ class _Scan:
 
     def _paired(self, word, says, near, at):
         """Hides the second of ("NAME", "VALUE"), ["--name", "VALUE"] and setattr(x, "name", "VALUE")."""
-        line, name = self._line, word[0]
+        line, name = self._line, word[0][-_LONGEST:]
         begin, end, after = quoted(line, at)
         value = line[begin:end]
         sets = name[0] == "-" or _SETS.search(line[max(0, word.start() - 120) : word.start() - 1].rstrip("\\"))
@@ -218,7 +244,7 @@ class _Scan:
 
     def _said(self, word, says, near):
         """Hides VALUE of "password is VALUE", "password for bob: VALUE", "API key VALUE", `password VALUE`."""
-        line, name = self._line, word[0]
+        line, name = self._line, word[0][-_LONGEST:]
         says_so = _SAYS.match(line, word.end())
         if says_so is None:
             return word.end()
@@ -247,7 +273,13 @@ class _Scan:
             return says >= KEYED or verb or name.lower() in _SAID
         if not password:
             return says == SURE and literal and is_mixed(value)
-        if verb or literal or self._is_alone(begin, at) or _NETRC.search(self._line, max(0, at - 300), at) or _SETTING.search(before):
+        if (
+            verb
+            or literal
+            or self._is_alone(begin, at)
+            or _NETRC.search(self._line, max(0, at - 300), at)
+            or _SETTING.search(before)
+        ):
             return not is_word(value) and " " not in value and is_secret_value(name, value, quoted=literal, before=near)
         return is_mixed(value)
 

@@ -46,7 +46,11 @@ def bare(line, at):
     cut = _CUT.search(text, 1)
     if cut is not None:
         text = text[: cut.start()]
-    while text and text[-1] in ")]}>,;" and not (text[-1] in _CLOSE and text.count(_OPEN[_CLOSE.index(text[-1])]) >= text.count(text[-1])):
+    while (
+        text
+        and text[-1] in ")]}>,;"
+        and not (text[-1] in _CLOSE and text.count(_OPEN[_CLOSE.index(text[-1])]) >= text.count(text[-1]))
+    ):
         text = text[:-1]
     return at + len(text)
 

@@ -105,10 +105,7 @@ def is_name(value):
     if len(value) > _LONGEST or any(not char.isalpha() and char not in "_.- :" for char in value):
         return False
     words = pieces(value)
-    return (
-        bool(words)
-        and all(word in _SURE or word in _WEAK or word in _HOLDING or word in _PINS for word in words)
-    )
+    return bool(words) and all(word in _SURE or word in _WEAK or word in _HOLDING or word in _PINS for word in words)
 
 
 def _strength(name, before):

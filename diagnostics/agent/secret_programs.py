@@ -103,7 +103,11 @@ def _any(match):
 
 def _guarded(match):
     plain = match["value"].strip("\"'")
-    return _hidden(match) if is_generated(plain) or like_password(plain) or (is_mixed(plain) and len(plain) > 7) else match[0]
+    return (
+        _hidden(match)
+        if is_generated(plain) or like_password(plain) or (is_mixed(plain) and len(plain) > 7)
+        else match[0]
+    )
 
 
 def _strict(match):

@@ -20,7 +20,9 @@ _REFERENCE = re.compile(
     r"(?:\$\{?[A-Za-z_]\w{0,80}\}?|\$\d|\$\(.*|`.*|%\(.*|%[A-Za-z_]+%|%[sdr]|\{[\w.\[\]!:'\"]{0,80}\}|\{\{.*|\$\{.*\}|\$\$.*"
     r"|<[^<>]{1,80}>|vault:.*|arn:.*|env[:.].*|file:.*|os\.environ.*|%\{.*)$"
 )
-_PATH = re.compile(r"(?:~|\.{1,2})?/[\w.@+-]{1,80}(?:/[\w.@+-]{0,80}){0,20}$|[\w./-]{1,120}\.(?:py|ya?ml|json|sh|txt|pem|pub|env|cfg|toml|ini)$")
+_PATH = re.compile(
+    r"(?:~|\.{1,2})?/[\w.@+-]{1,80}(?:/[\w.@+-]{0,80}){0,20}$|[\w./-]{1,120}\.(?:py|ya?ml|json|sh|txt|pem|pub|env|cfg|toml|ini)$"
+)
 _WORDY = re.compile(r"[A-Za-z]{1,40}\d{0,4}|\d{1,10}")
 _APART = re.compile(r"[_\-./+=:~ ]+")
 _GENERATED = re.compile(r"[A-Za-z0-9+/=_.~-]{16,512}$")
@@ -65,7 +67,12 @@ def is_secret_value(name, value, *, quoted=True, rest="", before="", sure=NONE):
 def is_nothing(plain):
     """Whether a text stands for no value or for one that is kept elsewhere."""
     lower = plain.lower()
-    return lower in _NOTHING or plain.startswith(HIDDEN) or bool(_REFERENCE.match(plain)) or (len(lower) > 2 and lower == lower[0] * len(lower))
+    return (
+        lower in _NOTHING
+        or plain.startswith(HIDDEN)
+        or bool(_REFERENCE.match(plain))
+        or (len(lower) > 2 and lower == lower[0] * len(lower))
+    )
 
 
 def is_path(plain):
@@ -76,7 +83,9 @@ def is_path(plain):
 def is_sentence(plain):
     """Whether a text speaks to people: a prompt, a help text, a message."""
     words = plain.split()
-    return len(words) > 1 and (len(words) > 7 or plain[-1] in ".:?!" or any(len(word) > 1 and word.lower() in _STOP for word in words))
+    return len(words) > 1 and (
+        len(words) > 7 or plain[-1] in ".:?!" or any(len(word) > 1 and word.lower() in _STOP for word in words)
+    )
 
 
 def is_said(plain):
@@ -92,7 +101,12 @@ def is_word(plain):
 
 def is_expression(name, plain, rest):
     """Whether a bare value is code that fetches the secret: get_password(user), batch["token"], args.token."""
-    if is_word(plain) or plain.startswith(("self.", "cls.", "args.", "cfg.", "config.")) or (plain[:1] == "<" and ">" in rest) or (plain[:2] == "${" and "}" in rest):
+    if (
+        is_word(plain)
+        or plain.startswith(("self.", "cls.", "args.", "cfg.", "config."))
+        or (plain[:1] == "<" and ">" in rest)
+        or (plain[:2] == "${" and "}" in rest)
+    ):
         return True
     called = _CALLED.match(plain)
     if called:
@@ -122,7 +136,9 @@ def like_password(plain):
     cases = plain != plain.lower() and plain != plain.upper()
     if any(map(str.isspace, plain)) or any(sign in plain for sign in "()[]{}<>=,'\"\\|"):
         return False
-    return letters and ((digits and (signs or (cases and plain.isalnum() and not _WORDY.fullmatch(plain)))) or (signs and cases))
+    return letters and (
+        (digits and (signs or (cases and plain.isalnum() and not _WORDY.fullmatch(plain)))) or (signs and cases)
+    )
 
 
 def is_mixed(plain):

@@ -40,7 +40,12 @@ def everywhere() -> dict[str, tuple[str, ...]]:
 
 def found(data: bytes) -> list[str]:
     """Returns "place | form" of each secret that `data` holds, whole or one half of it."""
-    return [name for name, secrets in everywhere().items() for secret in secrets if any(part in data for part in _parts(secret))]
+    return [
+        name
+        for name, secrets in everywhere().items()
+        for secret in secrets
+        if any(part in data for part in _parts(secret))
+    ]
 
 
 def _parts(secret: str) -> Iterable[bytes]:
@@ -63,7 +68,7 @@ if false; then
 fi
 exec {python} train.py --config config.yaml --launch launch.yaml "$@"
 """
-TRAIN = '''\
+TRAIN = """\
 import logging, subprocess, sys, threading, warnings
 import other
 
@@ -103,8 +108,8 @@ def main():
 
 
 main()
-'''
-OTHER = '''\
+"""
+OTHER = """\
 import json, pathlib
 import third
 
@@ -127,14 +132,18 @@ def fail(**{arguments}):
 
 def never(self, url):
 {source}
-'''
+"""
 
 
 def write_job(folder: Path, python: str) -> tuple[list[str], dict[str, str]]:
     """Writes the job and everything beside it; returns its arguments and its variables."""
     texts = {place: [one.text for one in dealt(place)] for place in PLACES}
-    words = {place: [word for text in texts[place] for word in shlex.split(text)[1:]] for place in ("argv", "child-argv")}
-    variables = {place: dict(text.split("=", 1) for text in texts[place]) for place in PLACES if PLACES[place] == ("variable",)}
+    words = {
+        place: [word for text in texts[place] for word in shlex.split(text)[1:]] for place in ("argv", "child-argv")
+    }
+    variables = {
+        place: dict(text.split("=", 1) for text in texts[place]) for place in PLACES if PLACES[place] == ("variable",)
+    }
     planted = {**texts, **{name: words[name] for name in words if name != "argv"}, **variables}
     own = {place: planted[place] for place in planted if place not in ("argv", "environment")}
     (folder / "planted.json").write_text(json.dumps(own))
@@ -147,10 +156,14 @@ def write_job(folder: Path, python: str) -> tuple[list[str], dict[str, str]]:
     (folder / "train.py").write_text(TRAIN.format(locals=_values(texts["local"]), source=source))
     (folder / "other.py").write_text(OTHER.format(arguments="arguments", source=_function(texts["source-call-path"])))
     (folder / "third.py").write_text("def never(self, url):\n" + _function(texts["source-import"]) + "\n")
-    (folder / "saved.log").write_text("\n".join(texts["saved-log"]) + "\nTraceback (most recent call last):\nValueError: x\n")
+    (folder / "saved.log").write_text(
+        "\n".join(texts["saved-log"]) + "\nTraceback (most recent call last):\nValueError: x\n"
+    )
     cache = folder / "cache"
     cache.mkdir()
-    (cache / f"model-{texts['thread-name'][0].splitlines()[0][:60]}.pt".replace("/", "_")).write_bytes(b"PK\x03\x04 cut off")
+    (cache / f"model-{texts['thread-name'][0].splitlines()[0][:60]}.pt".replace("/", "_")).write_bytes(
+        b"PK\x03\x04 cut off"
+    )
     audited = folder / "audited"
     audited.mkdir()
     (audited / "train.py").write_text("def never(self, url):\n" + _function(texts["audited"]) + "\n")
