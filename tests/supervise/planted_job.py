@@ -1,4 +1,4 @@
-"""A job with a secret in every place where one may be: 30 places, the forms dealt out to those that speak their language."""
+"""A job with a secret in every place where one may be: the forms of a language dealt out to its places."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from planting import LANGUAGES, Planted, plant
 
 # place -> the languages whose forms stand there; every form of a language is in one of its places at least
 PLACES = {
-    "stdout": ("prose",), "stderr": ("repr",), "logged": ("prose",), "logged-exception": ("address",), "warning": ("repr",),
-    "message": ("prose", "file"), "cause": ("address",), "note": ("repr",), "child-stdout": ("file",), "child-argv": ("argv",),
+    "stdout": ("prose",), "stderr": ("repr",), "logged": ("prose",), "logged-exception": ("address",),
+    "warning": ("repr",),
+    "message": ("prose", "file"), "cause": ("address",), "note": ("repr",), "child-stdout": ("file",),
+    "child-argv": ("argv",),
     "child-environment": ("variable",), "debug-log": ("shape",), "argv": ("argv",), "environment": ("variable",),
     "script": ("shell",), "script-sourced": ("shell",), "here-document": ("shell",), "yaml-argument": ("yaml",),
-    "yaml-launch": ("yaml",), "source-module": ("python",), "source-call-path": ("python",), "source-import": ("python",),
+    "yaml-launch": ("yaml",), "source-module": ("python",), "source-call-path": ("python",),
+    "source-import": ("python",),
     "local": ("python",), "local-nested": ("repr",), "argument": ("variable",), "thread-name": ("shape",),
-    "saved-log": ("prose", "address", "shape", "file", "repr"), "audited": ("python",), "audited-yaml": ("yaml",), "audited-shell": ("shell",),
+    "saved-log": ("prose", "address", "shape", "file", "repr"), "audited": ("python",), "audited-yaml": ("yaml",),
+    "audited-shell": ("shell",),
 }  # fmt: skip
 
 

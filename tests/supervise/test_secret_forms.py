@@ -1,4 +1,4 @@
-"""Each form of a secret is hidden where its language is spoken; ordinary text and code of the trade stay as they are."""
+"""Each form of a secret is hidden where its language is spoken; ordinary text and code stay as they are."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ COMMANDS = (
     ("diagnose", "--log", "saved.log"),
     ("diagnose", "report"),
     ("diagnose", "report", "--json"),
-    ("audit", "--no-cache", "-v", "audited", "run.sh", "inner.sh", "settings.sh", "train.py", "other.py", "third.py", "config.yaml"),
+    ("audit", "--no-cache", "-v", "audited", "run.sh", "inner.sh", "settings.sh", "train.py", "other.py"),
     ("audit", "--no-cache", "--json", "audited", "train.py", "other.py", "third.py", "config.yaml", "launch.yaml"),
     ("audit", "--no-cache", "--sarif", "-", "audited"),
     ("audit", "--no-cache", "--github", "audited"),
