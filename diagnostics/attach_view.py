@@ -114,7 +114,7 @@ def _process(one: Standing, looked: Looked, cwd: str) -> Mapping[str, Any]:
 
 
 def _lines(pid: int, path: str) -> list[str]:
-    """Returns a file's lines as process `pid` sees it, also in a container, without secrets; [] where it cannot be read."""
+    """Returns a file's lines as process `pid` sees it, also in a container, without secrets."""
     if not path.endswith(".py"):
         return []
     file = Path(f"/proc/{pid}/root") / path.lstrip("/")

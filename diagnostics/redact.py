@@ -11,7 +11,18 @@ from diagnostics.agent.hiding import HIDDEN, without_values
 from diagnostics.agent.secret_lines import Lines, hidden, hidden_words, is_secret_variable
 from diagnostics.python_secrets import without_literals
 
-__all__ = ["HIDDEN", "Stream", "argv", "environment", "json_value", "line", "source", "source_lines", "text", "variable"]
+__all__ = [
+    "HIDDEN",
+    "Stream",
+    "argv",
+    "environment",
+    "json_value",
+    "line",
+    "source",
+    "source_lines",
+    "text",
+    "variable",
+]
 
 # Variables that say how a distributed job was meant to run; no other one is reported.
 TELLING = (

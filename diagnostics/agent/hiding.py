@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 HIDDEN = "[redacted]"
 # A line without any of these holds none of the forms above.
 TRIGGERS = (
-    "token", "secret", "pass", "cred", "key", "pwd", "pw", "psw", "pin", "jwt", "otp", "dsn", "login", "fernet", "mnemonic",
-    "connection", "://", "bearer", "basic", "auth", "cookie", "session", "signature", "sig=", "code=", "webhook",
-    "stdin", "sudo", "kinit", "chpasswd", "expect", "sendline", "<<<", " -p", " -a", " -u", " -w", "-u", "-p", "--user", "mc alias",
-    "hf_", "api_org_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat", "glpat-", "sk-", "k_live", "k_test", "whsec_",
-    "akia", "asia", "aiza", "ya29.", "gocspx", "xox", "xapp-", "eyj", "npm_", "pypi-", "dop_v1", "dckr_pat", "sg.", "nvapi-",
-    "r8_", "gsk_", "wandb", "biases", ":aa", "dapi", "shpat_", "shpca_", "shppa_", "shpss_", "hvs.", "atatt3", "xai-", "pplx-",
-    "glsa_", "sntrys_", "lin_api_", "pul-", "ntn_", "ltai",
+    "token", "secret", "pass", "cred", "key", "pwd", "pw", "psw", "pin", "jwt", "otp", "dsn", "login", "fernet",
+    "mnemonic", "connection", "://", "bearer", "basic", "auth", "cookie", "session", "signature", "sig=", "code=",
+    "webhook", "stdin", "sudo", "kinit", "chpasswd", "expect", "sendline", "<<<", " -p", " -a", " -u", " -w", "-u",
+    "-p", "--user", "mc alias", "hf_", "api_org_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat", "glpat-",
+    "sk-", "k_live", "k_test", "whsec_", "akia", "asia", "aiza", "ya29.", "gocspx", "xox", "xapp-", "eyj", "npm_",
+    "pypi-", "dop_v1", "dckr_pat", "sg.", "nvapi-", "r8_", "gsk_", "wandb", "biases", ":aa", "dapi", "shpat_",
+    "shpca_", "shppa_", "shpss_", "hvs.", "atatt3", "xai-", "pplx-", "glsa_", "sntrys_", "lin_api_", "pul-", "ntn_",
+    "ltai",
 )  # fmt: skip
 
 _MIN_LENGTH = 8  # a shorter value would be found in innocent words
@@ -30,13 +31,19 @@ _MIN_LENGTH = 8  # a shorter value would be found in innocent words
 _TRADE = ("tokeniz", "tokenis", "tokens", "keyword", "keyboard", "keyerror", "pin_memory", "passed", "passes")
 _ENDS = ("=", ":", " ", "'", '"', "(", "\x1f")  # behind a name that is short enough to stand in other words
 _ONLY_WITH = {
-    "://": ("@", "hooks.", "webhooks", "?", "&"), "basic": ("basic ",), "pass": ("passw", "passphrase", "passcode", *(f"pass{end}" for end in _ENDS)),
+    "://": ("@", "hooks.", "webhooks", "?", "&"), "basic": ("basic ",),
+    "pass": ("passw", "passphrase", "passcode", *(f"pass{end}" for end in _ENDS)),
     **{word: tuple(f"{word}{end}" for end in _ENDS) for word in ("pin", "pw", "pwd", "psw", "otp", "dsn", "jwt")},
     "auth": (*(f"auth{end}" for end in _ENDS), "authoriz", "authenticat"),
-    " -a": ("redis", "http"), " -u": (":",), "-u": (":",), "--user": (":",), " -w": ("ldap",), "-p": (" -p", "'-p", '"-p'),
-    "connection": ("connection_string", "connectionstring", "connection string"), "login": ("login ", "login("), "sudo": ("|", "<<<"), "stdin": ("|", "<<<"),
+    " -a": ("redis", "http"), " -u": (":",), "-u": (":",), "--user": (":",), " -w": ("ldap",),
+    "-p": (" -p", "'-p", '"-p'),
+    "connection": ("connection_string", "connectionstring", "connection string"),
+    "login": ("login ", "login("), "sudo": ("|", "<<<"), "stdin": ("|", "<<<"),
 }  # fmt: skip
-_NAMES = ("token", "secret", "pass", "pwd", "pw", "key", "cred", "connection", "pin", "auth", "jwt", "pat", "sas", "dsn", "otp", "login", "webhook", "mnemonic", "psw")
+_NAMES = (
+    "token", "secret", "pass", "pwd", "pw", "key", "cred", "connection", "pin", "auth", "jwt", "pat", "sas", "dsn",
+    "otp", "login", "webhook", "mnemonic", "psw",
+)  # fmt: skip
 _FOLDERS = ("PWD", "OLDPWD")  # where the shell is: part of many a path on a command line
 _ABOUT = ("_FILE", "_PATH", "_DIR", "_HOME", "_SOCK", "_NAME", "_ID", "_ENDPOINT", "_TYPE", "_HELPER")
 

@@ -30,12 +30,15 @@ def hidden_words(words: Sequence[str]) -> list[str]:
     shown = [hidden(word) for word in words]
     # As one line: a program says what its options mean, and an option what the next word is. Words that are lines of
     # their own (`bash -c "..."`) stand aside, except where an option asks for one.
-    asked = [_is_asked(before, word) for before, word in zip(("", *words), words)]
-    line = JOINT.join(HIDDEN if hide else _ASIDE if _is_text(word) else word for hide, word in zip(asked, shown))
+    seen = []
+    for at, word in enumerate(shown):
+        asked = at > 0 and _is_asked(words[at - 1], words[at])
+        seen.append(HIDDEN if asked else _ASIDE if _is_text(word) else word)
+    line = JOINT.join(seen)
     joined = without_secrets(line).split(JOINT)
     if len(joined) != len(shown):
         return shown
-    return [word if seen == _ASIDE else seen for word, seen in zip(shown, joined)]
+    return [shown[at] if word == _ASIDE else word for at, word in enumerate(joined)]
 
 
 def _is_asked(option: str, word: str) -> bool:

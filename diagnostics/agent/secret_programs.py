@@ -39,17 +39,20 @@ _NAMED = re.compile(rf"(?<![\w.-])(?:{'|'.join(sorted(map(re.escape, _NAMES), re
 _ENDS = re.compile(r"[\n|;&]")
 _OPENSSL = re.compile(rf"(?P<keep>(?<![\w.-])-pass(?:in|out)?{_GAP}pass:){_WORD}")
 _USER = re.compile(  # an unknown program's -u bob:X
-    rf"(?P<keep>(?<![\w.-])(?:-u(?:{_GAP}|=)?|(?:--user|--userpass|--basic-auth)(?:{_GAP}|=))[\"']?[^\s:/\"']{{1,128}}:){_WORD}"
+    rf"(?P<keep>(?<![\w.-])(?:-u(?:{_GAP}|=)?|(?:--user|--userpass|--basic-auth)"
+    rf"(?:{_GAP}|=))[\"']?[^\s:/\"']{{1,128}}:){_WORD}"
 )
 _SHORT_P = re.compile(rf"(?P<keep>(?<![\w.-])-p(?:{_GAP}|=)){_WORD}")  # an unknown program's -p
 # What is written into the standard input of a program that asks for a secret.
 _SINK = re.compile(
-    r"--password-stdin|--pass(?:word|phrase)?-?(?:stdin|fd|file=-)|--with-token|--token-stdin|--stdin|sudo\s[^|\n]{0,80}?-\w{0,4}S"
+    r"--password-stdin|--pass(?:word|phrase)?-?(?:stdin|fd|file=-)|--with-token|--token-stdin|--stdin"
+    r"|sudo\s[^|\n]{0,80}?-\w{0,4}S"
     r"|\b(?:chpasswd|passwd|kinit|cryptsetup|ssh-add|vncpasswd|htpasswd|gpg|openssl|docker login|wandb login)\b"
     r"|\bread\b[^|\n]{0,80}?(?:PASS|TOKEN|SECRET|KEY|PW|PIN)\w{0,40}"
 )
 _PIPED = re.compile(
-    r"""(?P<keep>\b(?:echo|printf|print)\s{1,4}(?:-\w{1,4}\s{1,4}){0,3}(?:["']?%s(?:\\n|[\u2000-\u2008])?["']?\s{1,4})?)"""
+    r"""(?P<keep>\b(?:echo|printf|print)\s{1,4}(?:-\w{1,4}\s{1,4}){0,3}(?:["']?%s(?:\\n|[\u2000-\u2008])?"""
+    r"""["']?\s{1,4})?)"""
     r"""(?P<value>"[^"\n]{1,512}"|'[^'\n]{1,512}'|[^\s"'|;&]{1,512})(?=\s{0,4}\|(?!\|))"""
 )
 _SENT = re.compile(rf"(?P<keep>\bsend(?:line)?[ (]{{1,2}}(?:--\s)?){_WORD}")  # to a program that expects it
@@ -57,7 +60,7 @@ _HERE = re.compile(rf"(?P<keep><<<\s{{0,4}}){_WORD}")
 _PGPASS = re.compile(r"^(?P<keep>[\w.*-]{1,128}:(?:\d{1,5}|\*):[\w.*-]{1,64}:[\w.*@-]{1,64}:)(?P<value>\S{4,256})$")
 
 
-def without_programs(line, lower):
+def without_programs(line: str, lower: str) -> str:
     """Returns one line without the passwords that its programs are given."""
     if ("|" in line or "<<<" in line) and _SINK.search(line):
         line = _PIPED.sub(_any, line)
@@ -74,13 +77,14 @@ def without_programs(line, lower):
     return _SHORT_P.sub(_strict, line) if "-p" in line else line
 
 
-def asks_for_a_secret(line):
+def asks_for_a_secret(line: str) -> bool:
     """Whether a program on this line reads a secret from its standard input."""
     return _SINK.search(line) is not None
 
 
-def _in_programs(line):
-    shown, at = [], 0
+def _in_programs(line: str) -> str:
+    shown: list[str] = []
+    at = 0
     while (named := _NAMED.search(line, at)) is not None:
         limit = named.end() + _REACH
         ends = _ENDS.search(line, named.end(), limit)
@@ -94,26 +98,30 @@ def _in_programs(line):
     return "".join((*shown, line[at:])) if shown else line
 
 
-def _any(match):
+def _any(match: re.Match[str]) -> str:
     plain = match["value"].strip("\"'")
     if is_nothing(plain) or plain.startswith("-") or (plain.isdigit() and len(plain) < 6):
         return match[0]
     return _hidden(match)
 
 
-def _guarded(match):
+def _guarded(match: re.Match[str]) -> str:
     plain = match["value"].strip("\"'")
-    return _hidden(match) if is_generated(plain) or like_password(plain) or (is_mixed(plain) and len(plain) > 7) else match[0]
+    return (
+        _hidden(match)
+        if is_generated(plain) or like_password(plain) or (is_mixed(plain) and len(plain) > 7)
+        else match[0]
+    )
 
 
-def _strict(match):
+def _strict(match: re.Match[str]) -> str:
     """Only what can be neither a port, a path, a name nor a model."""
     plain = match["value"].strip("\"'").strip()
     odd = any(sign in plain for sign in "/.:,'\"")
     return _hidden(match) if not odd and like_password(plain) else match[0]
 
 
-def _hidden(match):
+def _hidden(match: re.Match[str]) -> str:
     value = match["value"]
     quote = value[0] if value[0] in "\"'" and value[-1] == value[0] else ""
     return "".join((match["keep"], quote, HIDDEN, quote))

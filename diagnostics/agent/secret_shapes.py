@@ -30,15 +30,18 @@ _COOKIE = re.compile(
 )
 _KNOWN = re.compile(
     r"(?<![A-Za-z0-9_-])(?:"
-    r"hf_(?=[a-z]{0,64}[A-Z0-9])[A-Za-z0-9]{16,}|api_org_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{22,}"
+    r"hf_(?=[a-z]{0,64}[A-Z0-9])[A-Za-z0-9]{16,}|api_org_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{20,}"
+    r"|github_pat_[A-Za-z0-9_]{22,}"
     r"|glpat-[A-Za-z0-9_-]{16,}|sk-(?=[A-Za-z_-]*[A-Z0-9])[A-Za-z0-9_-]{20,}|[sr]k_(?:live|test)_[A-Za-z0-9]{10,}"
     r"|whsec_[A-Za-z0-9+/=]{16,}|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|ya29\.[0-9A-Za-z_.-]{20,}"
     r"|GOCSPX-[0-9A-Za-z_-]{20,}|xox[abeoprs]-[0-9A-Za-z-]{10,}|xapp-[0-9A-Za-z-]{10,}"
     r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}"
     r"|dop_v1_[a-f0-9]{40,}|dckr_pat_[A-Za-z0-9_-]{16,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"
     r"|nvapi-[A-Za-z0-9_-]{20,}|r8_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{30,}|wandb_v\d_[A-Za-z0-9_]{20,}"
-    r"|dapi[0-9a-f]{32}|shp(?:at|ca|pa|ss)_[a-f0-9]{32}|hvs\.[A-Za-z0-9_-]{24,}|ATATT3[A-Za-z0-9_=-]{40,}|xai-[A-Za-z0-9]{40,}"
-    r"|pplx-[A-Za-z0-9]{40,}|glsa_[A-Za-z0-9_]{32,}|sntrys_[A-Za-z0-9_+/=]{32,}|lin_api_[A-Za-z0-9]{32,}|pul-[a-f0-9]{40}"
+    r"|dapi[0-9a-f]{32}|shp(?:at|ca|pa|ss)_[a-f0-9]{32}|hvs\.[A-Za-z0-9_-]{24,}|ATATT3[A-Za-z0-9_=-]{40,}"
+    r"|xai-[A-Za-z0-9]{40,}"
+    r"|pplx-[A-Za-z0-9]{40,}|glsa_[A-Za-z0-9_]{32,}|sntrys_[A-Za-z0-9_+/=]{32,}|lin_api_[A-Za-z0-9]{32,}"
+    r"|pul-[a-f0-9]{40}"
     r"|ntn_[A-Za-z0-9]{32,}|AGE-SECRET-KEY-1[A-Z0-9]{40,}|LTAI[A-Za-z0-9]{16,24}|(?:AC|SK|key-)[0-9a-f]{32}"
     r"|\d{8,10}:AA[A-Za-z0-9_-]{32,33}"
     r")(?![A-Za-z0-9])"
@@ -66,12 +69,13 @@ PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{16,}")
 PEM_LONG = re.compile(r"[A-Za-z0-9+/=]{48,}")
 
 _FORMS = (
-    ("://", _HOOK), ("bearer", _BEARER), ("basic", _BASIC), ("authorization", _DIGEST), ("authorization", _AUTHORIZATION), ("cookie", _COOKIE),
+    ("://", _HOOK), ("bearer", _BEARER), ("basic", _BASIC), ("authorization", _DIGEST),
+    ("authorization", _AUTHORIZATION), ("cookie", _COOKIE),
     ("=", _QUERY), ("sig=", _SAS),
 )  # fmt: skip
 
 
-def without_shapes(line, lower):
+def without_shapes(line: str, lower: str) -> str:
     """Returns one line without the secrets that tell themselves by what stands around them, names apart."""
     if "://" in lower:
         line = _URL_PASSWORD.sub(rf"\g<scheme>{HIDDEN}@", line)
@@ -86,6 +90,6 @@ def without_shapes(line, lower):
     return line
 
 
-def without_known(line):
+def without_known(line: str) -> str:
     """Returns one line without tokens of known makers."""
     return _KNOWN.sub(HIDDEN, _GLUED.sub(HIDDEN, line))

@@ -8,6 +8,7 @@ from collections import Counter
 
 from diagnostics.agent.secret_forms import is_secret_variable
 from diagnostics.agent.secret_lines import hidden
+from diagnostics.agent.secret_names import SURE, strength
 from diagnostics.findings import Confidence
 
 _PLACEHOLDER = re.compile(
@@ -18,7 +19,6 @@ _PLACEHOLDER = re.compile(
 _REFERENCE = re.compile(r"^[$@~/.]|^\{\{|^file:|^vault:|^arn:|^env[:.]|\$\{|\$\(|\{\w*\}|^os\.|^gs://|^s3://")
 _FREE = re.compile(r"_(?:FILE|PATH|URL|URI|NAME|DIR|TYPE|REF|ENDPOINT|LENGTH|ID)$", re.IGNORECASE)
 _WANDB = re.compile(r"[0-9a-f]{40}")
-_SECRET_WORD = re.compile(r"passw|secret|credential", re.IGNORECASE)
 # Words with underscores between them: the name of something else.
 _IDENTIFIER = re.compile(r"[_\W]*[A-Za-z]+\d{0,3}(?:[_\W]+(?:[A-Za-z]+\d{0,3}|\d{1,3}))*[_\W]*")
 SHORTEST = 6
@@ -36,11 +36,11 @@ def secret(name: str, value: str) -> Confidence | None:
     if _FREE.search(name) or "://" in plain or not is_secret_variable(name, plain):
         return None
     if _IDENTIFIER.fullmatch(plain):
-        return Confidence.POSSIBLE if _SECRET_WORD.search(name) else None
+        return Confidence.POSSIBLE if strength(name) == SURE else None
     if len(plain) >= 20 and _is_random(plain):
         return Confidence.CONFIRMED
     mixed = any(char.isdigit() for char in plain) and any(char.isalpha() for char in plain)
-    if mixed and (len(plain) >= 16 or _SECRET_WORD.search(name)):
+    if mixed and (len(plain) >= 16 or strength(name) == SURE):
         return Confidence.LIKELY
     return Confidence.POSSIBLE
 

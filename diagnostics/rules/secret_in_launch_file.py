@@ -27,6 +27,7 @@ from itertools import pairwise
 
 from diagnostics.agent.secret_forms import is_secret_variable
 from diagnostics.agent.secret_lines import hidden_words
+from diagnostics.agent.secret_names import WEAK, strength
 from diagnostics.analysis import dockerfile
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.analysis.command_places import place
@@ -50,8 +51,6 @@ _ANY = "0f3a9c81d2e47b65a9"  # stands for the value, which is not known here
 _WRITES = ("write_text", "write", "writelines", "onstart")
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _WORTH = re.compile(r"key|token|secret|passw|pwd|login|credential|auth|hf_|ghp_|sk-|AKIA|glpat", re.IGNORECASE)
-_ARGUMENTS = frozenset(["key", "token", "api_key", "auth_token", "password", "secret", "access_key", "secret_key",
-                        "api_token", "use_auth_token", "aws_secret_access_key", "hf_token"])  # fmt: skip
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
@@ -79,7 +78,7 @@ def _in_command(file: AuditedFile, ran: Ran) -> Iterator[Hit]:
     for index, (word, safe) in enumerate(zip(ran.words, shown, strict=True)):
         before = ran.words[index - 1] if index else ""
         option, equals, value = word.partition("=")
-        if word != safe and not _NAMED.match(word):
+        if word != safe and not _NAMED.match(word) and ran.words[:2] != ("wandb", "login"):
             line, column = place(file, ran, index)
             name = option if equals and option.startswith("-") else before
             name = "password" if name == "-p" else name.lstrip("-").replace("-", "_")
@@ -171,7 +170,7 @@ def _values(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                     yield (str(key.value) if isinstance(key, ast.Constant) else ""), value
     called = ast.unparse(node.func) if isinstance(node.func, (ast.Attribute, ast.Name)) else ""
     for keyword in node.keywords:
-        if keyword.arg in _ARGUMENTS:
+        if keyword.arg and strength(keyword.arg) >= WEAK:
             prefix = "wandb_" if called.startswith("wandb") else ""
             yield f"{prefix}{keyword.arg}" if keyword.arg != "key" or prefix else "", keyword.value
     if last_name(node.func) == "login" and node.args:

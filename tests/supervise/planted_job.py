@@ -1,4 +1,4 @@
-"""A job with a secret in every place where one may be: 30 places, the forms dealt out to those that speak their language."""
+"""A job with a secret in every place where one may be: the forms of a language dealt out to its places."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from planting import LANGUAGES, Planted, plant
 
 # place -> the languages whose forms stand there; every form of a language is in one of its places at least
 PLACES = {
-    "stdout": ("prose",), "stderr": ("repr",), "logged": ("prose",), "logged-exception": ("address",), "warning": ("repr",),
-    "message": ("prose", "file"), "cause": ("address",), "note": ("repr",), "child-stdout": ("file",), "child-argv": ("argv",),
+    "stdout": ("prose",), "stderr": ("repr",), "logged": ("prose",), "logged-exception": ("address",),
+    "warning": ("repr",),
+    "message": ("prose", "file"), "cause": ("address",), "note": ("repr",), "child-stdout": ("file",),
+    "child-argv": ("argv",),
     "child-environment": ("variable",), "debug-log": ("shape",), "argv": ("argv",), "environment": ("variable",),
     "script": ("shell",), "script-sourced": ("shell",), "here-document": ("shell",), "yaml-argument": ("yaml",),
-    "yaml-launch": ("yaml",), "source-module": ("python",), "source-call-path": ("python",), "source-import": ("python",),
+    "yaml-launch": ("yaml",), "source-module": ("python",), "source-call-path": ("python",),
+    "source-import": ("python",),
     "local": ("python",), "local-nested": ("repr",), "argument": ("variable",), "thread-name": ("shape",),
-    "saved-log": ("prose", "address", "shape", "file", "repr"), "audited": ("python",), "audited-yaml": ("yaml",), "audited-shell": ("shell",),
+    "saved-log": ("prose", "address", "shape", "file", "repr"), "audited": ("python",), "audited-yaml": ("yaml",),
+    "audited-shell": ("shell",),
 }  # fmt: skip
 
 
@@ -40,7 +44,12 @@ def everywhere() -> dict[str, tuple[str, ...]]:
 
 def found(data: bytes) -> list[str]:
     """Returns "place | form" of each secret that `data` holds, whole or one half of it."""
-    return [name for name, secrets in everywhere().items() for secret in secrets if any(part in data for part in _parts(secret))]
+    return [
+        name
+        for name, secrets in everywhere().items()
+        for secret in secrets
+        if any(part in data for part in _parts(secret))
+    ]
 
 
 def _parts(secret: str) -> Iterable[bytes]:
@@ -63,7 +72,7 @@ if false; then
 fi
 exec {python} train.py --config config.yaml --launch launch.yaml "$@"
 """
-TRAIN = '''\
+TRAIN = """\
 import logging, subprocess, sys, threading, warnings
 import other
 
@@ -103,8 +112,8 @@ def main():
 
 
 main()
-'''
-OTHER = '''\
+"""
+OTHER = """\
 import json, pathlib
 import third
 
@@ -127,14 +136,18 @@ def fail(**{arguments}):
 
 def never(self, url):
 {source}
-'''
+"""
 
 
 def write_job(folder: Path, python: str) -> tuple[list[str], dict[str, str]]:
     """Writes the job and everything beside it; returns its arguments and its variables."""
     texts = {place: [one.text for one in dealt(place)] for place in PLACES}
-    words = {place: [word for text in texts[place] for word in shlex.split(text)[1:]] for place in ("argv", "child-argv")}
-    variables = {place: dict(text.split("=", 1) for text in texts[place]) for place in PLACES if PLACES[place] == ("variable",)}
+    words = {
+        place: [word for text in texts[place] for word in shlex.split(text)[1:]] for place in ("argv", "child-argv")
+    }
+    variables = {
+        place: dict(text.split("=", 1) for text in texts[place]) for place in PLACES if PLACES[place] == ("variable",)
+    }
     planted = {**texts, **{name: words[name] for name in words if name != "argv"}, **variables}
     own = {place: planted[place] for place in planted if place not in ("argv", "environment")}
     (folder / "planted.json").write_text(json.dumps(own))
@@ -147,10 +160,14 @@ def write_job(folder: Path, python: str) -> tuple[list[str], dict[str, str]]:
     (folder / "train.py").write_text(TRAIN.format(locals=_values(texts["local"]), source=source))
     (folder / "other.py").write_text(OTHER.format(arguments="arguments", source=_function(texts["source-call-path"])))
     (folder / "third.py").write_text("def never(self, url):\n" + _function(texts["source-import"]) + "\n")
-    (folder / "saved.log").write_text("\n".join(texts["saved-log"]) + "\nTraceback (most recent call last):\nValueError: x\n")
+    (folder / "saved.log").write_text(
+        "\n".join(texts["saved-log"]) + "\nTraceback (most recent call last):\nValueError: x\n"
+    )
     cache = folder / "cache"
     cache.mkdir()
-    (cache / f"model-{texts['thread-name'][0].splitlines()[0][:60]}.pt".replace("/", "_")).write_bytes(b"PK\x03\x04 cut off")
+    (cache / f"model-{texts['thread-name'][0].splitlines()[0][:60]}.pt".replace("/", "_")).write_bytes(
+        b"PK\x03\x04 cut off"
+    )
     audited = folder / "audited"
     audited.mkdir()
     (audited / "train.py").write_text("def never(self, url):\n" + _function(texts["audited"]) + "\n")

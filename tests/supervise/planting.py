@@ -1,8 +1,8 @@
 """More than 300 forms in which a secret is written: planted_forms/LANGUAGE.txt has one a line.
 
-Marks: `{pw}` a password that a person made up, `{word}` one of small letters alone, `{digits}` eight digits, `{hex32}`, `{hex40}`,
-`{hex64}`, `{mixed16}` ... letters and digits that look random, `{base40}` also `+` and `/`, `{uuid}`, `{pem}` a key's body,
-`{jwt}`; `⏎` is the end of a line. A secret of several marks is planted as several.
+Marks: `{pw}` a password that a person made up, `{word}` one of small letters alone, `{digits}` eight digits,
+`{hex32}`, `{hex40}`, `{hex64}`, `{mixed16}` ... letters and digits that look random, `{base40}` also `+` and `/`,
+`{uuid}`, `{pem}` a key's body, `{jwt}`; `⏎` is the end of a line. A secret of several marks is planted as several.
 """
 
 from __future__ import annotations

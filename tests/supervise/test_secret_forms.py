@@ -1,4 +1,4 @@
-"""Each form of a secret is hidden where its language is spoken; ordinary text and code of the trade stay as they are."""
+"""Each form of a secret is hidden where its language is spoken; ordinary text and code stay as they are."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def _shown(one: Planted) -> str:
 
 
 def _leaks(one: Planted, shown: str) -> bool:
-    return any(half in shown for secret in one.secrets for half in (secret[: len(secret) // 2], secret[len(secret) // 2 :]))
+    return any(
+        half in shown for secret in one.secrets for half in (secret[: len(secret) // 2], secret[len(secret) // 2 :])
+    )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
