@@ -21,6 +21,7 @@ from diagnostics.machine.job_streams import JobStreams
 from diagnostics.machine.job_tree import JobTree, Member
 from diagnostics.machine.tools import running_tools
 from diagnostics.machine.working_folder import working_folder
+from diagnostics.pasteable import pasteable
 from diagnostics.raised_watch import RaisedWatch
 from diagnostics.record import BEFORE
 from diagnostics.run_folder import RunFolder
@@ -264,7 +265,7 @@ class JobCaptures:
         report = diagnose_in_time(self._place.folder, provisional=True)
         if headline(report) != self._said:  # once, however long the stall goes on
             self._said = headline(report)
-            self._say(f"ups-doctor: {self._said} See {self._place.folder / 'report.md'}")
+            self._say(f"ups-doctor: {self._said} See {pasteable(self._place.folder / 'report.md')}")
 
     def _keep_state(self) -> None:
         """Keeps the state of now, unless the job was asked to end: then the one before that stays."""
@@ -295,12 +296,13 @@ class JobCaptures:
         """Starts work beside the loop, one piece at a time; False where there is some already."""
         if self._work is not None and self._work.is_alive():
             return False
+        thread = threading.Thread(target=self._guard, args=("captures", work), daemon=True)
         try:
-            self._work = threading.Thread(target=self._guard, args=("captures", work), daemon=True)
-            self._work.start()
+            thread.start()
         except RuntimeError as error:  # no more threads
             self._note([Missing(what="captures", why=str(error))])
             return False
+        self._work = thread
         return True
 
     def _join(self, deadline_s: float) -> None:

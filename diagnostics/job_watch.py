@@ -7,8 +7,10 @@ import select
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 
+from diagnostics import redact
 from diagnostics.analysis.job_facts import ENDED_FOR_HANGING, Missing
 from diagnostics.background_services import Leftovers, Wish
 from diagnostics.background_trainings import background_trainings
@@ -27,6 +29,7 @@ from diagnostics.machine.subreaper import adopt_orphans
 from diagnostics.machine.terminal import Terminal
 from diagnostics.machine.working_folder import working_folder
 from diagnostics.run_folder import RunFolder
+from diagnostics.unwatched import wait_plainly
 
 FIRST_LOOK_S, LONGEST_LOOK_S = 0.05, 1.0  # between two looks at /proc; each new process makes it short again
 AGENT_LOOK_S = 0.05  # at the earliest again, however many processes start
@@ -90,9 +93,12 @@ class JobWatch:
                 self._terminal = terminal
                 self._captures.start()
                 self._start()
-                self._follow()
-                self._follow_background()
-                self._end_leftovers()
+                try:
+                    self._follow()
+                    self._follow_background()
+                    self._end_leftovers()
+                except Exception as error:  # a fault of ours is never the job's
+                    self._go_on_unwatched(error)
             return self._finish()
         finally:
             os.environ.pop(OWN, None)
@@ -183,6 +189,18 @@ class JobWatch:
                 self._end_hang()
         if self._in_background:
             self.file.set(ended_s=round(self._now(), 3))
+
+    def _go_on_unwatched(self, fault: Exception) -> None:
+        """Waits for the end of the job, and no more."""
+        self._say("ups-doctor: a fault of the doctor's own; the job goes on, and is no longer watched")
+        why = redact.text("".join(traceback.format_exception(fault, limit=-2)))
+        self.file.missing.append(Missing(what="the watch", why=why))
+        root = self._tree.root
+        if root.status is None:
+            root.status = wait_plainly(root.pid, self._signals)
+        root.ended_s = root.ended_s if root.ended_s is not None else self._now()
+        end = end_of(root)
+        self.file.set(ended_s=round(root.ended_s, 3), exit_code=end and end.exit_code, signal=end and end.signal)
 
     def _end_hang(self) -> None:
         """Ends a job that will not go on, where that is known and wanted."""

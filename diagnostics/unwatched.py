@@ -5,14 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import select
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
+from diagnostics.job_signals import JobSignals
 from diagnostics.job_start import refusal
 from diagnostics.say import say
 
 LEAST_FILES = 24  # descriptors with which the doctor itself gets along
+LONGEST_WAIT_S = 0.5
 
 
 def too_few_files() -> str:
@@ -46,3 +50,22 @@ def run_unwatched(command: Sequence[str], why: str, *, quiet: bool) -> int:
 def lacks(error: BaseException | None) -> bool:
     """Whether an error says that something has run out: processes, memory, descriptors."""
     return isinstance(error, OSError) and error.errno in (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+
+
+def wait_plainly(pid: int, signals: JobSignals) -> int | None:
+    """Waits for the job's first process, which leads its group, and passes signals on; returns its wait status.
+
+    None where somebody else has waited for it. This is what is left to do where the watch itself has failed.
+    """
+    while True:
+        try:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            return None
+        if ended:
+            return status
+        select.select([signals.fd], [], [], LONGEST_WAIT_S)
+        for number in signals.take():
+            if number != signal.SIGCHLD:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(pid, number)

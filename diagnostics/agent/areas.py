@@ -101,6 +101,7 @@ class AgentFile:
         size = layout.FORKED_BASE_BYTES if forked_from else layout.BASE_BYTES
         self.path, self._map = _create(folder, "agent-%d-%d" % (self.pid, self.start_ticks), size)
         self._base_bytes = size
+        self.is_forked = bool(forked_from)
         self._areas = {}
         self._table_length = 0
         view = memoryview(self._map)
@@ -115,6 +116,11 @@ class AgentFile:
         if name not in self._areas:
             self._grow()
         return self._areas[name]
+
+    @property
+    def has_torch(self):
+        """Whether this process used torch.nn."""
+        return len(self._areas) > len(layout.base_areas(self._base_bytes))
 
     def keep_forever(self):
         """Leaves the map alone in a forked child: it is the parent's."""

@@ -8,6 +8,7 @@ from itertools import count
 
 from . import children, exceptions, exits, faults, imports, kills, streams
 from .areas import AgentFile
+from .forks import Forks
 from .frames import CallPaths
 
 TORCH = "torch"
@@ -41,6 +42,7 @@ class Agent:
         self.locals = None  # where the user asked for them
         self.reads = None  # made where a child's end is looked at
         self.at_fork = []  # called in a forked child, after `file` is its own
+        self.forks = Forks()
         self.ordered = count(1).__next__  # one order over all areas, and over a fork
         self._open(0)
 
@@ -80,6 +82,10 @@ class Agent:
         """Returns the id of the call path that ends in `frame`, for an event that comes later; 0 for none."""
         return self._paths.of(frame) if self.file is not None else 0
 
+    def ends_well(self):
+        """Runs at the end of a process that says success."""
+        self.forks.tidy(self, self._counts)
+
     def dropped(self):
         """Returns "child=900 thread=3": how many events of which kind were not written."""
         over = ((kind, self._counts.get(kind, 0) - limit) for kind, limit in LIMITS.items())
@@ -96,6 +102,9 @@ class Agent:
             if parent is not None:
                 parent.keep_forever()
                 pid = parent.pid
+            if self.forks.too_many():
+                self.file = None
+                return
             self._open(pid or os.getppid())
             for callback in self.at_fork:
                 callback()
@@ -119,7 +128,7 @@ def start(package):
     exits.watch(agent)
     kills.watch(agent)
     children.watch(agent)
-    os.register_at_fork(after_in_child=agent.detach)
+    os.register_at_fork(before=agent.forks.before, after_in_child=agent.detach)
     imports.when_imported("threading", lambda: _threading_is_here(agent))
     imports.when_imported("subprocess", lambda: _subprocess_is_here(agent))
     imports.when_imported("multiprocessing.process", lambda: _multiprocessing_is_here(agent))

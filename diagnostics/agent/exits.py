@@ -35,6 +35,8 @@ def _leaving(agent, kind):
         agent.event(kind, text, value=value, frame=frame, ending=True)
         if kind == "os._exit":
             streams.settle(flush=False)
+            if not value:
+                agent.ends_well()
 
     return before
 
@@ -59,3 +61,4 @@ def _at_exit(agent):
         agent.event("dropped", dropped, ending=True)
     agent.event("exit", ending=True)
     streams.settle()
+    agent.ends_well()

@@ -39,6 +39,7 @@ MANY_BYTES = 8 << 20  # once all copies of processes together hold this much, ea
 LITTLE_BYTES = 16 << 10
 DRAIN_BYTES = 4 << 20  # taken from one writer after the end; one that was left alone may write for ever
 MESSAGE_BYTES = 512
+THREADLESS_MS = 20  # between two looks at the streams, where they have no threads
 SETTLED_S = 1.0  # for what lies in the pipes; longer only where our reader does not read
 
 
@@ -104,27 +105,32 @@ class Destination:
 
     def run(self):
         """Passes on until the job is over."""
-        while True:
-            ready = [fd for fd, _ in self.poll.poll()]
-            settling = []
-            if self.woken in ready:
-                os.read(self.woken, 64)
-                with self.lock:
-                    settling, self.settling = self.settling, []
-                if self.relay.finishing:
-                    self.drain()
-                    return
-                ready.remove(self.woken)
-                if settling:  # what was written meanwhile counts, too
-                    ready = [fd for fd, _ in self.poll.poll(0) if fd != self.woken]
-            for fd in self.in_order(ready):
-                source = self.sources.get(fd)
-                if source is not None and not self.take(source):
-                    self.end(source)
-            for source, agent in settling:
-                self.settle(source, agent)
-            if not self.sources and self.relay.orphaned:
-                self.relay.tell_main()
+        while self.step(None):
+            pass
+
+    def step(self, longest_s):
+        """Waits for what is written and passes it on; False once the job is over."""
+        ready = [fd for fd, _ in self.poll.poll(longest_s)]
+        settling = []
+        if self.woken in ready:
+            os.read(self.woken, 64)
+            with self.lock:
+                settling, self.settling = self.settling, []
+            if self.relay.finishing:
+                self.drain()
+                return False
+            ready.remove(self.woken)
+            if settling:  # what was written meanwhile counts, too
+                ready = [fd for fd, _ in self.poll.poll(0) if fd != self.woken]
+        for fd in self.in_order(ready):
+            source = self.sources.get(fd)
+            if source is not None and not self.take(source):
+                self.end(source)
+        for source, agent in settling:
+            self.settle(source, agent)
+        if not self.sources and self.relay.orphaned:
+            self.relay.tell_main()
+        return True
 
     def known_sources(self):
         """Returns the sources of this moment; from another thread."""
@@ -227,6 +233,7 @@ class Relay:
         self.folder, self.keeper = Path(folder), keeper
         self.listener = socket.socket(fileno=listener)
         self.destinations = {}
+        self.threadless = []  # destinations for which there was no thread
         self.known = {}  # name of a stream's file -> destination
         self.copies = {}  # name -> Copy
         self.all = Copy(HEAD_BYTES, TAIL_BYTES)
@@ -268,14 +275,17 @@ class Relay:
     def run(self):
         """Serves the supervisor and the agents until the end."""
         for destination in self.destinations.values():
-            destination.thread.start()
+            try:
+                destination.thread.start()
+            except RuntimeError:  # the user may start no more: the main thread does it all, one after the other
+                self.threadless.append(destination)
         poll = self.poll
         standing = (self.control.fileno(), self.listener.fileno(), self.woken)
         for fd in standing:
             poll.register(fd, select.POLLIN)
         pending = b""
         while True:
-            for fd, _ in poll.poll():
+            for fd, _ in poll.poll(THREADLESS_MS if self.threadless else None):
                 if fd == self.woken:
                     os.read(self.woken, 4096)
                 elif fd in self.callers:
@@ -297,6 +307,8 @@ class Relay:
                     for line in lines:
                         if self.obey(line):
                             return
+            for destination in self.threadless:
+                destination.step(0)
             if self.orphaned:
                 for destination in self.destinations.values():
                     destination.let_go()
@@ -334,7 +346,10 @@ class Relay:
             for destination in self.destinations.values():
                 os.write(destination.wake, b"x")
             for destination in self.destinations.values():
-                destination.thread.join()
+                if destination in self.threadless:
+                    destination.run()
+                else:
+                    destination.thread.join()
             self.write_copies()
             self.say("finished %d %d" % (self.all.total, self.lost))
             return True

@@ -144,7 +144,10 @@ class JobStreams:
             left = until - time.monotonic()
             if left <= 0 or not select.select([self._control], [], [], left)[0]:
                 return False
-            data = self._control.recv(4096)
+            try:
+                data = self._control.recv(4096)
+            except OSError:  # it was killed before it read what we said
+                return None
             if not data:
                 return None
             self._received += data
