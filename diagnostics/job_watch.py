@@ -7,10 +7,8 @@ import select
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable, Sequence
 
-from diagnostics import redact
 from diagnostics.analysis.job_facts import ENDED_FOR_HANGING, Missing
 from diagnostics.background_services import Leftovers, Wish
 from diagnostics.background_trainings import background_trainings
@@ -29,7 +27,7 @@ from diagnostics.machine.subreaper import adopt_orphans
 from diagnostics.machine.terminal import Terminal
 from diagnostics.machine.working_folder import working_folder
 from diagnostics.run_folder import RunFolder
-from diagnostics.unwatched import wait_plainly
+from diagnostics.unwatched import fault, wait_plainly
 
 FIRST_LOOK_S, LONGEST_LOOK_S = 0.05, 1.0  # between two looks at /proc; each new process makes it short again
 AGENT_LOOK_S = 0.05  # at the earliest again, however many processes start
@@ -98,7 +96,9 @@ class JobWatch:
                     self._follow_background()
                     self._end_leftovers()
                 except Exception as error:  # a fault of ours is never the job's
-                    self._go_on_unwatched(error)
+                    self.file.missing.append(fault(error))
+                    self._say("ups-doctor: a fault of the doctor's own; the job goes on, and is no longer watched")
+                    self.file.set(**wait_plainly(self._tree.root, self._signals, self._now))
             return self._finish()
         finally:
             os.environ.pop(OWN, None)
@@ -171,7 +171,7 @@ class JobWatch:
         self._tree.look()
         wanted = self._tree.root.status == 0 and self._background == "services stay"
         while wanted and not self._ending.is_on:
-            pids = self._trainings()
+            pids = background_trainings(self._tree.members.values(), self._place.agents)
             if pids and not self._in_background:
                 self._in_background = True
                 self._terminal.take_back()
@@ -190,18 +190,6 @@ class JobWatch:
         if self._in_background:
             self.file.set(ended_s=round(self._now(), 3))
 
-    def _go_on_unwatched(self, fault: Exception) -> None:
-        """Waits for the end of the job, and no more."""
-        self._say("ups-doctor: a fault of the doctor's own; the job goes on, and is no longer watched")
-        why = redact.text("".join(traceback.format_exception(fault, limit=-2)))
-        self.file.missing.append(Missing(what="the watch", why=why))
-        root = self._tree.root
-        if root.status is None:
-            root.status = wait_plainly(root.pid, self._signals)
-        root.ended_s = root.ended_s if root.ended_s is not None else self._now()
-        end = end_of(root)
-        self.file.set(ended_s=round(root.ended_s, 3), exit_code=end and end.exit_code, signal=end and end.signal)
-
     def _end_hang(self) -> None:
         """Ends a job that will not go on, where that is known and wanted."""
         why = self._captures.wants_end
@@ -210,15 +198,6 @@ class JobWatch:
         if why != "deadlock":  # that was looked at when it was proved
             self._captures.last_look(self._tree)
         self._begin_ending(why, signal.SIGTERM)
-
-    def _trainings(self) -> list[int]:
-        try:
-            return background_trainings(self._tree.members.values(), self._place.agents)
-        except Exception as error:  # then they are leftovers like others
-            self.file.missing.append(
-                Missing(what="trainings in the background", why=f"{type(error).__name__}: {error}")
-            )
-            return []
 
     def _step(self, longest_s: float) -> None:
         """Waits for the next event and takes it."""

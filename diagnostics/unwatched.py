@@ -8,11 +8,17 @@ import resource
 import select
 import signal
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Any
 
+from diagnostics import redact
+from diagnostics.analysis.job_facts import Missing
+from diagnostics.job_facts_file import end_of
 from diagnostics.job_signals import JobSignals
 from diagnostics.job_start import refusal
+from diagnostics.machine.job_tree import Member
 from diagnostics.say import say
 
 LEAST_FILES = 24  # descriptors with which the doctor itself gets along
@@ -52,20 +58,29 @@ def lacks(error: BaseException | None) -> bool:
     return isinstance(error, OSError) and error.errno in (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 
 
-def wait_plainly(pid: int, signals: JobSignals) -> int | None:
-    """Waits for the job's first process, which leads its group, and passes signals on; returns its wait status.
+def fault(error: Exception) -> Missing:
+    """Returns what the report says of a fault of the doctor's own."""
+    return Missing(what="the watch", why=redact.text("".join(traceback.format_exception(error, limit=-2))))
 
-    None where somebody else has waited for it. This is what is left to do where the watch itself has failed.
+
+def wait_plainly(root: Member, signals: JobSignals, now: Callable[[], float]) -> dict[str, Any]:
+    """Waits for the job's first process, which leads its group, and passes signals on; returns what is known then.
+
+    This is what is left to do where the watch itself has failed.
     """
-    while True:
+    while root.status is None:
         try:
-            ended, status = os.waitpid(pid, os.WNOHANG)
-        except ChildProcessError:
-            return None
+            ended, status = os.waitpid(root.pid, os.WNOHANG)
+        except ChildProcessError:  # somebody else has waited for it
+            break
         if ended:
-            return status
+            root.status = status
+            break
         select.select([signals.fd], [], [], LONGEST_WAIT_S)
         for number in signals.take():
             if number != signal.SIGCHLD:
                 with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(pid, number)
+                    os.killpg(root.pid, number)
+    root.ended_s = root.ended_s if root.ended_s is not None else now()
+    end = end_of(root)
+    return {"ended_s": round(root.ended_s, 3), "exit_code": end and end.exit_code, "signal": end and end.signal}
