@@ -36,7 +36,8 @@ class Shell:
         self.pid, self._fd = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
-            os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"], {**os.environ, "PS1": "$ ", "TERM": "dumb"})
+            environ = {**os.environ, "PS1": "$ ", "TERM": "dumb"}
+            os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"], environ)  # noqa: S606 - the shell itself
         self.wait_for(r"\$ ")
 
     def run(self, line: str) -> None:
