@@ -21,6 +21,7 @@ from diagnostics.analysis.teardown import is_teardown
 
 TEST_RUNNERS = frozenset(["pytest", "py.test", "nose2", "nosetests", "tox", "nox", "ctest", "bats"])
 TEST_MODULES = frozenset(["pytest", "unittest", "nose2", "doctest", "tox", "nox"])
+ORPHAN_REAPED = "supervisor-wait"  # the doctor waited for it: whoever had started it was over
 _ADVICE = {
     "script": "begin the script with `set -euo pipefail`, and let nothing swallow the code",
     "python": "use subprocess.run(..., check=True), read exitcode after join(), and pass the code on",
@@ -60,6 +61,12 @@ def _fate(case: Case, story: ProcessStory) -> FailureFate:
     runner = _test_runner(case, above)
     if runner is not None:
         return FailureFate(story=story, fate=Fate.HANDLED, how=f"the tests that {program(runner)} ran passed")
+    if below.end.source == ORPHAN_REAPED and not again:
+        return FailureFate(
+            story=story, fate=Fate.DROPPED, who="CMD" if above is None else program(above),
+            how="it had ended before, and nobody waited",
+            advice="wait for each job in the background by its pid (`wait $PID`), and pass its code on",
+        )  # fmt: skip
     if above is None:
         return FailureFate(story=story, fate=Fate.UNKNOWN)
     fate = _received(case, story, below, above)
