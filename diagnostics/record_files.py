@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import stat
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis import job_facts
+from diagnostics.analysis import job_facts, untrusted_json
 from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.job_facts import JobFacts
 from diagnostics.analysis.long_lines import clipped_lines
@@ -17,7 +15,6 @@ from diagnostics.analysis.long_lines import clipped_lines
 MAX_FILE_BYTES = 64 << 20  # an agent's file has less than 1 MiB
 MAX_TEXT_BYTES = 4 << 20  # of output: the first and the last half
 MAX_FILES = 20_000
-LARGEST_NUMBER = 1 << 63  # a larger one in a JSON file is no time, size or process
 
 
 def read_bytes(path: Path) -> bytes:
@@ -47,11 +44,7 @@ def read_json(path: Path) -> Any:
 
     Raises ValueError where it is no JSON, AgentFileError and OSError where it cannot be read.
     """
-    data = read_bytes(path)
-    try:
-        return json.loads(data, parse_constant=lambda _: None, parse_float=_float, parse_int=_int)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
+    return untrusted_json.loads(read_bytes(path))
 
 
 def read_job(path: Path) -> tuple[JobFacts | None, str]:
@@ -87,13 +80,3 @@ def _open(path: Path) -> tuple[int, os.stat_result]:
         os.close(fd)
         raise AgentFileError("not a regular file")
     return fd, facts
-
-
-def _float(text: str) -> float | None:
-    value = float(text)
-    return value if math.isfinite(value) else None
-
-
-def _int(text: str) -> int | None:
-    value = int(text)
-    return value if abs(value) < LARGEST_NUMBER else None

@@ -121,7 +121,7 @@ def _group(group: Sequence[Standing], screen: Screen) -> Iterator[str]:
             yield f"{' ' * 14}{line}"
         yield f"{' ' * 14}{_paint(motion, _COLOURS.get(one.moved.motion, ''), screen)}"
     if one.problem and not one.problem.startswith(("refused", "no py-spy")):
-        yield f"{' ' * 14}{_paint(redact.line(one.problem), DIM, screen)}"
+        yield f"{' ' * 14}{_paint(one.problem, DIM, screen)}"
 
 
 def _branch(branch: Branch, standings: Sequence[Standing], screen: Screen, depth: int) -> Iterator[str]:
@@ -155,7 +155,7 @@ def _frames(frames: Sequence[Frame], values: Mapping[Frame, str], screen: Screen
         if frame is not None:
             yield _frame(frame, screen)
             if values.get(frame):
-                yield f"    {_paint(redact.line(values[frame]), DIM, screen)}"
+                yield f"    {_paint(values[frame], DIM, screen)}"
 
 
 def _frame(frame: Frame, screen: Screen) -> str:
@@ -163,7 +163,7 @@ def _frame(frame: Frame, screen: Screen) -> str:
         return _paint(f"{frame.file.rpartition('/')[2]} {frame.function}", DIM, screen)
     if is_library(frame):
         return _paint(f"{shown_file(frame.file)}:{frame.line} {frame.function}", DIM, screen)
-    where = f"{location(frame, screen.cwd)} {frame.function}"
+    where = redact.line(f"{location(frame, screen.cwd)} {frame.function}")
     text = screen.texts.get(frame, "")
     room = screen.width - len(where) - 14
     return f"{where}   {_paint(text[:room], DIM, screen)}" if text and room > 10 else where
@@ -215,7 +215,7 @@ def _count(word: str, number: int) -> str:
 
 
 def _paint(text: str, code: str, screen: Screen) -> str:
-    return f"\033[{code}m{text}\033[0m" if screen.colour and code and text else text
+    return f"\033[{code}m{redact.line(text)}\033[0m" if screen.colour and code and text else text
 
 
 def _cut(line: str, screen: Screen) -> str:

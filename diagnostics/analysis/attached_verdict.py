@@ -5,10 +5,10 @@ Nothing that stands for some seconds is proved to stand for ever; the words say 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from diagnostics.analysis import untrusted_json
 from diagnostics.analysis.case import Case, Part
 from diagnostics.analysis.looks import Motion
 from diagnostics.analysis.merged_stacks import Standing, missing_ranks, names, ranges
@@ -68,8 +68,8 @@ def judgement_of(case: Case) -> Judgement | None:
     """Returns what was found when the job of this case was looked at, None for one that the doctor had started."""
     text = case.extra.get(FILE_NAME, "")
     try:
-        found = json.loads(text) if text else None
-    except (ValueError, RecursionError):
+        found = untrusted_json.loads(text) if text else None
+    except ValueError:
         return None
     if not isinstance(found, Mapping):
         return None

@@ -7,12 +7,12 @@ that is not there: the kernel shows every thread of the process in a futex of it
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from diagnostics.analysis import untrusted_json
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.started_lines import lines_in
@@ -179,7 +179,7 @@ def _serves(stack: Sequence[Frame]) -> bool:
 
 def _capture(case: Case, story: ProcessStory) -> dict[str, Any]:
     try:
-        found = json.loads(case.extra.get(f"proc-{story.pid}.json", ""))
-    except (ValueError, RecursionError):
+        found = untrusted_json.loads(case.extra.get(f"proc-{story.pid}.json", ""))
+    except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from diagnostics.analysis import untrusted_json
 from diagnostics.analysis.case import Case, ProcessStory
 
 
@@ -20,7 +20,7 @@ def memory_limit(case: Case, story: ProcessStory) -> int | None:
 
 def _groups(case: Case) -> Iterator[Mapping[str, Any]]:
     try:
-        told = json.loads(case.extra.get("memory.json", "") or "{}")
+        told = untrusted_json.loads(case.extra.get("memory.json", "") or "{}")
     except ValueError:
         return
     groups = told.get("groups") if isinstance(told, dict) else None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from diagnostics.analysis import untrusted_json
 from diagnostics.analysis.agent_bytes import printable
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.homes import NOWHERE, Homes
@@ -15,8 +15,8 @@ _MOST_THREADS, _MOST_FRAMES = 256, 256
 def parse_outside_stacks(text: str, homes: Homes = NOWHERE) -> tuple[tuple[Frame, ...], ...]:
     """Returns the frames of each thread, innermost first, the main thread first; () of another text."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = untrusted_json.loads(text)
+    except ValueError:
         return ()
     threads = value.get("threads") if isinstance(value, dict) else None
     found = (homes.kept(_frames(thread)) for thread in _list(threads)[:_MOST_THREADS])

@@ -5,12 +5,12 @@ The looks are the samples of the stall; where none were taken, the capture `proc
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from diagnostics.analysis import untrusted_json
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.samples import Sample
@@ -164,8 +164,8 @@ def _captured(case: Case, story: ProcessStory) -> tuple[Sample, ...]:
 
 def _capture(case: Case, story: ProcessStory) -> dict[str, Any]:
     try:
-        found = json.loads(case.extra.get(f"proc-{story.pid}.json", ""))
-    except (ValueError, RecursionError):
+        found = untrusted_json.loads(case.extra.get(f"proc-{story.pid}.json", ""))
+    except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
 

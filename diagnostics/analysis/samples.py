@@ -5,12 +5,12 @@ The supervisor keeps one JSON object a look in `record/captures/samples.jsonl`; 
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from diagnostics.analysis import untrusted_json
 from diagnostics.analysis.agent_bytes import printable
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.homes import NOWHERE, Homes
@@ -52,8 +52,8 @@ def samples_of(text: str, homes: Homes = NOWHERE) -> Mapping[tuple[int, int], tu
 
 def _sample(line: str, homes: Homes) -> Sample | None:
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        value = untrusted_json.loads(line)
+    except ValueError:
         return None
     if not isinstance(value, dict):
         return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
+from diagnostics.analysis import untrusted_json
 from diagnostics.analysis.agent_facts import Event, Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.user_code import telling_frames, user_frames
@@ -23,8 +23,8 @@ def main_stack(story: ProcessStory) -> tuple[Frame, ...]:
 def seen_s(case: Case, story: ProcessStory) -> float | None:
     """Returns when the process was captured last, in seconds since the job started; None where that is not known."""
     try:
-        at_ns = json.loads(case.extra.get(f"proc-{story.pid}.json", "")).get("at_ns")
-    except (ValueError, RecursionError, AttributeError):
+        at_ns = untrusted_json.loads(case.extra.get(f"proc-{story.pid}.json", "")).get("at_ns")
+    except (ValueError, AttributeError):
         return None
     return (at_ns - case.job.started_ns) / 1e9 if isinstance(at_ns, int) else None
 

@@ -14,7 +14,7 @@ from diagnostics.errors import UsageError, from_os_error
 
 # Bytes; a larger file was generated or holds data, and nobody would read what is found in it.
 LARGEST = {
-    FileKind.PYTHON: 1 << 20,
+    FileKind.PYTHON: 2 << 20,
     FileKind.YAML: 1 << 19,
     FileKind.SHELL: 1 << 18,
     FileKind.DOCKERFILE: 1 << 18,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import io
 import os
@@ -155,9 +156,16 @@ def write(change: Change, path: Path) -> None:
     temporary = ""
     try:
         status = real.stat()
+        if status.st_nlink > 1:
+            raise DoctorError(
+                f"{path} has {status.st_nlink} names (hard links), which a new file would part: nothing written to it",
+                hint="edit it by hand, as --diff shows: all its names change then",
+            )
         handle, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}-")
         with os.fdopen(handle, "wb") as file:
             file.write(change.after.encode(change.encoding))
+            with contextlib.suppress(PermissionError):  # somebody else's file in a folder of one's own
+                os.fchown(file.fileno(), status.st_uid, status.st_gid)
             os.fchmod(file.fileno(), status.st_mode & 0o7777)
         if real.read_bytes() != change.file.raw:
             raise DoctorError(f"{path} has changed since it was read: nothing written to it", hint="run it again")

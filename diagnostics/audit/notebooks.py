@@ -11,7 +11,7 @@ from typing import Any
 
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
 
-LARGEST = 1 << 20  # characters of code
+LARGEST = 2 << 20  # characters of code
 MAGIC = re.compile(r"\s*(?:[%!?]|[\w.]+\s*\?{1,2}\s*$|\w+\s*=\s*[%!])")
 # `%%time` and its kin run the cell as Python; under `%%bash` it is something else.
 PYTHON_CELLS = re.compile(r"%%(?:time|timeit|capture|prun|memit|python3?|px)\b")

@@ -139,7 +139,7 @@ def _versions(report: RunReport, found: Bisection) -> Iterator[str]:
 
 def _cost(report: RunReport, found: Bisection) -> Iterator[str]:
     tries = f"{found.tries} tries in {found.seconds:.0f} s" if found.tries else f"{found.seconds:.0f} s"
-    yield f"{tries}{f', torch {found.torch}' if found.torch else ''}."
+    yield f"{tries}{f', torch {inline(found.torch)}' if found.torch else ''}."
 
 
 SECTIONS: dict[str, Callable[[RunReport, Bisection], Iterator[str]]] = {

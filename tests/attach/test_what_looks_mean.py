@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
+from shown_text import HOSTILE, poisoned, unprintable
 
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.attached_job import job_of, jobs_below
@@ -15,6 +17,7 @@ from diagnostics.analysis.merged_stacks import Standing, ranges
 from diagnostics.analysis.stack_place import Doing, place_of
 from diagnostics.machine.activity import Activity
 from diagnostics.machine.process_table import TableRow
+from diagnostics.say import printable
 from diagnostics.stack_tree import Screen, lines_of
 
 SITE = "/env/lib/python3.11/site-packages"
@@ -165,3 +168,16 @@ def test_a_job_reaches_up_to_its_launcher_and_sideways_to_ranks_started_by_hand_
 
 def test_ranges_of_ranks_are_short() -> None:
     assert ranges([5, 0, 1, 2]) == "0-2,5"
+
+
+@pytest.mark.parametrize("colour", [False, True])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_a_job_calls_its_things_moves_no_cursor_and_paints_nothing(name: str, colour: bool) -> None:
+    one = poisoned(standing(0, SAVES), name)
+    other = poisoned(replace(standing(1, ()), part=Part.LAUNCHER, rank=None), name)
+    screen = Screen(cwd="/job", width=200, colour=colour, verbose=True, texts={SAVE: "save()"})
+    lines = lines_of([one, other], screen, seconds=1.0, looks=2, world_size=2)
+    shown = printable("\n".join(lines), colour=colour)
+    assert unprintable(shown, colour=colour) == []
+    assert len(shown.splitlines()) == len(lines)
+    assert "\033[31mred" not in shown

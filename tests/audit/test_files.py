@@ -131,7 +131,7 @@ def test_what_is_no_plain_readable_file_is_skipped(tmp_path: Path) -> None:
         "gone.py": "no such file or folder",
         "round.py": "its symbolic links lead in a circle",
         "pipe.py": "is no regular file",
-        "large.py": "holds 50.0 MiB, more than the 1 MiB that are read",
+        "large.py": "holds 50.0 MiB, more than the 2 MiB that are read",
         "notes.txt": "is no Python, notebook, shell script, YAML or Dockerfile",
     }
 

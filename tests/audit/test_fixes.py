@@ -75,6 +75,16 @@ def test_mode_bits_and_links_stay_and_nothing_else_is_left(tmp_path: Path) -> No
     assert names(tmp_path) == ["link.py", "real.py"]
 
 
+def test_a_file_of_several_names_is_not_parted(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("wait()\n")
+    (tmp_path / "b.py").hardlink_to(path)
+    (change,) = changes(path)
+    with pytest.raises(DoctorError, match=r"a\.py has 2 names \(hard links\), which a new file would part"):
+        fixes.write(change, path)
+    assert (path.read_text(), path.samefile(tmp_path / "b.py"), names(tmp_path)) == ("wait()\n", True, ["a.py", "b.py"])
+
+
 def test_a_file_that_changed_since_it_was_read_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("wait()\n")

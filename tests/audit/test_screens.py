@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
 from rules_for_tests import LINES, WAITS, fails, python, rule
+from shown_text import HOSTILE, unprintable
 
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.audit import checklist, github
@@ -16,6 +18,7 @@ from diagnostics.audit.lines import Lines
 from diagnostics.audit.shown import Filter
 from diagnostics.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
+from diagnostics.say import printable
 
 RULES = {"A901": WAITS, "A902": LINES}
 SECRET = "hf_" + "aB3dE5gH7jK9mN1pQ2rS" * 2
@@ -196,3 +199,19 @@ def test_the_checklist_says_kept_broken_or_no_case() -> None:
         " -  not applicable  lambdas are fine (A903)",
         "1 of 2 practices kept, 1 not applicable",
     ]
+
+
+@pytest.mark.parametrize("colour", [False, True])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_files_and_lines_hold_moves_no_cursor(name: str, colour: bool) -> None:
+    files = [
+        AuditedFile(f"{name}.py", f"import x\nwait()  # {name!a} {name}\n".encode("utf-8", "replace"), FileKind.PYTHON),
+        AuditedFile(f"{name}.sh", b"odd\n", FileKind.SHELL),
+        AuditedFile(f"{name}2.py", b"print 1\n", FileKind.PYTHON),
+    ]
+    told = audit(files, {**RULES, "A903": rule("A903", fails)})
+    shown = "\n".join(Lines(width=80, colour=colour, verbose=True).of(told, Filter()))
+    assert unprintable(printable(shown, colour=colour), colour=colour) == []
+    assert "\033[31mred" not in shown
+    assert unprintable(printable("\n".join(github.lines(told, Filter())))) == []
+    assert json.loads(audit_json(told, Filter(), RULES, exit_code=1))["exit_code"] == 1

@@ -143,9 +143,15 @@ def try_in_child(folder: Path) -> dict[str, Any]:
 
 
 def _said(reading: int, pid: int) -> bytes:
-    """Returns all that the child wrote; it is killed where it writes nothing for too long."""
-    signal.signal(signal.SIGALRM, lambda number, frame: os.kill(pid, signal.SIGKILL))
-    signal.setitimer(signal.ITIMER_REAL, NO_ANSWER_S)
+    """Returns all that the child wrote; one that waits for something is killed, one that only gets no CPU is not."""
+
+    def look(number: int, frame: FrameType | None) -> None:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        if state not in "RZ":
+            os.kill(pid, signal.SIGKILL)
+
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, NO_ANSWER_S, NO_ANSWER_S)
     chunks = []
     while chunk := os.read(reading, 1 << 16):
         chunks.append(chunk)

@@ -3,15 +3,18 @@ from __future__ import annotations
 import json
 from dataclasses import fields, replace
 
+import pytest
 from bisected import FOUND, HEALTHY, reported
+from shown_text import HOSTILE, page_faults, poisoned, unprintable
 
-from diagnostics.bisection.found import Standing
+from diagnostics.bisection.found import Bisection, Standing
 from diagnostics.bisection.outcome_lines import outcome_lines, said_by
 from diagnostics.bisection.report_json import json_text
 from diagnostics.bisection.report_md import markdown
 from diagnostics.bisection.trial import Kind
 from diagnostics.bisection.words import headline, needs
 from diagnostics.run_report import RunReport
+from diagnostics.say import printable
 
 PAGE = """\
 # Bisection of model.make
@@ -262,3 +265,15 @@ def test_an_exception_is_told_in_its_own_words() -> None:
     failure = replace(FOUND.failure, kind=Kind.EXCEPTION, detail="OutOfMemoryError", text=text)
     assert said_by(failure) == "torch.OutOfMemoryError: first words"
     assert said_by(FOUND.failure) == ""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("found", [FOUND, HEALTHY])
+def test_what_a_model_calls_its_things_breaks_no_page_and_moves_no_cursor(found: Bisection, name: str) -> None:
+    told: Bisection = poisoned(found, name)
+    report = poisoned(reported(found), name)
+    assert page_faults(markdown(report, told, [("repro.py", name)])) == []
+    assert unprintable(json_text(report, told)) == []
+    assert unprintable(printable("\n".join(outcome_lines(told, report)))) == []
+    coloured = printable("\n".join(outcome_lines(told, report, colour=True)), colour=True)
+    assert coloured.count("\033") == 2
