@@ -9,14 +9,15 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
-from types import FrameType
-from typing import TYPE_CHECKING
 
-from diagnostics.errors import FAILED_EXIT, DoctorError, from_os_error
-
+TYPE_CHECKING = False  # as of typing, which takes longer to import than all else here
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import FrameType
+
     import click
+
+    from diagnostics.errors import DoctorError
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SECOND_INTERRUPT_S = 5.0  # a second Ctrl-C within this time does not disturb the cleaning up after the first
@@ -53,7 +54,9 @@ def guarded(load: Callable[[], click.Command], program_name: str, arguments: Seq
     stop = _Stop()
     try:
         stop.listen()
-        return _run(load(), program_name, arguments)
+        from diagnostics.errors import FAILED_EXIT, DoctorError, from_os_error
+
+        return stop.exit_code(_run(load(), program_name, arguments))
     except KeyboardInterrupt:
         stop.ignore()
         sys.stderr.write(f"interrupted by {stop.name}\n")
@@ -122,6 +125,10 @@ class _Stop:
         for number in STOP_SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays nohup
                 signal.signal(number, self._asked)
+
+    def exit_code(self, code: int) -> int:
+        """Returns a command's own code; of one that ended in its own way after a signal, the one by that signal."""
+        return 128 + self.number if code == 128 + signal.SIGINT else code
 
     def ignore(self) -> None:
         """An impatient second Ctrl-C, during the interpreter's exit, would replace the exit code by a death."""

@@ -6,7 +6,9 @@ torchrun puts `[rank0]: ` before each line, srun `0: `; both are taken off.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from diagnostics.analysis.agent_facts import Frame
 
@@ -38,9 +40,10 @@ class TracebackText:
         return self.earlier.first if self.earlier is not None else self
 
 
-def plain_lines(text: str) -> list[str]:
+@lru_cache(maxsize=8)  # every signature asks for those of the same few outputs
+def plain_lines(text: str) -> tuple[str, ...]:
     """Returns the lines without what launchers, and Python before those of an exception group, put before them."""
-    return [_MARGIN.sub("", _PREFIX.sub("", line.rstrip("\r"))) for line in text.split("\n")]
+    return tuple(_MARGIN.sub("", _PREFIX.sub("", line.rstrip("\r"))) for line in text.split("\n"))
 
 
 def tracebacks(text: str) -> tuple[TracebackText, ...]:
@@ -72,7 +75,7 @@ def _linked(one: TracebackText, earlier: TracebackText | None, raised_from: bool
     )
 
 
-def _read(lines: list[str], index: int) -> tuple[TracebackText | None, int]:
+def _read(lines: Sequence[str], index: int) -> tuple[TracebackText | None, int]:
     """Returns the exception whose frames start at `index`, and the first line after it; None for a torn one."""
     frames: list[Frame] = []
     indent: int | None = None  # of the frames' lines
