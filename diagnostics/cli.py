@@ -10,15 +10,15 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
-from types import FrameType
-from typing import TYPE_CHECKING
 
-from diagnostics.errors import FAILED_EXIT, DoctorError, from_os_error
-from diagnostics.say import say
-
+TYPE_CHECKING = False  # as of typing, which takes longer to import than all else here
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import FrameType
+
     import click
+
+    from diagnostics.errors import DoctorError
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SECOND_INTERRUPT_S = 5.0  # a second Ctrl-C within this time does not disturb the cleaning up after the first
@@ -55,9 +55,13 @@ def guarded(load: Callable[[], click.Command], program_name: str, arguments: Seq
     stop = _Stop()
     try:
         stop.listen()
-        return _run(load(), program_name, arguments)
+        from diagnostics.errors import FAILED_EXIT, DoctorError, from_os_error
+
+        return stop.exit_code(_run(load(), program_name, arguments))
     except KeyboardInterrupt:
         stop.ignore()
+        from diagnostics.say import say
+
         say(f"interrupted by {stop.name}", err=True)
         return 128 + stop.number
     except DoctorError as error:
@@ -81,6 +85,8 @@ def _run(command: click.Command, program_name: str, arguments: Sequence[str] | N
     except click.Abort as abort:  # click's form of Ctrl-C
         raise KeyboardInterrupt from abort
     except click.ClickException as error:
+        from diagnostics.say import say
+
         shown = io.StringIO()
         error.show(file=shown)
         say(_without_secrets(shown.getvalue()), err=True, nl=False)
@@ -89,6 +95,8 @@ def _run(command: click.Command, program_name: str, arguments: Sequence[str] | N
 
 
 def _say(error: DoctorError) -> None:
+    from diagnostics.say import say
+
     say(_without_secrets(f"error: {error.message}"), err=True)
     for line in error.hint.splitlines():
         say(_without_secrets(f"  {line}"), err=True)
@@ -133,6 +141,10 @@ class _Stop:
         for number in STOP_SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # nohup stays nohup
                 signal.signal(number, self._asked)
+
+    def exit_code(self, code: int) -> int:
+        """Returns a command's own code; of one that ended in its own way after a signal, the one by that signal."""
+        return 128 + self.number if code == 128 + signal.SIGINT else code
 
     def ignore(self) -> None:
         """An impatient second Ctrl-C, during the interpreter's exit, would replace the exit code by a death."""

@@ -5,10 +5,10 @@ torchrun puts `[rank0]: ` before each line, srun `0: `; both are taken off.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.homes import NOWHERE, Homes
@@ -41,10 +41,10 @@ class TracebackText:
         return self.earlier.first if self.earlier is not None else self
 
 
-@functools.lru_cache(maxsize=8)  # every signature asks for those of the same few texts
-def plain_lines(text: str) -> Sequence[str]:
+@lru_cache(maxsize=8)  # every signature asks for those of the same few outputs
+def plain_lines(text: str) -> tuple[str, ...]:
     """Returns the lines without what launchers, and Python before those of an exception group, put before them."""
-    return [_MARGIN.sub("", _PREFIX.sub("", line.rstrip("\r"))) for line in text.split("\n")]
+    return tuple(_MARGIN.sub("", _PREFIX.sub("", line.rstrip("\r"))) for line in text.split("\n"))
 
 
 def tracebacks(text: str, homes: Homes = NOWHERE) -> tuple[TracebackText, ...]:

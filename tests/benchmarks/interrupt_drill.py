@@ -259,9 +259,8 @@ def main() -> int:
         shutil.rmtree(folder, ignore_errors=True)
     wrong = [one for one in trials if one.problems]
     longest = max((one.took_s / one.busy for one in trials), default=0.0)
-    print(
-        f"{len(trials)} moments, {len(wrong)} with a problem; longest {longest:.2f} s of a quiet machine (seed {given.seed})"
-    )
+    said = f"{len(trials)} moments, {len(wrong)} with a problem; longest {longest:.2f} s of a quiet machine"
+    print(f"{said} (seed {given.seed})")
     return 1 if wrong else 0
 
 

@@ -6,7 +6,7 @@ import ast
 import importlib
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -46,14 +46,13 @@ def all_patterns() -> tuple[list[Found], list[str]]:
     found: dict[tuple[Any, int, bool], Found] = {}
     unknown = []
     read = [(module, path, ast.parse(path.read_text(encoding="utf-8"))) for module, path in modules()]
-    shared: dict[str, set[str]] = {}  # by name, over all modules: a constant may be used where it is imported
-    for _, _, tree in read:
-        for name, methods in _methods(tree).items():
-            if not name.startswith("_"):
-                shared.setdefault(name, set()).update(methods)
+    elsewhere = _used_elsewhere(tree for _, _, tree in read)
     for module, path, tree in read:
         shown = str(path.relative_to(PROJECT))
-        used = {**_methods(tree), **shared}
+        used = _methods(tree)
+        for (home, name), methods in elsewhere.items():
+            if module is not None and home == module.__name__:
+                used.setdefault(name, set()).update(methods)
         held = list(_held(vars(module))) if module is not None else []
         for name, pattern in held:
             anchored = bool(used.get(name)) and used[name] <= ANCHORED
@@ -107,6 +106,19 @@ def _methods(tree: ast.Module) -> dict[str, set[str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             found.setdefault(node.id, set()).add(inside.get(id(node), "?"))
+    return found
+
+
+def _used_elsewhere(trees: Iterable[ast.Module]) -> dict[tuple[str, str], set[str]]:
+    """Returns what is done with names where they are imported, by the module that they come from and their name."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for tree in trees:
+        methods = _methods(tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    used = methods.get(alias.asname or alias.name, set())
+                    found.setdefault((node.module, alias.name), set()).update(used)
     return found
 
 
