@@ -59,8 +59,8 @@ def _fate(case: Case, story: ProcessStory) -> FailureFate:
         return FailureFate(story=story, fate=Fate.HANDLED, how="the same command ran again, to a good end")
     below, above = _boundary(case, story)
     runner = _test_runner(case, above)
-    if runner is not None:
-        return FailureFate(story=story, fate=Fate.HANDLED, how=f"the tests that {program(runner)} ran passed")
+    if runner:
+        return FailureFate(story=story, fate=Fate.HANDLED, how=f"the tests that {runner} ran passed")
     if below.end.source == ORPHAN_REAPED and not again:
         return FailureFate(
             story=story, fate=Fate.DROPPED, who="CMD" if above is None else program(above),
@@ -150,17 +150,18 @@ def _under_condition(case: Case, story: ProcessStory, top: ProcessStory) -> bool
     return False
 
 
-def _test_runner(case: Case, above: ProcessStory | None) -> ProcessStory | None:
-    """Returns the runner of tests among the processes above, which said 0: then the failure was expected."""
+def _test_runner(case: Case, above: ProcessStory | None) -> str:
+    """Returns the runner of tests among the processes above that said 0: then the failure was expected; else ""."""
     for _ in range(len(case.processes)):
         if above is None:
-            return None
-        names = [PurePosixPath(word).name for word in above.argv[:3]]
+            return ""
+        names = TEST_RUNNERS & {PurePosixPath(word).name for word in above.argv[:3]}
         modules = {after for word, after in zip(above.argv, above.argv[1:4], strict=False) if word == "-m"}
-        if not above.failed and (TEST_RUNNERS & set(names) or TEST_MODULES & modules):
-            return above
+        found = names | (TEST_MODULES & modules)
+        if not above.failed and found:
+            return min(found)
         above = case.of_pid(above.parent_pid) if above.parent_pid != above.pid else None
-    return None
+    return ""
 
 
 def _counts(case: Case, story: ProcessStory) -> bool:

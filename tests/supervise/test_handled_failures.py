@@ -6,7 +6,6 @@ tests/zoo/handled.
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,6 @@ from pathlib import Path
 import pytest
 from jobs import report, run
 
-HANDLED = Path(__file__).parents[1] / "zoo" / "handled"
 PYTHON = sys.executable
 TRAIN = """\
 import os, sys, time
@@ -157,14 +155,28 @@ def test_what_tests_expect_is_a_note_and_strict_fails_on_it(tmp_path: Path) -> N
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["pytest_spawn_raises", "pytest_cli_returncode", "unittest_assert_raises_cpe"])
-def test_suites_with_real_trainings_that_are_to_fail_are_left_alone(name: str, tmp_path: Path) -> None:
-    truth = json.loads((HANDLED / name / "truth.json").read_text())
-    for file in (HANDLED / name).rglob("*.py"):
-        place = tmp_path / file.relative_to(HANDLED / name)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(file.read_bytes())
-    command = [PYTHON if word == "python" else word for word in truth["cmd"]]
-    watched = run(tmp_path, *command)
-    assert (watched.returncode, report(tmp_path)["outcome"]) == (truth["exit_code"], "ok"), watched.stderr
+SUITE = """\
+import os, subprocess, sys
+import pytest
+
+def leave(rank):
+    raise RuntimeError("too big")
+
+def test_spawned_ranks():
+    import torch.multiprocessing as mp
+    os.environ["RANK"] = "0"
+    with pytest.raises(mp.ProcessRaisedException, match="too big"):
+        mp.spawn(leave, nprocs=1)
+
+def test_the_command_line():
+    command = [sys.executable, "train.py", "--fail"]
+    assert subprocess.run(command, env={**os.environ, "RANK": "0"}).returncode == 1
+"""
+
+
+def test_a_suite_of_pytest_with_trainings_that_are_to_fail_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    (tmp_path / "test_suite.py").write_text(SUITE)
+    watched = run(tmp_path, PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    assert (watched.returncode, report(tmp_path)["outcome"]) == (0, "ok"), watched.stderr
+    assert [note.partition(";")[2] for note in report(tmp_path)["notes"]] == [" the tests that pytest ran passed"] * 2
