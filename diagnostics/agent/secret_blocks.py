@@ -24,10 +24,8 @@ _NAMES = re.compile(
     r"""^\s{0,80}(?:-\s{1,4})?["']?(?:name|key|Name|Key)["']?\s{0,2}:\s{0,4}["']?"""
     r"""(?P<name>[A-Za-z_][\w.-]{0,127})["']?,?\s{0,4}$"""
 )
-_VALUE = re.compile(
-    r"""^(?P<keep>\s{0,80}["']?(?i:value)["']?\s{0,2}:\s{0,4})(?P<value>[^#\n]{1,4096}?)(?P<rest>,?\s*)$"""
-)
-_ITEM = re.compile(r"""^(?P<keep>\s{0,200}(?:-\s{1,4})?)(?P<value>\S[^\n]{0,8191}?)(?P<rest>,?\s*)$""")
+_VALUE = re.compile(r"""^(?P<keep>\s{0,80}["']?(?i:value)["']?\s{0,2}:\s{0,4})(?P<value>[^#\n]{1,4096})$""")
+_ITEM = re.compile(r"""^(?P<keep>\s{0,200}(?:-\s{1,4})?)(?P<value>\S[^\n]{0,8191})$""")
 _HERE = re.compile(r"""(?<!<)<<(?!<)-?\s?\\?["']?(?P<end>[A-Za-z_]\w{0,40})["']?""")
 _MAPPING = re.compile(r"""["']?[\w.-]{1,128}["']?\s{0,2}:(?:\s|$)""")
 
@@ -88,11 +86,11 @@ class Blocks:
         return shown if line.strip() == self._name or is_nothing(line.strip()) else HIDDEN
 
     def _value_of_name(self, shown: str) -> str:
-        value = _VALUE.match(shown)
+        value = _VALUE.match(_core(shown))
         if value is None:
             return shown
         self._left = 0
-        return _in_place(value) if is_secret_value(self._name, value["value"]) else shown
+        return _in_place(value, shown) if is_secret_value(self._name, value["value"]) else shown
 
     def _goes_on(self, line: str, shown: str) -> str | None:
         """Returns the line without its part of the value, None where it is no part."""
@@ -101,7 +99,7 @@ class Blocks:
         if self._how[:1] in ('"', "'"):
             return self._in_long_literal(shown)
         indent = len(line) - len(line.lstrip())
-        item = _ITEM.match(shown)
+        item = _ITEM.match(_core(shown))
         listed = line.lstrip().startswith("- ")
         if (
             item is None
@@ -118,7 +116,7 @@ class Blocks:
             self._left = 0
         sure = strength(self._name) == SURE and self._how[:1] in ("|", ">")
         if (sure and not is_nothing(value)) or is_secret_value(self._name, value, quoted=sure or value[0] in "\"'"):
-            return _in_place(item)
+            return _in_place(item, shown)
         return shown
 
     def _in_bracket(self, line: str, shown: str) -> str | None:
@@ -142,7 +140,12 @@ class Blocks:
         return f"{HIDDEN if hides else before}{end}{after}"
 
 
-def _in_place(match: re.Match[str]) -> str:
+def _core(line: str) -> str:
+    """Returns a line without what may stand behind its value."""
+    return line.rstrip().rstrip(",")
+
+
+def _in_place(match: re.Match[str], line: str) -> str:
     value = match["value"]
     quote = value[0] if value[0] in "\"'" and value[-1] == value[0] and len(value) > 1 else ""
-    return "".join((match["keep"], quote, HIDDEN, quote, match["rest"]))
+    return "".join((match["keep"], quote, HIDDEN, quote, line[match.end() :]))

@@ -1,7 +1,7 @@
 """Goes through one line word by word, and hides what stands under the names of secrets.
 
-NAME = VALUE in Python, shell, YAML, INI, JSON; --name VALUE, ("NAME", "VALUE"), <name>VALUE<, "password of bob is VALUE",
-login("bob", "VALUE"). The time grows with the line's length, not with its square.
+NAME = VALUE in Python, shell, YAML, INI and JSON, --name VALUE, ("NAME", "VALUE"), <name>VALUE<, "password is VALUE",
+login("bob", "VALUE"). The time grows with the length of the line, not with its square.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _DEFAULT = re.compile(r"\\{0,3}[\"'],[^\n]{0,200}?\bdefault\s{0,2}=\s{0,2}(?=[rb
 _METAVAR = re.compile(r"[A-Z_]{2,30}[\])]")
 _COMMA = re.compile(r"\s{0,2},\s{0,2}")
 _USER_AND = re.compile(r"([\w.@-]{1,64})\s{0,2}[/:,|]\s{0,2}(?=\S)")
-_FIRST = re.compile(r"\s{0,80}(?:-\s)?[\"']?[\w.-]{1,128}[\"']?\s?:$")
+_FIRST = re.compile(r"^\s{0,80}(?:-\s)?[\"']?[\w.-]{1,128}[\"']?\s?:$")
 _NETRC = re.compile(r"\b(?:machine|login|user(?:name)?)\s")
 _SETTING = re.compile(r"\b(?:setenv|set(?:\s-\w{1,4}){0,2}|export|configure set)\s{1,2}$")
 _ITEM = re.compile(r"[^\s,()\[\]{}'\"]{1,512}")
