@@ -62,7 +62,7 @@ setsid sleep 293 &
 sleep 294 > log 2>&1 &
 RANK=1 setsid sleep 295 > log 2>&1 &
 until [ -e daemon ]; do sleep 0.02; done
-for name in nohup setsid; do while pgrep -x -P $$ "$name" > /dev/null; do sleep 0.02; done; done
+for seconds in 291 292 293 294 295; do until pgrep -P $$ -xf "sleep $seconds" > /dev/null; do sleep 0.02; done; done
 """
 SERVICES = {"290": "", "291": "", "292": ""}
 TIED = {"293": "it has CMD's output open", "294": "it is in CMD's session", "295": "it is a rank (RANK=1)"}
