@@ -146,9 +146,11 @@ def test_a_service_makes_no_records_after_the_job(tmp_path: Path) -> None:
     agents = tmp_path / "report" / "record" / "agents"
     service = (
         "until [ -e go ]; do sleep 0.02; done; "
-        f"{sys.executable} -c 'import sys; print(\"_ups_doctor_agent\" in sys.modules)' > said; mv said told"
+        f"{sys.executable} -c 'import sys; print(len(sys.path))' > said; mv said told"
     )
-    assert run(tmp_path, "setsid", "-f", "bash", "-c", f"exec > log 2>&1; {service}").returncode == 0
+    (tmp_path / "service.sh").write_text(f"exec > log 2>&1; touch there; {service}")
+    waits = "setsid -f bash service.sh; until [ -e there ]; do sleep 0.02; done"
+    assert run(tmp_path, "bash", "-c", waits).returncode == 0
     before = sorted(agents.iterdir())
     (tmp_path / "go").touch()
     until((tmp_path / "told").exists)
