@@ -74,8 +74,9 @@ def left_behind(tmp_path: Path, *options: str) -> tuple[dict[str, tuple[bool, in
     environ = {"PYTHON": sys.executable}
     with (tmp_path / "said").open("wb") as said:  # a pipe would be waited for as long as somebody holds it
         code = start(
-            tmp_path, "bash", "-c", LEAVE, options=options, stdout=said, stderr=said, env={**os.environ, **environ}
-        ).wait(60)
+            tmp_path, "bash", "-c", LEAVE, options=options, stdout=said, stderr=said, env={**os.environ, **environ},
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # under nohup all processes are deaf to it
+        ).wait(60)  # fmt: skip
     assert code == 0
     found = {
         one["argv"][1]: (is_alive(one["pid"]), one["pid"])
