@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,7 +43,9 @@ def _open_folder(folder: Path) -> int:
         try:
             fd = os.open(name, _FOLDER, dir_fd=above)
         except NotADirectoryError as error:
-            raise OSError(errno.ELOOP, "a link or a file has taken the place of a folder", str(folder)) from error
+            if stat.S_ISLNK(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode):
+                raise OSError(errno.ELOOP, "a link has taken the place of a folder", str(folder)) from error
+            raise
         finally:
             os.close(above)
     return fd

@@ -62,7 +62,7 @@ setsid sleep 293 &
 sleep 294 > log 2>&1 &
 RANK=1 setsid sleep 295 > log 2>&1 &
 until [ -e daemon ]; do sleep 0.02; done
-for name in nohup setsid; do while pgrep -x -P $$ "$name" > /dev/null; do sleep 0.02; done; done
+for seconds in 291 292 293 294 295; do until pgrep -P $$ -xf "sleep $seconds" > /dev/null; do sleep 0.02; done; done
 """
 SERVICES = {"290": "", "291": "", "292": ""}
 TIED = {"293": "it has CMD's output open", "294": "it is in CMD's session", "295": "it is a rank (RANK=1)"}
@@ -74,8 +74,9 @@ def left_behind(tmp_path: Path, *options: str) -> tuple[dict[str, tuple[bool, in
     environ = {"PYTHON": sys.executable}
     with (tmp_path / "said").open("wb") as said:  # a pipe would be waited for as long as somebody holds it
         code = start(
-            tmp_path, "bash", "-c", LEAVE, options=options, stdout=said, stderr=said, env={**os.environ, **environ}
-        ).wait(60)
+            tmp_path, "bash", "-c", LEAVE, options=options, stdout=said, stderr=said, env={**os.environ, **environ},
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # under nohup all processes are deaf to it
+        ).wait(60)  # fmt: skip
     assert code == 0
     found = {
         one["argv"][1]: (is_alive(one["pid"]), one["pid"])
@@ -146,9 +147,11 @@ def test_a_service_makes_no_records_after_the_job(tmp_path: Path) -> None:
     agents = tmp_path / "report" / "record" / "agents"
     service = (
         "until [ -e go ]; do sleep 0.02; done; "
-        f"{sys.executable} -c 'import sys; print(\"_ups_doctor_agent\" in sys.modules)' > said; mv said told"
+        f"{sys.executable} -c 'import sys; print(len(sys.path))' > said; mv said told"
     )
-    assert run(tmp_path, "setsid", "-f", "bash", "-c", f"exec > log 2>&1; {service}").returncode == 0
+    (tmp_path / "service.sh").write_text(f"exec > log 2>&1; touch there; {service}")
+    waits = "setsid -f bash service.sh; until [ -e there ]; do sleep 0.02; done"
+    assert run(tmp_path, "bash", "-c", waits).returncode == 0
     before = sorted(agents.iterdir())
     (tmp_path / "go").touch()
     until((tmp_path / "told").exists)
