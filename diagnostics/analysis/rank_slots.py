@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import re
 import sys
@@ -24,14 +25,38 @@ def numbered(processes: Sequence[Process], groups: Mapping[int, Hashable]) -> di
     for process in processes:
         by_group.setdefault(groups[id(process)], []).append(process)
     for siblings in by_group.values():
-        until: dict[int, float] = {}
+        slots = _Slots()
         for process in sorted(siblings, key=lambda one: (one.began_s, one.start_ticks, one.pid)):
             said = rank_option(process.argv)
-            free = (slot for slot in itertools.count() if until.get(slot, -1.0) <= process.began_s + OVERLAP_S)
-            slot = said if said is not None else next(free)
-            until[slot] = _ended_s(process)
+            slot = said if said is not None else slots.lowest_free(process.began_s + OVERLAP_S)
+            slots.take(slot, _ended_s(process))
             found[id(process)] = slot
     return found
+
+
+class _Slots:
+    """Numbers that are taken until some time; asked at times that only grow, also about very many."""
+
+    def __init__(self) -> None:
+        self._until: dict[int, float] = {}
+        self._taken: list[tuple[float, int]] = []  # a heap, by when they are free again
+        self._free: list[int] = []  # a heap
+        self._fresh = 0
+
+    def take(self, slot: int, until_s: float) -> None:
+        """Takes a number, whether it is free or not."""
+        self._until[slot] = until_s
+        heapq.heappush(self._taken, (until_s, slot))
+
+    def lowest_free(self, at_s: float) -> int:
+        """Returns the lowest number that is free."""
+        while self._taken and self._taken[0][0] <= at_s:
+            heapq.heappush(self._free, heapq.heappop(self._taken)[1])
+        while self._free and self._until[self._free[0]] > at_s:  # taken again meanwhile
+            heapq.heappop(self._free)
+        while self._fresh in self._until:  # taken once: it stands in one of the heaps
+            self._fresh += 1
+        return self._free[0] if self._free and self._free[0] < self._fresh else self._fresh
 
 
 def program_of(process: Process, parent: Process | None) -> str:
