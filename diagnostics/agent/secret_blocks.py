@@ -25,9 +25,9 @@ _NAMES = re.compile(
     r"""(?P<name>[A-Za-z_][\w.-]{0,127})["']?,?\s{0,4}$"""
 )
 _VALUE = re.compile(
-    r"""^(?P<keep>\s{0,80}["']?(?i:value)["']?\s{0,2}:\s{0,4})(?P<value>[^#\n]{1,4096}?)(?P<rest>,?\s*)$"""
+    r"""^(?P<keep>\s{0,80}["']?(?i:value)["']?\s{0,2}:\s{0,4})(?P<value>[^#\n]{0,4095}[^#\s,])(?P<rest>,?\s*)$"""
 )
-_ITEM = re.compile(r"""^(?P<keep>\s{0,200}(?:-\s{1,4})?)(?P<value>\S[^\n]{0,8191}?)(?P<rest>,?\s*)$""")
+_ITEM = re.compile(r"""^(?P<keep>\s{0,200}(?:-\s{1,4})?)(?P<value>\S(?:[^\n]{0,8190}[^\s,])?)(?P<rest>,?\s*)$""")
 _HERE = re.compile(r"""(?<!<)<<(?!<)-?\s?\\?["']?(?P<end>[A-Za-z_]\w{0,40})["']?""")
 _MAPPING = re.compile(r"""["']?[\w.-]{1,128}["']?\s{0,2}:(?:\s|$)""")
 
