@@ -9,7 +9,7 @@ RUN_DIR ?= reports/quickstart-$(shell date +%Y%m%d-%H%M%S)
 RUN_DIR := $(RUN_DIR)
 TESTS ?= tests
 
-.PHONY: help run test zoo lint check install install-test
+.PHONY: help run test zoo drills lint check install install-test
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -42,6 +42,10 @@ test: install-test ## every test; TESTS=tests/agent for some of them
 
 zoo: $(VENV)/.installed-train,test,zoo ## the doctor's score over the fault zoo; ONLY='NAME ...' for some programs
 	$(BIN)/python tests/zoo/score.py $(if $(ONLY),--only $(ONLY))
+
+drills: install-test ## signals at random moments of every command, hostile outputs; SEED=2 for others
+	$(BIN)/python tests/benchmarks/interrupt_drill.py --moments 50 --seed $(or $(SEED),1)
+	$(BIN)/python tests/benchmarks/output_fuzz.py --minutes 2 --seed $(or $(SEED),1)
 
 lint: install-test ## ruff, mypy, codespell
 	$(BIN)/ruff check diagnostics ups tests

@@ -14,7 +14,7 @@ from typing import Any
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _PASSED_ON = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH, signal.SIGCONT, signal.SIGTSTP)
-HURRIED_S = 2.2  # for all that is left to do, so that the command ends within 3 s
+HURRIED_S = 2.0  # for all that is left to do, so that the command ends within 3 s
 
 
 class JobSignals:

@@ -20,11 +20,11 @@ _SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)")  # code in a line, as M
 def inline(text: str) -> str:
     """Returns text as one line of prose: nothing in it starts a cell, a tag, a link, code or a control sequence."""
     line = redact.line(" ".join(text.split()))
-    line = re.sub(r"(\\*)\|", r"\1\1\\|", line)  # a backslash before the bar would take the one that escapes it
+    line = re.sub(r"(?<!\\)(\\*)\|", r"\1\1\\|", line)  # a backslash before the bar would take the one that escapes it
     line = line.replace("<", "&lt;").replace("](", "]\\(")
     if "`" in line and ("\\`" in line or "`" in _SPAN.sub("", line)):
         # Backticks without a partner would pair with those of the code that follows.
-        line = re.sub(r"(\\*)`", r"\1\1\\`", line)
+        line = re.sub(r"(?<!\\)(\\*)`", r"\1\1\\`", line)
     return line
 
 

@@ -47,6 +47,7 @@ def plain_lines(text: str) -> tuple[str, ...]:
     return tuple(_MARGIN.sub("", _PREFIX.sub("", line.rstrip("\r"))) for line in text.split("\n"))
 
 
+@lru_cache(maxsize=8)
 def tracebacks(text: str, homes: Homes = NOWHERE) -> tuple[TracebackText, ...]:
     """Returns the exceptions in `text` in printed order; of a chain only its last one, which leads to the others."""
     begin = text.find(_HEAD_WORDS)

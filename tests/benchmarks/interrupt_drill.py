@@ -147,7 +147,7 @@ def drill(command: Command, folder: Path, number: signal.Signals, after_s: float
 
 
 def _interrupt(process: subprocess.Popen[bytes], command: Command, number: signal.Signals, trial: Trial) -> None:
-    busy = _Busy()
+    busy = Busy()
     began = time.monotonic()
     for left in reversed(range(command.signals)):
         began = time.monotonic()
@@ -169,7 +169,7 @@ def _interrupt(process: subprocess.Popen[bytes], command: Command, number: signa
         trial.problems.append(f"took longer than {LIMIT_S:.0f} s")
 
 
-class _Busy:
+class Busy:
     """How many times longer than on a quiet machine something takes now."""
 
     def __init__(self) -> None:
