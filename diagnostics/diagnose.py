@@ -38,6 +38,7 @@ class Asking:
     # By code, with BEFORE behind it where it was asked about the state before the first signal.
     answers: Mapping[str, Match | None] = field(default_factory=dict)  # from an earlier attempt
     left_out: Mapping[str, str] = field(default_factory=dict)  # why it is not asked again
+    earlier: Mapping[str, Match | None] = field(default_factory=dict)  # what stands for one that is not asked
     closed: str = ""  # why no further one is asked
     tell: Callable[[str, str, Match | None], None] = lambda what, code, match: None  # "asking" or "answered"
 
@@ -149,11 +150,14 @@ def ask(
     plugins: Mapping[str, ModuleType] = discover(signatures, broken=broken)
     troubles = [f"signature {one.name}: {type(one.error).__name__}: {one.error}" for one in broken]
     wanted = {Examines.ANY, Examines.FAILED if running or case.failed else Examines.SUCCEEDED}
-    matches = []
+    matches: list[Match] = []
     for code, module in plugins.items():
         if module.EXAMINES not in wanted:
             continue
-        if why := asking.why_not(code + about):
+        if (why := asking.why_not(code + about)) and code + about in asking.earlier:
+            matches += filter(None, [asking.earlier[code + about]])
+            continue
+        if why:
             troubles.append(f"signature {code} {module.NAME}: {why}")
             continue
         try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import signal
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,10 +51,19 @@ def diagnose_in_time(
     strict: bool = False,
     limits: Thresholds | None = None,
     haste: Haste | None = None,
+    earlier: Mapping[str, Match | None] | None = None,
+    heard: dict[str, Match | None] | None = None,
 ) -> RunReport:
-    """As `diagnose`, within the limits. Raises NoDiagnosisError too."""
+    """As `diagnose`, within the limits. Raises NoDiagnosisError too.
+
+    `earlier` are answers that stand for signatures which there is no time to ask; `heard` is given all there were.
+    """
     report = _in_time(
-        lambda asking: examine(folder, provisional=provisional, strict=strict, asking=asking), limits, haste
+        lambda asking: examine(folder, provisional=provisional, strict=strict, asking=asking),
+        limits,
+        haste,
+        earlier or {},
+        heard,
     )
     write_report(report, folder.parent if folder.name == "record" else folder)
     return report
@@ -67,10 +76,16 @@ def examine_in_time(folder: Path | None, logs: Sequence[Path] = (), *, limits: T
     return _in_time(lambda asking: examine(folder, asking=asking), limits, None)
 
 
-def _in_time(examined: Callable[[Asking], RunReport], limits: Thresholds | None, haste: Haste | None) -> RunReport:
+def _in_time(
+    examined: Callable[[Asking], RunReport],
+    limits: Thresholds | None,
+    haste: Haste | None,
+    earlier: Mapping[str, Match | None] | None = None,
+    heard: dict[str, Match | None] | None = None,
+) -> RunReport:
     course = _Course(limits or _limits(), haste or Haste())
     while True:
-        asking = Asking(answers=course.answers, left_out=course.left_out, closed=course.closed)
+        asking = Asking(answers=course.answers, left_out=course.left_out, earlier=earlier or {}, closed=course.closed)
         try:
             copy = Forked(lambda send, asking=asking: _work(examined, asking, send))  # type: ignore[misc]
         except OSError:  # the job has used up what the user may start
@@ -78,6 +93,8 @@ def _in_time(examined: Callable[[Asking], RunReport], limits: Thresholds | None,
         with copy:
             report = course.follow(copy)
         if report is not None:
+            if heard is not None:
+                heard.update(course.answers)
             return report
 
 

@@ -21,6 +21,7 @@ from diagnostics.machine.job_streams import JobStreams
 from diagnostics.machine.job_tree import JobTree, Member
 from diagnostics.machine.tools import running_tools
 from diagnostics.machine.working_folder import working_folder
+from diagnostics.matches import Match
 from diagnostics.pasteable import pasteable
 from diagnostics.raised_watch import RaisedWatch
 from diagnostics.record import BEFORE
@@ -65,6 +66,7 @@ class JobCaptures:
         self._pauses_s = self._next_look = self._next_provisional = 0.0
         self._progress_at_end: tuple[Stall, ...] = ()
         self._said = ""
+        self.answers: Mapping[str, Match | None] = {}  # of the signatures, about the state that was kept last
         self._now, self._ended_s, self._told_stall = now, float("-inf"), False
         self._withdraw_s, self._stalled_at_step, self._kept_s = float("inf"), 0, float("-inf")
         self._wants_end, self._is_ending = "", False
@@ -213,7 +215,7 @@ class JobCaptures:
             self._withdraw()
 
     def _withdraw(self) -> None:
-        self._withdraw_s, self._told_stall = float("inf"), False
+        self._withdraw_s, self._told_stall, self.answers = float("inf"), False, {}
         self._say("ups-doctor: the job goes on; the provisional report is withdrawn")
         self._join(SNAPSHOT_S)
         for name in ("report.md", "report.json"):
@@ -262,7 +264,9 @@ class JobCaptures:
         if streams is not None:
             streams.write_copies(SNAPSHOT_S)
         self._keep_state()
-        report = diagnose_in_time(self._place.folder, provisional=True)
+        heard: dict[str, Match | None] = {}
+        report = diagnose_in_time(self._place.folder, provisional=True, heard=heard)
+        self.answers = {code + BEFORE: match for code, match in heard.items()}
         if headline(report) != self._said:  # once, however long the stall goes on
             self._said = headline(report)
             self._say(f"ups-doctor: {self._said} See {pasteable(self._place.folder / 'report.md')}")

@@ -39,7 +39,7 @@ LEFTOVER_S = 0.5  # what is about to end by itself: resource trackers, ranks tha
 
 
 class JobWatch:
-    """Watches one job. After `run`, `file` holds the facts."""
+    """Watches one job. After `run`, `file` holds the facts, `captures` what was captured."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class JobWatch:
             started_ns=time.time_ns(),
             python=sys.executable,
         )
-        self._captures = JobCaptures(
+        self.captures = JobCaptures(
             place, self.file, stall_timeout_s, self._command, say, kill=kill, now=self._now,
             stop_asked=signals.stop_asked)  # fmt: skip
         self._poll = select.epoll()
@@ -89,7 +89,7 @@ class JobWatch:
         try:
             with Terminal() as terminal:
                 self._terminal = terminal
-                self._captures.start()
+                self.captures.start()
                 self._start()
                 try:
                     self._follow()
@@ -103,14 +103,14 @@ class JobWatch:
         finally:
             os.environ.pop(OWN, None)
             adopt_orphans(wanted=False)
-            self._captures.close()
+            self.captures.close()
             self._new_agents.close()
             self._poll.close()
 
     def keep_sources(self) -> None:
         """Copies the user's files that the record names into it; after the agents' files are in their place."""
-        self._captures.keep_sources([self._command, *self._argvs])
-        self.file.surround(self._captures.facts())
+        self.captures.keep_sources([self._command, *self._argvs])
+        self.file.surround(self.captures.facts())
         self.file.write()
 
     def _now(self) -> float:
@@ -136,7 +136,7 @@ class JobWatch:
         except OSError as error:
             problem = not_started(self._command[0], error, self._place, self._streams)
             self.file.set(exit_code=problem.exit_code, ended_s=0.0)
-            self.file.surround(self._captures.facts_at_end(()))
+            self.file.surround(self.captures.facts_at_end(()))
             self.file.write()
             raise problem from error
         process.returncode = 0  # we wait for it ourselves
@@ -146,7 +146,7 @@ class JobWatch:
         output = self._streams.files if self._streams is not None else frozenset
         self._left = Leftovers(self._tree, self._background, self._place.agents, output)
         self._sending = JobSending(self._tree, self._group, self.file, self._now, self._left.to_end)
-        self._control = JobControl(self._terminal, self._tree, self._sending, self._captures.paused, self._now)
+        self._control = JobControl(self._terminal, self._tree, self._sending, self.captures.paused, self._now)
         if self._streams is not None:
             self._streams.job_has_started()
         raise_open_files()
@@ -192,11 +192,11 @@ class JobWatch:
 
     def _end_hang(self) -> None:
         """Ends a job that will not go on, where that is known and wanted."""
-        why = self._captures.wants_end
+        why = self.captures.wants_end
         if not why or self._ending.is_on:
             return
         if why != "deadlock":  # that was looked at when it was proved
-            self._captures.last_look(self._tree)
+            self.captures.last_look(self._tree)
         self._begin_ending(why, signal.SIGTERM)
 
     def _step(self, longest_s: float) -> None:
@@ -206,7 +206,7 @@ class JobWatch:
                 self._new_agents.clear()  # a Python process has started
                 self._next_look = min(self._next_look, max(self._now(), self._looked_at + AGENT_LOOK_S))
             elif self._tree.owns(fd) and (ended := self._tree.ended(fd)) is not None:
-                self._captures.ended(ended, self._tree)
+                self.captures.ended(ended, self._tree)
                 self._look_apart = 0.0
         for number in self._signals.take():
             self._take_signal(number)
@@ -214,7 +214,7 @@ class JobWatch:
             self._look()
         if self._terminal.is_given and self._terminal.size_changed():
             self._take_signal(signal.SIGWINCH)
-        self._captures.look(self._now(), self._tree, self._streams)
+        self.captures.look(self._now(), self._tree, self._streams)
         self._go_on_ending()
         if self._tree.changed and self.file.due():
             self._note()
@@ -231,8 +231,8 @@ class JobWatch:
 
     def _note(self) -> None:
         self.file.see(self._tree.members.values())
-        self.file.surround(self._captures.facts())
-        self.file.set(stalls=self._captures.stalls())
+        self.file.surround(self.captures.facts())
+        self.file.set(stalls=self.captures.stalls())
         self.file.write()
         self._tree.changed = False
 
@@ -271,7 +271,7 @@ class JobWatch:
         self._sending.why = why
         self._note()
         self._left.stop(hung=why in ENDED_FOR_HANGING)
-        self._captures.ending(self._streams, asked=why == "interrupt")
+        self.captures.ending(self._streams, asked=why == "interrupt")
         self._ending.begin(number, deadlocked=why == "deadlock")
         # In the background they may have left the group, and it may be somebody else's by now. The ranks of a
         # deadlock hear of nothing from a launcher that waits for them.
@@ -297,7 +297,7 @@ class JobWatch:
             self._step(0.05)
         left = self._left.to_end()
         if left:
-            self._captures.leftovers(self._tree)
+            self.captures.leftovers(self._tree)
             self._sending.why = "leftover"
             for line in self._left.said_of_ended(left):
                 self._say(f"ups-doctor: {line}")
@@ -329,9 +329,9 @@ class JobWatch:
             self._place.close_agents()
         self._tree.settle()
         self._argvs = [member.argv for member in self._tree.members.values()]
-        self.file.surround(self._captures.facts_at_end([pid for pid, _ in self._tree.members]))
+        self.file.surround(self.captures.facts_at_end([pid for pid, _ in self._tree.members]))
         self.file.see(self._tree.members.values())
-        self.file.set(stalls=self._captures.stalls())
+        self.file.set(stalls=self.captures.stalls())
         self.file.write()
         status = self._tree.root.status or 0
         return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)

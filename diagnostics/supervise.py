@@ -113,7 +113,7 @@ def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: JobWa
     record, page = _shown(place.record), _shown(place.folder / "report.md")
     try:
         haste = Haste(until_s=signals.until_s, wake=(signals.fd,))
-        report = diagnose_in_time(place.folder, strict=options.strict, haste=haste)
+        report = diagnose_in_time(place.folder, strict=options.strict, haste=haste, earlier=watch.captures.answers)
     except (DoctorError, OSError) as error:
         _say(f"ups-doctor: no report: {error}; the record is in {record}")
         return write_short_report(place.folder, job_code, str(error))

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from test_verdict import a_match
 
-from diagnostics.analysis.job_facts import JobFacts, SeenProcess, Stall
-from diagnostics.record import RunRecord
+from diagnostics.analysis.job_facts import JobFacts, SeenProcess, SentSignal, Stall
+from diagnostics.diagnosis_in_time import Haste, diagnose_in_time
+from diagnostics.findings import Confidence
+from diagnostics.matches import JobOutcome
+from diagnostics.record import BEFORE, RunRecord
 from diagnostics.run_folder import RunFolder, open_run_folder
+from diagnostics.signatures.rank_outside_collectives import CODE
 from diagnostics.state_before import BLOCK_BYTES, keep_state
 
 FACTS = JobFacts(
@@ -79,6 +87,25 @@ def test_where_it_cannot_be_kept_the_record_says_so_and_no_older_state_stays(pla
     (missing,) = keep_state(place, FACTS)
     assert missing.what == "the state before the first signal"
     assert RunRecord.load(place.record).before() is None
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_who_has_no_time_to_ask_again_says_what_was_said_while_the_job_stood_still(
+    place: RunFolder, known: bool
+) -> None:
+    keep_state(place, FACTS)
+    sent = (SentSignal(pid=7, signal=2, at_s=8.0, why="interrupt"),)
+    facts = replace(FACTS, sent=sent, exit_code=1)
+    (place.record / "job.json").write_text(json.dumps(asdict(facts)))
+    stalled = a_match(CODE, "rank-stalled", outcome=JobOutcome.HANG, confidence=Confidence.LIKELY, ranks=(1,))
+    until_s = time.monotonic() + 25  # less than it may take: nothing is asked any more
+    haste = Haste(until_s=lambda: until_s)
+    earlier = {f"{CODE}{BEFORE}": stalled} if known else {}
+    report = diagnose_in_time(place.folder, haste=haste, earlier=earlier)
+    said = ("rank-stalled", (1,)) if known else ("unknown", ())
+    assert (report.outcome, report.failure_class, report.culprit_ranks) == (JobOutcome.HANG, *said)
+    assert report.exit_code == 130
+    assert any(f"signature {CODE}" in gap for gap in report.not_captured) is not known
 
 
 def test_a_state_behind_a_link_is_not_read(place: RunFolder, tmp_path: Path) -> None:
