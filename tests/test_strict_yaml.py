@@ -291,5 +291,5 @@ def test_the_value_of_an_override_is_bounded_like_a_file(tmp_path: Path) -> None
 
 def test_a_file_too_large_for_a_configuration_is_refused_unread(tmp_path: Path) -> None:
     (tmp_path / "large.yaml").write_text("# nothing\n" * 110_000)
-    with pytest.raises(UsageError, match="large.yaml has 1,100,000 bytes, a configuration has at most 1,048,576"):
+    with pytest.raises(UsageError, match=r"large\.yaml has 1,100,000 bytes, a configuration has at most 1,048,576"):
         load(tmp_path / "large.yaml", Outer)
