@@ -26,7 +26,10 @@ SECOND_INTERRUPT_S = 5.0  # a second Ctrl-C within this time does not disturb th
 
 def main() -> None:
     """Runs `ups-doctor`."""
-    sys.exit(guarded(doctor, "ups-doctor"))
+    code = guarded(doctor, "ups-doctor")
+    for number in STOP_SIGNALS:  # all is done: during the interpreter's exit it would be a death in place of the code
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(code)
 
 
 def doctor() -> click.Group:

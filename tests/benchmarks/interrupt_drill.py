@@ -197,7 +197,9 @@ def _look(folder: Path, trial: Trial, mark: str, *, ended_before: bool) -> None:
     if not ended_before and trial.code != stopped and not (trial.command.startswith("run") and trial.code in (0, 1)):
         trial.problems.append(f"exit code {trial.code}, not {stopped}")
     screen = (folder / "err.txt").read_text("utf-8", "replace")
-    if "Traceback (most recent call last)" in screen:
+    # A job in Python that hears Ctrl-C says so itself, and its words pass through.
+    of_job = trial.command.startswith("run") and trial.number == signal.SIGINT and "\nKeyboardInterrupt" in screen
+    if "Traceback (most recent call last)" in screen and not of_job:
         trial.problems.append("a traceback on the screen: " + screen[-400:])
     if left := _left(mark):
         trial.problems.append(f"left behind: {left}")
