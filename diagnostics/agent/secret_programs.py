@@ -14,7 +14,7 @@ _REACH = 400  # characters behind a program's name
 
 # Programs (words before the option that have to be there), and the option that a password follows.
 _PROGRAMS = tuple(
-    (frozenset(programs.split()), needed, re.compile(rf"(?P<keep>{_GAP}{option}){_WORD}"))
+    (frozenset(programs.split()), needed, re.compile(rf"(?P<keep>{_GAP}[\"']?{option}){_WORD}"))
     for programs, needed, option in (
         ("sshpass", "", rf"-p{_GAP}?"),
         ("mysql mysqldump mysqladmin mysqlimport mariadb mariadb-dump mycli", "", r"-p(?![ \t\x1f\"'])"),
@@ -38,8 +38,8 @@ _NAMES = {name: [form for form in _PROGRAMS if name in form[0]] for form in _PRO
 _NAMED = re.compile(rf"(?<![\w.-])(?:{'|'.join(sorted(map(re.escape, _NAMES), reverse=True))})(?=[ \t\x1f\"'])")
 _ENDS = re.compile(r"[\n|;&]")
 _OPENSSL = re.compile(rf"(?P<keep>(?<![\w.-])-pass(?:in|out)?{_GAP}pass:){_WORD}")
-_USER = re.compile(  # an unknown program's -u bob:X
-    rf"(?P<keep>(?<![\w.-])(?:-u(?:{_GAP}|=)?|(?:--user|--userpass|--basic-auth)"
+_USER = re.compile(  # an unknown program's -u bob:X, -a bob:X
+    rf"(?P<keep>(?<![\w.-])(?:-u(?:{_GAP}|=)?|-a{_GAP}|(?:--user|--userpass|--basic-auth)"
     rf"(?:{_GAP}|=))[\"']?[^\s:/\"']{{1,128}}:){_WORD}"
 )
 _SHORT_P = re.compile(rf"(?P<keep>(?<![\w.-])-p(?:{_GAP}|=)){_WORD}")  # an unknown program's -p
@@ -72,7 +72,7 @@ def without_programs(line: str, lower: str) -> str:
     line = _in_programs(line)
     if "pass:" in lower:
         line = _OPENSSL.sub(_any, line)
-    if "-u" in line or "--" in line:
+    if "-u" in line or "-a" in line or "--" in line:
         line = _USER.sub(_guarded, line)
     return _SHORT_P.sub(_strict, line) if "-p" in line else line
 
@@ -89,6 +89,8 @@ def _in_programs(line: str) -> str:
         limit = named.end() + _REACH
         ends = _ENDS.search(line, named.end(), limit)
         end = ends.start() if ends else min(len(line), limit)
+        other = _NAMED.search(line, named.end(), end)  # of a wrapper's words: sudo -E sshpass ... mysql -p
+        end = other.start() if other is not None else end
         words = line[named.end() : end]
         for _, needed, form in _NAMES[named[0]]:
             if not needed or all(word in words for word in needed.split()):

@@ -139,12 +139,15 @@ def never(self, url):
 """
 
 
+def words_of(place: str) -> list[str]:
+    """Returns the command lines of a place as the words of one."""
+    return [word for one in dealt(place) for word in shlex.split(one.text)]
+
+
 def write_job(folder: Path, python: str) -> tuple[list[str], dict[str, str]]:
     """Writes the job and everything beside it; returns its arguments and its variables."""
     texts = {place: [one.text for one in dealt(place)] for place in PLACES}
-    words = {
-        place: [word for text in texts[place] for word in shlex.split(text)[1:]] for place in ("argv", "child-argv")
-    }
+    words = {place: words_of(place) for place in ("argv", "child-argv")}
     variables = {
         place: dict(text.split("=", 1) for text in texts[place]) for place in PLACES if PLACES[place] == ("variable",)
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 import planted_job
 import pytest
 from jobs import run
+
+from diagnostics import redact
+from diagnostics.agent import hiding
 
 COMMANDS = (
     ("diagnose", "--log", "saved.log"),
@@ -55,6 +59,14 @@ def test_every_place_was_reached() -> None:
     assert len(planted) >= 300
     assert {name.split(" | ")[0] for name in planted} == set(planted_job.PLACES)
     assert len(planted_job.PLACES) == 30
+
+
+@pytest.mark.parametrize("place", ["argv", "child-argv"])
+def test_a_command_line_shows_none_whenever_and_however_it_was_seen(place: str) -> None:
+    """Which of a job's processes are seen, and by whom, is a matter of moments."""
+    words = ["/usr/bin/python", "train.py", *planted_job.words_of(place)]
+    shown = [*redact.argv(words), *hiding.hide_words(words), redact.text(repr(words)), redact.text(shlex.join(words))]
+    assert planted_job.found("\n".join(shown).encode()) == []
 
 
 def test_no_secret_is_in_any_file_of_the_report(folder: Path) -> None:
