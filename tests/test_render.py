@@ -157,7 +157,7 @@ def test_measured_values_are_short(value: object, shown: str) -> None:
         ("redis://:pw@host:6379", "redis://[redacted]@host:6379"),
         ("python train.py --api-key abc123 --epochs 2", "python train.py --api-key [redacted] --epochs 2"),
         ("python train.py --token=abc", "python train.py --token=[redacted]"),
-        ('WANDB_API_KEY=0123 "password": "x y"', 'WANDB_API_KEY=[redacted] "password": [redacted]'),
+        ('WANDB_API_KEY=0123 "password": "x y"', 'WANDB_API_KEY=[redacted] "password": "[redacted]"'),
         ("Authorization: Bearer abcdefghijklmnop", "Authorization: Bearer [redacted]"),
         ("the key is hf_abcdefghijklmnopqrstu", "the key is [redacted]"),
         ("--max-tokens 128 tokenizer=bpe tokens=7", "--max-tokens 128 tokenizer=bpe tokens=7"),

@@ -21,6 +21,10 @@ _BEARER = re.compile(r"\b(?P<keep>(?i:bearer)\s{1,4})(?=[a-z._~+/=-]{0,512}[A-Z0
 _BASIC = re.compile(
     r"\b(?P<keep>(?i:basic)\s{1,4})(?=[A-Za-z0-9+/]{0,2048}?(?:[0-9]|=|[a-z][A-Z]))[A-Za-z0-9+/]{8,2048}={0,2}"
 )
+_HEADER = re.compile(  # behind the header's own name any word is a secret
+    r"""(?i)(?P<keep>authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?(?:bearer|basic|token)\s{1,4})"""
+    r"""(?!\[)[^\s"',\\]{4,4096}"""
+)
 _AUTHORIZATION = re.compile(
     r"""(?i)(?P<keep>authorization\\?["']?\s{0,4}[:=]\s{0,4}\\?["']?)(?!\s*(?:bearer\b|basic\b|\[))[^\n"',\\]{4,4096}"""
 )
@@ -30,7 +34,7 @@ _COOKIE = re.compile(
 )
 _KNOWN = re.compile(
     r"(?<![A-Za-z0-9_-])(?:"
-    r"hf_(?=[a-z]{0,64}[A-Z0-9])[A-Za-z0-9]{16,}|api_org_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{20,}"
+    r"hf_[A-Za-z0-9]{16,}|api_org_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{20,}"
     r"|github_pat_[A-Za-z0-9_]{22,}"
     r"|glpat-[A-Za-z0-9_-]{16,}|sk-(?=[A-Za-z_-]*[A-Z0-9])[A-Za-z0-9_-]{20,}|[sr]k_(?:live|test)_[A-Za-z0-9]{10,}"
     r"|whsec_[A-Za-z0-9+/=]{16,}|(?:AKIA|ASIA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|ya29\.[0-9A-Za-z_.-]{20,}"
@@ -70,7 +74,7 @@ PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{16,}")
 PEM_LONG = re.compile(r"[A-Za-z0-9+/=]{48,}")
 
 _FORMS = (
-    ("://", _HOOK), ("bearer", _BEARER), ("basic", _BASIC), ("authorization", _DIGEST),
+    ("://", _HOOK), ("bearer", _BEARER), ("basic", _BASIC), ("authorization", _HEADER), ("authorization", _DIGEST),
     ("authorization", _AUTHORIZATION), ("cookie", _COOKIE),
     ("=", _QUERY), ("sig=", _SAS),
 )  # fmt: skip

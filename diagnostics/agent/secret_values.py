@@ -7,6 +7,7 @@ import re
 from .hiding import HIDDEN
 from .secret_names import KEYED, NONE, PIN, SURE, is_name, pieces, strength
 
+_LEAST_DIGITS = 4  # fewer count something
 _LONGEST = 512  # characters of a value that are looked at
 _NOTHING = frozenset((
     "", "none", "null", "nil", "true", "false", "yes", "no", "on", "off", "nan", "str", "int", "string", "bool",
@@ -65,9 +66,11 @@ def is_secret_value(
     if is_path(plain) or is_name(plain) or is_sentence(plain):
         return False
     if says == SURE:
-        return not (plain.isdigit() and len(plain) < 4)
+        return not (plain.isdigit() and len(plain) < _LEAST_DIGITS)
     if says == KEYED:
-        return not (_NUMBER.match(plain) or _SPECIAL.match(plain) or _CONSTANT.match(plain))
+        return not (
+            (_NUMBER.match(plain) and len(plain) < _LEAST_DIGITS) or _SPECIAL.match(plain) or _CONSTANT.match(plain)
+        )
     # Under a plain `key` may stand a name, a hash, a format; a password has one of its own.
     return is_generated(plain) or (name.lower() != "key" and like_password(plain.rpartition(":")[2]))
 
