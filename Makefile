@@ -43,9 +43,12 @@ test: install-test ## every test; TESTS=tests/agent for some of them
 zoo: $(VENV)/.installed-train,test,zoo ## the doctor's score over the fault zoo; ONLY='NAME ...' for some programs
 	$(BIN)/python tests/zoo/score.py $(if $(ONLY),--only $(ONLY))
 
-drills: install-test ## signals at random moments of every command, hostile outputs; SEED=2 for others
+drills: $(VENV)/.installed-train,test,zoo ## signals at random moments, hostile outputs and records, last words, handled failures; SEED=2 for others
 	$(BIN)/python tests/benchmarks/interrupt_drill.py --moments 50 --seed $(or $(SEED),1)
 	$(BIN)/python tests/benchmarks/output_fuzz.py --minutes 2 --seed $(or $(SEED),1)
+	$(BIN)/python tests/benchmarks/record_fuzz.py --minutes 2 --seed $(or $(SEED),1)
+	$(BIN)/python tests/benchmarks/last_word.py
+	$(BIN)/python tests/zoo/handled.py
 
 lint: install-test ## ruff, mypy, codespell
 	$(BIN)/ruff check diagnostics ups tests
