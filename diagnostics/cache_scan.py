@@ -10,6 +10,7 @@ from typing import TypeVar
 from diagnostics.cache_findings import AcrossRun, Kinds
 from diagnostics.caches.file_scan import HARMLESS_DEVICES, OTHERS, FileScan, Tally
 from diagnostics.findings import Finding, Severity
+from diagnostics.stop_signal import interrupted_exit
 
 KEPT_FILES = 1000  # bad files whose details are kept; all are counted
 MAX_KEYS = 256
@@ -62,9 +63,9 @@ class CacheScan:
 
     @property
     def exit_code(self) -> int:
-        """0 clean, 1 something is wrong, 2 no cache file was found, 3 ended early by itself, 130 interrupted."""
+        """0 clean, 1 something is wrong, 2 no cache file was found, 3 ended early by itself, 130 or 143 interrupted."""
         if self.interrupted:
-            return 130
+            return interrupted_exit()
         if any(finding.severity is Severity.ERROR for finding in self.findings):
             return 1
         if self.stopped:

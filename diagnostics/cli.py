@@ -11,6 +11,8 @@ import signal
 import sys
 import time
 
+from diagnostics import stop_signal
+
 TYPE_CHECKING = False  # as of typing, which takes longer to import than all else here
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,4 +160,5 @@ class _Stop:
         if time.monotonic() - self.seen < SECOND_INTERRUPT_S:
             return
         self.seen, self.number = time.monotonic(), signal.Signals(number)
+        stop_signal.asked(self.number)
         raise KeyboardInterrupt

@@ -11,7 +11,6 @@ from pathlib import Path
 
 USAGE_EXIT = 2
 FAILED_EXIT = 1
-INTERRUPTED_EXIT = 130
 
 
 class DoctorError(Exception):

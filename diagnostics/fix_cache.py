@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from diagnostics.cache_lines import in_bytes
-from diagnostics.errors import INTERRUPTED_EXIT
 from diagnostics.repair.actions import Action, FileOutcome, FilePlan, Status
 from diagnostics.repair.found import find_roots
 from diagnostics.repair.in_use import Writers
@@ -32,6 +31,7 @@ from diagnostics.repair.seconds import estimated_s
 from diagnostics.repair.space import Need, jobs_that_fit, refuse_without_space
 from diagnostics.repair.temporaries import stale_temporaries
 from diagnostics.repair.work import Worker
+from diagnostics.stop_signal import interrupted_exit
 
 if TYPE_CHECKING:  # it brings the machine and the job along, which no other repair needs
     from diagnostics.regeneration import Regeneration
@@ -132,9 +132,9 @@ class Result:
 
     @property
     def exit_code(self) -> int:
-        """0 all is clean now, 1 something is left wrong, 130 interrupted."""
+        """0 all is clean now, 1 something is left wrong, 130 or 143 interrupted."""
         if self.interrupted:
-            return INTERRUPTED_EXIT
+            return interrupted_exit()
         return 1 if self.left or self.after is None or self.after.census.bad else 0
 
 

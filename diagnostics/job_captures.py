@@ -214,6 +214,11 @@ class JobCaptures:
         if at_s >= self._withdraw_s:
             self._withdraw()
 
+    def came_to_a_good_end(self) -> None:
+        """Takes back at once what was said of a stall, where the job went on and ended within the time to wait."""
+        if self._told_stall:
+            self._withdraw()
+
     def _withdraw(self) -> None:
         self._withdraw_s, self._told_stall, self.answers = float("inf"), False, {}
         self._say("ups-doctor: the job goes on; the provisional report is withdrawn")

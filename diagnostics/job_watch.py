@@ -161,6 +161,8 @@ class JobWatch:
         end = end_of(self._tree.root)
         if end is not None:
             self.file.set(exit_code=end.exit_code, signal=end.signal)
+            if end.exit_code == 0:
+                self.captures.came_to_a_good_end()
             # Ctrl-C while the job had the terminal: it went to the job alone, as without us.
             if self._terminal.is_given and end.signal == signal.SIGINT and not self._ending.is_on:
                 self.file.set(ended_by="interrupt")

@@ -145,6 +145,7 @@ def _replaced(text: str, spans: set[_Span]) -> str:
         tail = lines[last - 1].encode()[end:].decode()
         # As many lines as before, so that every line number stays true.
         empty = "\n" * (last - first)
-        literal = f'"""{HIDDEN}{empty}"""' if empty else f'"{HIDDEN}"'
+        quote = "'" if lines[first - 1].encode()[start:].lstrip(b"rbfuRBFU").startswith(b"'") else '"'
+        literal = f'"""{HIDDEN}{empty}"""' if empty else f"{quote}{HIDDEN}{quote}"
         lines[first - 1 : last] = f"{head}{literal}{tail}".split("\n")
     return "\n".join(lines)

@@ -18,7 +18,7 @@ from diagnostics.bisect_preflight import model_fails, run_bisection
 from diagnostics.checks import PreflightConfig, Stage
 from diagnostics.command_folder import ScriptCommand
 from diagnostics.config import find, read_thresholds
-from diagnostics.errors import INTERRUPTED_EXIT, UsageError, from_os_error
+from diagnostics.errors import UsageError, from_os_error
 from diagnostics.findings import Verdict
 from diagnostics.preflight import Interrupted, default_stages, run_preflight
 from diagnostics.preflight_setup import open_machine, settle
@@ -27,6 +27,7 @@ from diagnostics.report_data import Report
 from diagnostics.report_place import ReportPlace, open_place
 from diagnostics.say import say
 from diagnostics.screen import Screen
+from diagnostics.stop_signal import interrupted_exit
 
 
 @click.command("preflight", cls=ScriptCommand)
@@ -160,7 +161,7 @@ def _report(
         command=shlex.join(["ups-doctor", "preflight", *context.meta["arguments"]]),
         started=started,
         doctor_version=version("ups-doctor"),
-        exit_code=INTERRUPTED_EXIT if interrupted else verdict.exit_code(strict=options["strict"]),
+        exit_code=interrupted_exit() if interrupted else verdict.exit_code(strict=options["strict"]),
         facts={
             "examined": _subject(context.params["config"], options),
             "ranks": str(settled.nproc),

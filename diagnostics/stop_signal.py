@@ -1,0 +1,17 @@
+"""Which signal asked the running command to stop: what was found until then is told with the exit code by it."""
+
+from __future__ import annotations
+
+import signal
+
+_asked = [signal.SIGINT]
+
+
+def asked(number: signal.Signals) -> None:
+    """Remembers the signal."""
+    _asked[0] = number
+
+
+def interrupted_exit() -> int:
+    """Returns 130 for Ctrl-C, 143 for SIGTERM, 129 for a hang-up."""
+    return 128 + _asked[0]
