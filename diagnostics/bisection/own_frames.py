@@ -28,7 +28,7 @@ def _construction(one: Construction) -> Construction:
     path = _told(one.path)
     own = one.own
     if not own and path:  # where our constructor stood in for the class's own, whose frame is still there
-        own = int(path[0].function.endswith(f"{one.class_name}.__init__"))
+        own = int(path[0].function.rpartition(".")[0].rpartition(".")[2] == one.class_name)
     return replace(one, path=path, own=own)
 
 
