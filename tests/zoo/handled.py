@@ -106,6 +106,7 @@ def main() -> int:
     parser.add_argument("--lies", action="store_true", help="the lies alone")
     parser.add_argument("--timeout", type=float, default=180.0, metavar="S", help="for one run of a program (180)")
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored, by the programs too
     lacking = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     wrong = ran = 0
     for program in sorted(path.parent for path in FOLDER.glob("*/truth.json")):
