@@ -13,14 +13,13 @@ from diagnostics.analysis.blame import ended_s, how_it_ended, interrupted_s, nam
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.hiding_scripts import hiding_script_lines
 from diagnostics.analysis.launch_scripts import MAKE
+from diagnostics.analysis.process_kinds import test_runner
 from diagnostics.analysis.python_status import of_python, starts_conditionally
 from diagnostics.analysis.script_of_shell import command_of, script_of
 from diagnostics.analysis.shell_commands import SHELLS
 from diagnostics.analysis.shell_status import Fate, is_conditional, status_of
 from diagnostics.analysis.teardown import is_teardown
 
-TEST_RUNNERS = frozenset(["pytest", "py.test", "nose2", "nosetests", "tox", "nox", "ctest", "bats"])
-TEST_MODULES = frozenset(["pytest", "unittest", "nose2", "doctest", "tox", "nox"])
 ORPHAN_REAPED = "supervisor-wait"  # the doctor waited for it: whoever had started it was over
 _ADVICE = {
     "script": "begin the script with `set -euo pipefail`, and let nothing swallow the code",
@@ -155,11 +154,9 @@ def _test_runner(case: Case, above: ProcessStory | None) -> str:
     for _ in range(len(case.processes)):
         if above is None:
             return ""
-        names = TEST_RUNNERS & {PurePosixPath(word).name for word in above.argv[:3]}
-        modules = {after for word, after in zip(above.argv, above.argv[1:4], strict=False) if word == "-m"}
-        found = names | (TEST_MODULES & modules)
-        if not above.failed and found:
-            return min(found)
+        found = test_runner(above.argv)
+        if found and not above.failed:
+            return found
         above = case.of_pid(above.parent_pid) if above.parent_pid != above.pid else None
     return ""
 

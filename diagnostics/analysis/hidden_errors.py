@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.agent_facts import Event, Frame, ModuleName
 from diagnostics.analysis.case import Case, How, ProcessStory, Raised
+from diagnostics.analysis.process_kinds import test_runner
 from diagnostics.analysis.process_tree import at_s
 from diagnostics.analysis.try_blocks import (
     catching,
@@ -62,7 +63,7 @@ class Hidden:
 
 def hidden_error(case: Case, story: ProcessStory) -> Hidden | None:
     """Returns the error that a process with exit code 0 hid; None where no work is missing or nothing was caught."""
-    if story.failed or story.agent is None:
+    if story.failed or story.agent is None or test_runner(story.argv):
         return None
     left = _left(story)
     uncaught = next((one for one in reversed(story.raised) if one.how is How.UNCAUGHT), None)
@@ -87,6 +88,8 @@ def _missing_after(case: Case, story: ProcessStory, raised: Raised, left: Event 
     if steps == 0 and most == 0:
         if story.agent is not None and story.agent.steps.backwards:
             return ""  # it updates its parameters by hand
+        if asked_for_no_training(case, story):
+            return ""
         return "no optimizer step was made" if _meant_to_train(case, story) and _nothing_after(story, raised) else ""
     trained_by = trained_in(case, story)
     in_loop = any(in_training_loop(case.sources.file(one.file), one.line, trained_by) for one in raised.user_path)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from diagnostics.analysis.agent_facts import GROUP_MADE
 from diagnostics.analysis.process_tree import Process, words
@@ -19,6 +22,8 @@ MULTIPROCESSING = re.compile(
     r"multiprocessing\.(?:spawn|forkserver|resource_tracker|semaphore_tracker) import|--multiprocessing-fork"
 )
 TRACKERS = re.compile(r"multiprocessing\.(?:resource_tracker|semaphore_tracker|forkserver) import")
+TEST_RUNNERS = frozenset(["pytest", "py.test", "nose2", "nosetests", "tox", "nox", "ctest", "bats"])
+TEST_MODULES = frozenset(["pytest", "unittest", "nose2", "doctest", "tox", "nox"])
 
 
 def group_rank(process: Process) -> int | None:
@@ -67,3 +72,10 @@ def is_multiprocessing(process: Process) -> bool:
 def is_tracker(process: Process) -> bool:
     """Whether it is one of multiprocessing's own: the fork server or a tracker of resources."""
     return not process.forked and any(TRACKERS.search(word) for word in process.argv)
+
+
+def test_runner(argv: Sequence[str]) -> str:
+    """Returns the runner of tests that a command line starts, "" for none: what it says 0 of was expected."""
+    names = TEST_RUNNERS & {PurePosixPath(word).name for word in argv[:3]}
+    modules = {after for word, after in itertools.pairwise(argv[:4]) if word == "-m"}
+    return min(names | (TEST_MODULES & modules), default="")

@@ -300,3 +300,20 @@ def test_make_that_was_told_to_ignore_a_failure_is_told_at_the_recipe_line(tmp_p
     assert told(failure_hidden_by_parent.match(job)) == (
         JobOutcome.CRASH, "masked-exit", (0,), ("train.py:4", "Makefile:2"),
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("argv", "hidden"),
+    [
+        (("python", "train.py"), True),
+        (("python", "-m", "pytest", "tests"), False),
+        (("/venv/bin/pytest", "train.py"), False),
+        (("python", "train.py", "--dry-run"), False),
+    ],
+)
+def test_what_a_runner_of_tests_caught_was_its_own_affair(argv: tuple[str, ...], hidden: bool, tmp_path: Path) -> None:
+    file = f"{tmp_path}/train.py"
+    error = raised("ValueError: nan", f"{file}:4", f"{file}:9", how=How.PRINTED, sequence=2)
+    made_one = agent(*made("optimizer", place=f"{file}:13"), event("caught"))
+    job = case(story(agent=made_one, raised=(error,), argv=argv), code=0, cwd=tmp_path, files={"train.py": LOOP})
+    assert (failure_hidden_in_rank.match(job) is not None) is hidden
