@@ -10,6 +10,7 @@ import ast
 from collections.abc import Sequence
 
 from diagnostics.analysis.agent_facts import Event, Frame
+from diagnostics.analysis.blame import ended_s
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.process_tree import words
 from diagnostics.analysis.raised_by_child import what_became_of
@@ -38,7 +39,8 @@ def of_python(case: Case, parent: ProcessStory, child: ProcessStory) -> StatusFl
     told = words(started.text)
     if "test" in told:
         return StatusFlow(fate=Fate.HANDLED, how=f"a test of {told['test']} started it")
-    reads = [one for one in parent.agent.events if one.kind == READ and _is_about(one, started, child)]
+    group = _started_with(case, parent, child, started)
+    reads = [one for one in parent.agent.events if one.kind == READ and _is_about(one, started, group)]
     unused: list[str] = []
     for read in reads:
         frames = user_frames(read.path, agent_folder=parent.agent.agent_folder)
@@ -78,7 +80,7 @@ def _in_branch(source: SourceFile, line: int) -> bool:
 
 def _started(parent: ProcessStory, child: ProcessStory) -> Event | None:
     """Returns the event of the call that started `child`; os.system does not know the pid of its shell."""
-    events = [one for one in parent.agent.events if one.kind == "child"] if parent.agent is not None else []
+    events = _events(parent, "child")
     own = [one for one in events if words(one.text).get("pid") == str(child.pid)]
     by_system = [one for one in events if words(one.text).get("how") == "system" and _text_of(one) in child.argv]
     found = own or by_system
@@ -89,10 +91,28 @@ def _text_of(event: Event) -> str:
     return event.text.partition(" | ")[2]
 
 
-def _is_about(read: Event, started: Event, child: ProcessStory) -> bool:
+def _started_with(case: Case, parent: ProcessStory, child: ProcessStory, started: Event) -> set[str]:
+    """Returns the pids of `child` and of those that the same line started and that ran beside it.
+
+    Ranks fail together; who waits for them looks at the first one that did, and ends the others.
+    """
+    pids = {words(one.text).get("pid", "") for one in _events(parent, "child") if one.path == started.path}
+    beside = {pid for pid in pids if pid.isdigit() and _overlap(case.of_pid(int(pid)), child)}
+    return beside | {str(child.pid)}
+
+
+def _overlap(one: ProcessStory | None, other: ProcessStory) -> bool:
+    return one is not None and one.began_s < ended_s(other) and other.began_s < ended_s(one)
+
+
+def _events(story: ProcessStory, kind: str) -> list[Event]:
+    return [one for one in story.agent.events if one.kind == kind] if story.agent is not None else []
+
+
+def _is_about(read: Event, started: Event, group: set[str]) -> bool:
     if words(started.text).get("how") == "system":
         return words(read.text).get("how") == "system" and read.path == started.path
-    return words(read.text).get("pid") == str(child.pid)
+    return words(read.text).get("pid") in group
 
 
 def _lost_some(parent: ProcessStory) -> bool:

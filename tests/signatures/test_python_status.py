@@ -158,3 +158,20 @@ def test_a_handler_that_tells_one_failure_from_another_is_an_answer(tmp_path: Pa
     handler = "except Exception as error:\n    if 'known' not in str(error):\n        raise\n    print('again')"
     source = f"try:\n    run(x)\n{handler}"
     assert fate(job(tmp_path, source, ("raised", 2)))[0] is Fate.HANDLED
+
+
+@pytest.mark.parametrize(("began_s", "expected"), [(0.5, Fate.HANDLED), (5.0, Fate.DROPPED)])
+def test_who_is_told_of_one_rank_is_told_of_those_that_ran_beside_it(
+    began_s: float, expected: Fate, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/launch.py"
+    started = [event("child", f"pid={pid} how=process reads=1 | spawn", f"{file}:2") for pid in (2, 3)]
+    looked = event("child-read", "pid=3 how=raised", f"{file}:2")
+    parent = story(
+        1, part=Part.HELPER, rank=None, argv=("python", "launch.py"), agent=agent(*started, looked), at_s=20.0
+    )
+    failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),), agent=agent(steps=3))
+    other = story(3, rank=1, code=1, began_s=began_s, at_s=began_s + 2.0, agent=agent(steps=3))
+    source = "try:\n    spawn(train)\nexcept Exception:\n    spawn(smaller)"
+    made = case(parent, failed, other, code=0, cwd=tmp_path, files={"launch.py": source})
+    assert {one.story.pid: one.fate for one in failure_fates(made)}[2] is expected
