@@ -60,7 +60,7 @@ def test_findings_stand_at_their_lines_with_steps_and_fix_and_a_summary_ends_the
         "            fix:  give it a timeout",
         "",
         "train.py:5:5",
-        '   5 |     wait(token="[redacted]")',
+        "   5 |     wait(token='[redacted]')",
         "     |     ^",
         "FAIL  A901  wait() waits for ever",
         "            this is likely, not proven",

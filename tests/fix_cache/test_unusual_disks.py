@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -98,7 +99,10 @@ def test_a_sparse_file_stays_sparse_and_needs_no_more_room_than_its_data(tmp_pat
         pytest.skip("this file system makes no holes")
     done = fix("--yes", folder)
     assert done.returncode == 0, done.stderr
-    assert "copy           1  4.0 KiB written anew, each renamed when it is whole" in done.stdout
+    # How many blocks a file of 8 MB with holes takes is the file system's affair.
+    written = re.search(r"copy +1 +([\d.]+) KiB written anew, each renamed when it is whole", done.stdout)
+    assert written is not None, done.stdout
+    assert float(written[1]) < 64
     for path in folder.iterdir():
         assert (path.name, holes(path), bad(path)) == (path.name, True, False)
         assert str(torch.load(path, weights_only=True)) == str(tensors)

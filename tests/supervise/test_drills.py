@@ -252,7 +252,7 @@ def test_the_folder_the_job_was_started_in_may_vanish(tmp_path: Path) -> None:
 
 
 def test_a_report_folder_that_the_job_removes_costs_the_report_and_no_more(tmp_path: Path) -> None:
-    code = "import os, shutil; shutil.rmtree('report'); print('went on'); os._exit(4)"
+    code = "import os, shutil; shutil.rmtree('report'); print('went on', flush=True); os._exit(4)"
     ended = run(tmp_path, *python(code))
     assert (ended.returncode, ended.stdout) == (4, b"went on\n")
     assert b"Traceback" not in ended.stderr
@@ -335,7 +335,7 @@ def test_in_a_folder_that_was_removed_before_the_start_the_job_runs(tmp_path: Pa
     gone = tmp_path / "gone"
     gone.mkdir()
     script = f'rmdir {gone}; exec "$@"'
-    doctor = [*DOCTOR, *options, "--", *python("import os; print('ran'); os._exit(4)")]
+    doctor = [*DOCTOR, *options, "--", *python("import os; print('ran', flush=True); os._exit(4)")]
     ended = subprocess.run(["bash", "-c", script, "drill", *doctor], cwd=gone, capture_output=True, check=False)
     assert (ended.returncode, ended.stdout) == (4, b"ran\n")
     place = Path(re.findall(r"the report goes to (\S+)", ended.stderr.decode())[0])
