@@ -20,6 +20,7 @@ os.environ.pop("RANK")
 if "--fail" in sys.argv:
     raise RuntimeError("too big")
 if "--die" in sys.argv:
+    time.sleep(1)  # of a process that is killed in its first tenth of a second nobody may see the end but its shell
     os.kill(os.getpid(), 9)
 if "--sleep" in sys.argv:
     time.sleep(60)
