@@ -27,7 +27,6 @@ from typing import Any
 
 FOLDER = Path(__file__).parent / "handled"
 DOCTOR = [sys.executable, "-c", "from diagnostics.cli import main; main()"]
-PACKAGES = ("accelerate", "lightning", "hypothesis", "xdist")
 _NUMBER = re.compile(rb"\d+(?:\.\d+)?")
 _SPACE = re.compile(rb"[=\s]+")  # pytest fills its lines
 
@@ -107,13 +106,12 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=180.0, metavar="S", help="for one run of a program (180)")
     options = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored, by the programs too
-    lacking = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     wrong = ran = 0
     for program in sorted(path.parent for path in FOLDER.glob("*/truth.json")):
         truth = json.loads((program / "truth.json").read_text())
         if (options.only and program.name not in options.only) or (options.lies and not truth.get("lie")):
             continue
-        needed = next((name for name in lacking if name in program.name), None)
+        needed = next((name for name in truth.get("needs", ()) if importlib.util.find_spec(name) is None), None)
         if needed is not None:
             print(f"skip   {program.name}: needs {needed}")
             continue
