@@ -79,11 +79,12 @@ class Program(ProjectFiles):
     """The project's files with what calls in them mean."""
 
     _swallows: dict[int, bool] = field(default_factory=dict)
+    # Each answer once: what is passed from call to call would be followed again along every way that leads to it.
+    _known: dict[tuple[int, int, int], tuple[ast.expr, tuple[Function, ...]]] = field(default_factory=dict)
 
     def targets(self, call: ast.Call, function: Function) -> tuple[Function, ...]:
         """Returns the project's functions that `call` in `function` may run."""
-        found = dict.fromkeys(self.meant(call.func, function))
-        return tuple(found)[:MOST_TARGETS]
+        return self.meant(call.func, function)[:MOST_TARGETS]
 
     def read_by(self, iterable: ast.expr, function: Function) -> Iterator[Function]:
         """Yields the generators and iterators of the project that a loop over `iterable` may run."""
@@ -108,10 +109,16 @@ class Program(ProjectFiles):
             if found is not None:
                 yield found
 
-    def meant(self, value: ast.expr, function: Function, rounds: int = _ROUNDS) -> Iterator[Function]:
-        """Yields the functions a value may be when it is called."""
+    def meant(self, value: ast.expr, function: Function, rounds: int = _ROUNDS) -> tuple[Function, ...]:
+        """Returns the functions a value may be when it is called."""
         if rounds < 0:
-            return
+            return ()
+        key = (id(value), id(function), rounds)
+        if key not in self._known:  # the value is kept, so that its identity stays its own
+            self._known[key] = (value, tuple(dict.fromkeys(self._meant(value, function, rounds))))
+        return self._known[key][1]
+
+    def _meant(self, value: ast.expr, function: Function, rounds: int) -> Iterator[Function]:
         if isinstance(value, ast.Lambda) and id(value) in self.by_syntax:
             yield self.by_syntax[id(value)]
         elif isinstance(value, ast.Name):
