@@ -16,12 +16,12 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, cast
 
 from diagnostics.cache_worker import Item, WorkerDiedError, read_message, scan_item, write_message
 from diagnostics.caches.file_scan import FileScan
+from diagnostics.own_folders import DOCTOR
 
 PARCEL_S = 0.03  # work that a process gets at once; with more the last one would work alone for long
 PARCEL_FILES = 128
@@ -86,7 +86,7 @@ class Worker:
 
 def start_worker() -> Worker:
     """Returns a process that is starting; it answers for an empty parcel once it is ready."""
-    root = str(Path(__file__).resolve().parents[1])
+    root = str(DOCTOR.parent)
     places = json.dumps([root, *(place for place in sys.path if place)])
     return Worker(
         subprocess.Popen(

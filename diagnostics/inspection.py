@@ -20,6 +20,7 @@ from diagnostics.checks import ChildTimeout, JobDescription
 from diagnostics.errors import USAGE_EXIT, DoctorError, UsageError
 from diagnostics.findings import Finding, Outcome, Status, Verdict
 from diagnostics.machine import MachineError
+from diagnostics.own_folders import CHILDREN
 from diagnostics.record import RunRecord, agent_environment, make_record_folder
 from diagnostics.registry import discover
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from diagnostics.machine.contract import Child
     from diagnostics.machine.facts import ChildResult
 
-CHILDREN = Path(__file__).parent / "children"
 STEPS_CODE = "A900"
 STACKS_BEFORE_DEADLINE = 0.9  # the share of the deadline after which a stuck child writes its stacks
 # What is watched is the model as it is written, not what a compiler makes of it.

@@ -8,18 +8,18 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from diagnostics import backend_debug as debugging
 from diagnostics import private_files
 from diagnostics.machine.job_streams import ADDRESS_VARIABLE, JobStreams
 from diagnostics.machine.job_tree import OWN
 from diagnostics.machine.kin import MARK
+from diagnostics.own_folders import DOCTOR
 from diagnostics.record import agent_environment
 from diagnostics.run_folder import RunFolder
 
 COMMAND_NOT_FOUND, CANNOT_EXECUTE = 127, 126
-_ROOT = Path(__file__).parent.parent
+_ROOT = DOCTOR.parent
 
 
 class NotStartedError(Exception):

@@ -22,12 +22,13 @@ from diagnostics.analysis.homes import Homes, homes_of
 from diagnostics.analysis.job_facts import JobFacts
 from diagnostics.analysis.thread_frames import ProcessFrames, frames_from_json
 from diagnostics.errors import DoctorError, from_os_error
+from diagnostics.own_folders import AGENT
 from diagnostics.record_files import MAX_FILES, names_in, read_bytes, read_job, read_json, read_output, read_text
 
 SOURCE_INDEX = "index.json"  # in sources/: {"/the/path/it/had.py": "name of the copy"}
 MACHINE_WRITTEN = (".json", ".jsonl")  # captures whose lines are values; all else is what programs wrote
 BEFORE = "before"  # in a record: another one, of the state before the first signal (state_before.py)
-AGENT_SITE = Path(__file__).parent / "agent" / "site"
+AGENT_SITE = AGENT / "site"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from diagnostics.cache import scan
-from diagnostics.findings import Severity
+from diagnostics.api import Severity, scan
 from ups.cache_build import encoded, expected_manifest
 from ups.checkpoint import build_autoencoder
 from ups.config import UpsConfig

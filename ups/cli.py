@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from diagnostics.cli import guarded
+from diagnostics.api import guarded
 
 if TYPE_CHECKING:
     import click
@@ -22,7 +22,7 @@ def trainer() -> click.Group:
     """Returns the command line as a click group."""
     import click
 
-    from diagnostics.command_folder import CommandFolder
+    from diagnostics.api import CommandFolder
     from ups import commands
     from ups.errors import UpsError
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from diagnostics.strict_yaml import Located, Range, build, load
+from diagnostics.api import Located, Range, build, load
 
 Task = Literal["advection1d", "burgers1d", "darcy2d"]
 Backend = Literal["auto", "nccl", "gloo"]

@@ -32,7 +32,7 @@ import torch
 import torch.distributed.nn
 from torch import distributed as dist
 
-from diagnostics.errors import DoctorError, UsageError
+from diagnostics.api import DoctorError, UsageError
 from ups.config import Backend
 from ups.errors import AgreedError, ConfigError, UpsError
 

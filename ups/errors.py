@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from diagnostics.errors import DoctorError, UsageError, from_os_error
+from diagnostics.api import DoctorError, UsageError, from_os_error
 
 __all__ = ["AgreedError", "CacheRefusedError", "ConfigError", "DataError", "UpsError", "from_os_error", "naming"]
 

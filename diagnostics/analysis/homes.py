@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 
 from diagnostics.analysis.agent_facts import AgentFile, Frame, Owner
+from diagnostics.own_folders import AGENT
 
 # Below a folder of packages: what starts ranks, and is never the line to change.
 _LAUNCHERS = re.compile(
@@ -24,7 +24,7 @@ _LAUNCHERS = re.compile(
 # Names of code that has no file: nobody can open it. What a notebook or a prompt ran is the user's.
 _TYPED = ("<ipython-input", "<stdin>")
 _ANY_PACKAGES = re.compile(r"^(?P<folder>.*/lib(?:64)?/python3(?:\.\d+)?/(?:site|dist)-packages/)(?P<rest>.*)")
-_OWN = str(Path(__file__).parent.parent / "agent")  # of this doctor: logs have no agent that tells
+_OWN = str(AGENT)  # of this doctor: logs have no agent that tells
 _INSTALLED_DOCTOR = re.compile(r"diagnostics/(?:agent|children)/")
 # Where nothing tells which folders these are: a record of an older agent, a job without one, logs.
 _NAMED_PACKAGES = re.compile(r"^.*/(?:site|dist)-packages/(?P<rest>.*)")

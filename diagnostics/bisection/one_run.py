@@ -22,10 +22,10 @@ from diagnostics.bisection.rank_runs import RankRun
 from diagnostics.machine import MachineError
 from diagnostics.machine.contract import Ranks
 from diagnostics.machine.facts import RankResult
+from diagnostics.own_folders import AGENT, CHILDREN
 from diagnostics.record import RunRecord, agent_environment, make_record_folder
 
-ROOT = Path(__file__).parent.parent
-PROGRAM = ROOT / "children" / "trial_rank.py"
+PROGRAM = CHILDREN / "trial_rank.py"
 STACKS_BEFORE_DEADLINE = 0.9  # the share of the deadline after which stuck ranks write their stacks
 LATER_THAN_DEADLINE_S = 60.0  # the group's own timeout: a hang shall end by the deadline, with the stacks of all
 SET_IN_TIME = ("OMP_NUM_THREADS",)  # what a process that has imported torch can still take up
@@ -89,7 +89,7 @@ def _run(
     own = {"OMP_NUM_THREADS": str(case.settings.threads), **(COMPILING if case.settings.compile else {})}
     env = {**own, **around.env, **dict(case.settings.env), **_agent(folder, deadline_s, around)}
     if may_fork(case, ranks, around):
-        arguments = {"agent": str(ROOT / "agent"), "request": dict(request)}
+        arguments = {"agent": str(AGENT), "request": dict(request)}
         return ranks.run_task(
             "trial",
             world,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from diagnostics.analysis.agent_facts import AgentFile, Construction, Frame
 from diagnostics.analysis.fault_stacks import FaultReport
+from diagnostics.own_folders import AGENT, CHILDREN
 
-OURS = tuple(str(Path(__file__).resolve().parent.parent / name) for name in ("children", "agent"))
+OURS = (str(CHILDREN), str(AGENT))
 _FOLDERS = tuple(f"{folder}/" for folder in OURS)
 
 

@@ -10,8 +10,9 @@ from typing import Any
 from diagnostics.checks import ChildTimeout
 from diagnostics.machine import MachineError
 from diagnostics.machine.contract import Child
+from diagnostics.own_folders import CHILDREN
 
-PROGRAM = Path(__file__).resolve().parent.parent / "children" / "recorded_values.py"
+PROGRAM = CHILDREN / "recorded_values.py"
 DEADLINE_S = 120.0
 
 

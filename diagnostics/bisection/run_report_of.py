@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from pathlib import Path
 
 from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.next_step import next_step
@@ -16,6 +15,7 @@ from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.bisection.words import certainty, headline, needs
 from diagnostics.findings import Confidence
 from diagnostics.matches import JobOutcome
+from diagnostics.own_folders import CHILDREN
 from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport, SourceExcerpt
 
 CLASSES: Mapping[Kind, tuple[JobOutcome, str]] = {
@@ -27,7 +27,7 @@ CLASSES: Mapping[Kind, tuple[JobOutcome, str]] = {
     Kind.DISAGREE: (JobOutcome.SILENT_WRONG, "rank-divergence"),
     Kind.MEMORY: (JobOutcome.CRASH, "host-oom"),
 }
-OURS = str(Path(__file__).parent.parent / "children")
+OURS = str(CHILDREN)
 OUR_LINE = re.compile(re.escape(OURS) + r"\S{0,300}?:\d+")
 EXIT_REASONS = {0: "it does not fail", 1: "it fails, and where was found", 3: "where it fails is undecided"}
 

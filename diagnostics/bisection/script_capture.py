@@ -21,13 +21,14 @@ from diagnostics.errors import UsageError
 from diagnostics.machine import MachineError
 from diagnostics.machine.plain_ranks import free_port
 from diagnostics.machine.tails import last_lines
+from diagnostics.own_folders import CHILDREN
 from diagnostics.record import agent_environment, make_record_folder
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child
     from diagnostics.machine.facts import ChildResult
 
-CHECK = Path(__file__).resolve().parent.parent / "children" / "check_capture.py"
+CHECK = CHILDREN / "check_capture.py"
 DEADLINE_S = 900.0  # a script may download or index its data first
 CHECK_DEADLINE_S = 120.0
 INPUTS_HINT = "give another one, before --script: --inputs module:make_batch"

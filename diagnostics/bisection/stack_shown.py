@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-OURS = tuple(f"{Path(__file__).parent.parent / name}/" for name in ("children", "agent"))
+from diagnostics.own_folders import AGENT, CHILDREN
+
+OURS = (f"{CHILDREN}/", f"{AGENT}/")
 AROUND = ("/torch/nn/modules/module.py",)  # two frames a module, which say nothing
 FRAME = re.compile(r'^\s*(?:File ")?(?P<file>/[^":]+)(?:", line |:)\d+')
 MOST = 40

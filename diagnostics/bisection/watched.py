@@ -13,9 +13,9 @@ from pathlib import Path
 from diagnostics.bisection.case import Case
 from diagnostics.diagnosis_in_time import examine_in_time
 from diagnostics.errors import DoctorError
+from diagnostics.own_folders import CHILDREN
 from diagnostics.run_report import RunReport
 
-CHILDREN = Path(__file__).parent.parent / "children"
 LONGEST_SHARE = 4  # of the stall's time: three times it before the first step, and the diagnosis
 DIAGNOSIS_S = 60.0
 

@@ -19,7 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-RELAY = Path(__file__).parent.parent / "children" / "relay.py"
+from diagnostics.own_folders import CHILDREN
+
+RELAY = CHILDREN / "relay.py"
 ADDRESS_VARIABLE = "UPS_DOCTOR_STREAMS"
 _OUT, _ERR = 1, 2
 _STREAM = re.compile(r"stream-[0-9a-f]+-[0-9a-f]+")

@@ -18,8 +18,9 @@ from diagnostics.machine.child import environment, new_mark
 from diagnostics.machine.facts import MachineError, RankResult
 from diagnostics.machine.kin import end_family
 from diagnostics.machine.tails import HeadAndTail
+from diagnostics.own_folders import CHILDREN
 
-TETHER = Path(__file__).parent.parent / "children" / "tether.py"
+TETHER = CHILDREN / "tether.py"
 POLL_S = 0.05  # for kernels without pidfd_open (before 5.3)
 GRACE_S = 3.0  # for the peers of a rank that failed: they say that they lost it, then they end
 

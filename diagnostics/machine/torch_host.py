@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from diagnostics.checks import ChildTimeout
@@ -18,8 +17,7 @@ from diagnostics.machine.child import environment, new_mark
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.kin import end_family
 from diagnostics.machine.tails import last_lines
-
-CHILDREN = Path(__file__).parent.parent / "children"
+from diagnostics.own_folders import CHILDREN
 
 
 class TorchHost:

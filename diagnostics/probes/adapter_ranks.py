@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from diagnostics.checks import PreflightConfig
 from diagnostics.machine import Machine, MachineError
 from diagnostics.machine.facts import NOTHING, RankResult
+from diagnostics.own_folders import AGENT
 
-AGENT = Path(__file__).parent.parent / "agent"
 SET_IN_TIME = ("OMP_NUM_THREADS",)  # what a process that has imported torch can still take up
 
 

@@ -18,12 +18,13 @@ from pathlib import Path
 from diagnostics.checks import PreflightConfig, Result, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine import Machine, MachineError
+from diagnostics.own_folders import CHILDREN
 
 CODE = "P108"
 NAME = "stack-capture"
 STAGE = Stage.HOST
 REQUIRES: tuple[str, ...] = ()
-SLEEPER = Path(__file__).parent.parent / "children" / "traced_sleeper.py"
+SLEEPER = CHILDREN / "traced_sleeper.py"
 
 
 def probe(machine: Machine, config: PreflightConfig) -> Result:

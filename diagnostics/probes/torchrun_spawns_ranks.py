@@ -25,12 +25,13 @@ from diagnostics.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine import Machine, MachineError
 from diagnostics.machine.facts import ChildResult
 from diagnostics.machine.tails import last_lines
+from diagnostics.own_folders import CHILDREN
 
 CODE = "P202"
 NAME = "torchrun-spawns-ranks"
 STAGE = Stage.LAUNCH
 REQUIRES = ("P109", "P110")
-ECHO = Path(__file__).parent.parent / "children" / "environment_echo.py"
+ECHO = CHILDREN / "environment_echo.py"
 MARKER = "UPS_DOCTOR_MARKER"
 GIVEN = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 # Of a launcher around this preflight: a launcher inside would believe it is a rank.

@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from diagnostics.cache import scan
-from diagnostics.cache_scan import CacheScan
-from diagnostics.findings import Finding, Severity
+from diagnostics.api import CacheScan, Finding, Severity, scan
 from ups.data import latent_cache
 from ups.errors import CacheRefusedError, DataError
 

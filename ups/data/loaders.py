@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset, default_collate, get_worker_info
 
-from diagnostics.errors import DoctorError
+from diagnostics.api import DoctorError
 from ups.config import TrainingConfig
 from ups.data.sampler import Entry, GlobalBatchSampler
 from ups.errors import DataError

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.room import room_in
+from diagnostics.api import room_in
 from ups.data.cache_folder import is_ours, remove
 from ups.errors import UpsError, from_os_error
 

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from diagnostics.errors import DoctorError, UsageError
+from diagnostics.api import DoctorError, UsageError
 from ups.config import load_config
 from ups.doctor_job.request import Request
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from diagnostics.findings import Verdict
-from diagnostics.preflight_setup import check
+from diagnostics.api import Verdict, check
 from ups.errors import UpsError
 
 

@@ -22,7 +22,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from diagnostics.errors import DoctorError, UsageError
+from diagnostics.api import DoctorError, UsageError
 from ups.config import UpsConfig, load_config
 from ups.errors import AgreedError, CacheRefusedError, naming
 from ups.launch.reports import FOLDER_VARIABLE, RankReport, write

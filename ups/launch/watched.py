@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-from diagnostics.supervise import WatchOptions, watch
+from diagnostics.api import WatchOptions, watch
 from ups.launch.run import Request
 from ups.launch.tied import WATCHED_BY
 

@@ -1,0 +1,65 @@
+"""What a trainer may use of the doctor: the one module that `ups` imports. Each name is loaded where it is first used.
+
+A rank of a training starts in a fraction of the time that all of the doctor takes to import; `from diagnostics.api
+import DoctorError` loads the errors and nothing else.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from diagnostics.cache import scan
+    from diagnostics.cache_scan import CacheScan
+    from diagnostics.cli import guarded
+    from diagnostics.command_folder import CommandFolder
+    from diagnostics.errors import DoctorError, UsageError, from_os_error
+    from diagnostics.findings import Finding, Severity, Verdict
+    from diagnostics.preflight_setup import check
+    from diagnostics.room import room_in
+    from diagnostics.strict_yaml import Located, Range, build, load
+    from diagnostics.supervise import WatchOptions, watch
+
+__all__ = [
+    "CacheScan",
+    "CommandFolder",
+    "DoctorError",
+    "Finding",
+    "Located",
+    "Range",
+    "Severity",
+    "UsageError",
+    "Verdict",
+    "WatchOptions",
+    "build",
+    "check",
+    "from_os_error",
+    "guarded",
+    "load",
+    "room_in",
+    "scan",
+    "watch",
+]
+
+_HOMES = {
+    "diagnostics.cache": ("scan",),
+    "diagnostics.cache_scan": ("CacheScan",),
+    "diagnostics.cli": ("guarded",),
+    "diagnostics.command_folder": ("CommandFolder",),
+    "diagnostics.errors": ("DoctorError", "UsageError", "from_os_error"),
+    "diagnostics.findings": ("Finding", "Severity", "Verdict"),
+    "diagnostics.preflight_setup": ("check",),
+    "diagnostics.room": ("room_in",),
+    "diagnostics.strict_yaml": ("Located", "Range", "build", "load"),
+    "diagnostics.supervise": ("WatchOptions", "watch"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
