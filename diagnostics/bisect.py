@@ -38,7 +38,8 @@ from diagnostics.bisection.wanted import Wanted
 from diagnostics.capture import keep_text
 from diagnostics.checks import ChildTimeout
 from diagnostics.errors import DoctorError, UsageError
-from diagnostics.machine import Machine, MachineError
+from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import MachineError
 from diagnostics.preflight_setup import open_machine
 from diagnostics.run_report import RunReport
 

@@ -19,7 +19,7 @@ from diagnostics.analysis.rank_findings import rank_finding
 from diagnostics.checks import ChildTimeout, JobDescription
 from diagnostics.errors import USAGE_EXIT, DoctorError, UsageError
 from diagnostics.findings import Finding, Outcome, Status, Verdict
-from diagnostics.machine import MachineError
+from diagnostics.machine.facts import MachineError
 from diagnostics.own_folders import CHILDREN
 from diagnostics.record import RunRecord, agent_environment, make_record_folder
 from diagnostics.registry import discover

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from diagnostics.checks import ChildTimeout, JobDescription
 from diagnostics.errors import USAGE_EXIT, DoctorError, UsageError
-from diagnostics.machine import MachineError
+from diagnostics.machine.facts import MachineError
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

@@ -16,7 +16,7 @@ from diagnostics.findings import Outcome, Status, Verdict
 from diagnostics.probe_plan import STAGE_ORDER, STAGES_OF_A_JOB, Probe, in_order, load_probes
 
 if TYPE_CHECKING:
-    from diagnostics.machine import Machine
+    from diagnostics.machine.contract import Machine
 
 # What `ups train` runs before it starts: seconds, not the launcher's start and no training step.
 QUICK_STAGES = (Stage.HOST, Stage.RENDEZVOUS)
@@ -89,7 +89,7 @@ def run_preflight(
 
 def _warm(machine: Machine, *, for_modules: bool) -> None:
     """Starts `import torch` in the background."""
-    from diagnostics.machine import MachineError
+    from diagnostics.machine.facts import MachineError
 
     # A Python that cannot be started is a finding of the probes that need it, with its name and its remedy.
     with contextlib.suppress(MachineError):

@@ -12,7 +12,8 @@ from diagnostics import job, last_good
 from diagnostics.checks import JobDescription, PreflightConfig, Stage, Thresholds
 from diagnostics.config import read_thresholds
 from diagnostics.findings import Verdict
-from diagnostics.machine import Machine, MachineError
+from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import MachineError
 from diagnostics.preflight import QUICK_STAGES, Observer, run_preflight
 
 RANKS_WITHOUT_GPU = 2

@@ -18,7 +18,7 @@ from diagnostics.registry import BrokenPlugin, DuplicatePluginError, discover
 from diagnostics.spelling import nearest
 
 if TYPE_CHECKING:
-    from diagnostics.machine import Machine
+    from diagnostics.machine.contract import Machine
 
 STAGE_ORDER = {stage: place for place, stage in enumerate(Stage)}
 STAGES_OF_A_JOB = (Stage.DATA, Stage.MODEL, Stage.DRY_RUN)  # they need a CONFIG

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from diagnostics import job
 from diagnostics.checks import ChildTimeout
 from diagnostics.errors import USAGE_EXIT, DoctorError, UsageError
-from diagnostics.machine import MachineError
+from diagnostics.machine.facts import MachineError
 from diagnostics.repair.actions import Action, FileOutcome, FilePlan, Identity, Status
 from diagnostics.repair.plan import Plan
 

@@ -19,8 +19,8 @@ from diagnostics.bisection.tries_file import FAULT_OF_OURS
 from diagnostics.bisection.verdicts import one_verdict, trial_of
 from diagnostics.checks import ChildTimeout
 from diagnostics.errors import DoctorError
-from diagnostics.machine import MachineError
 from diagnostics.machine.contract import Ranks
+from diagnostics.machine.facts import MachineError
 from diagnostics.redact import text
 
 # How long ranks must stand still to be taken for stuck: nobody runs, nobody waits for a disk. A factory may wait for a

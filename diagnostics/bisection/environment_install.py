@@ -19,7 +19,7 @@ from diagnostics.bisection.environment_plan import (
     plan,
 )
 from diagnostics.checks import ChildTimeout
-from diagnostics.machine import MachineError
+from diagnostics.machine.facts import MachineError
 
 if TYPE_CHECKING:
     from diagnostics.bisection.progress import Progress

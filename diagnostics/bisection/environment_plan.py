@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 
 from diagnostics import redact
 from diagnostics.checks import ChildTimeout
-from diagnostics.machine import MachineError
+from diagnostics.machine.facts import MachineError
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from diagnostics.bisection.case import Source
 from diagnostics.bisection.climbing import Climbed, Rung
 from diagnostics.checks import ChildTimeout
-from diagnostics.machine import MachineError
+from diagnostics.machine.facts import MachineError
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

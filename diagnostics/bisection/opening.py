@@ -12,7 +12,7 @@ from diagnostics.bisection.progress import Progress
 from diagnostics.bisection.source_stamp import source_stamp
 from diagnostics.bisection.tries_file import TriesFile
 from diagnostics.bisection.wanted import Wanted
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 
 
 def open_tries(wanted: Wanted, machine: Machine, progress: Progress) -> Tries:

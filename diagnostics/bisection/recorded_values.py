@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.checks import ChildTimeout
-from diagnostics.machine import MachineError
 from diagnostics.machine.contract import Child
+from diagnostics.machine.facts import MachineError
 from diagnostics.own_folders import CHILDREN
 
 PROGRAM = CHILDREN / "recorded_values.py"

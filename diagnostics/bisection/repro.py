@@ -18,8 +18,8 @@ from diagnostics.bisection.repro_text import script, what_happens
 from diagnostics.bisection.repro_ways import Way, variants, ways
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode
 from diagnostics.bisection.user_sources import UserSources
-from diagnostics.machine import MachineError
 from diagnostics.machine.contract import Child
+from diagnostics.machine.facts import MachineError
 
 HEALTHY = "it does not fail"
 HANG_LIMIT_S = 20  # a rank that stands still for so long hangs

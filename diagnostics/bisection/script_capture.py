@@ -18,7 +18,7 @@ from diagnostics.bisection.captured_stage import Stage, best_stage
 from diagnostics.bisection.case import Source
 from diagnostics.checks import ChildTimeout
 from diagnostics.errors import UsageError
-from diagnostics.machine import MachineError
+from diagnostics.machine.facts import MachineError
 from diagnostics.machine.plain_ranks import free_port
 from diagnostics.machine.tails import last_lines
 from diagnostics.own_folders import CHILDREN

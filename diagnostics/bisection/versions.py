@@ -20,8 +20,8 @@ from diagnostics.bisection.trial import Failure
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.checks import ChildTimeout
 from diagnostics.errors import DoctorError
-from diagnostics.machine import MachineError
 from diagnostics.machine.contract import Child, Machine
+from diagnostics.machine.facts import MachineError
 
 FAILS, PASSES, OTHERWISE, CANNOT = "fails", "passes", "fails otherwise", "cannot run"
 SCRIPT_LIMIT_S = 180.0

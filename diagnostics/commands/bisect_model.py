@@ -28,7 +28,7 @@ from diagnostics.bisection.tries_shown import TriesShown
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.command_folder import ScriptCommand
 from diagnostics.errors import UsageError
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 from diagnostics.preflight_setup import open_machine
 from diagnostics.run_report import RunReport
 from diagnostics.say import ask, say

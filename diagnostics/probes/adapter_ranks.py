@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from diagnostics.checks import PreflightConfig
-from diagnostics.machine import Machine, MachineError
-from diagnostics.machine.facts import NOTHING, RankResult
+from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import NOTHING, MachineError, RankResult
 from diagnostics.own_folders import AGENT
 
 SET_IN_TIME = ("OMP_NUM_THREADS",)  # what a process that has imported torch can still take up

@@ -15,7 +15,7 @@ from typing import Any
 
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 from diagnostics.probes import rank_tasks
 
 CODE = "P407"

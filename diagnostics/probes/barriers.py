@@ -15,7 +15,7 @@ import re
 
 from diagnostics.checks import PreflightConfig, Result, Stage
 from diagnostics.findings import Evidence, Finding, Severity
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 from diagnostics.probes import rank_tasks
 
 CODE = "P304"

@@ -10,7 +10,7 @@ Fix: a wrong value is a sick device, driver or network card; the finding names o
 from __future__ import annotations
 
 from diagnostics.checks import PreflightConfig, Result, Stage
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 from diagnostics.probes import rank_tasks
 
 CODE = "P402"

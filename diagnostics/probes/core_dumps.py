@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
-from diagnostics.machine import Machine, MachineError
+from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import MachineError
 
 CODE = "P106"
 NAME = "core-dumps"

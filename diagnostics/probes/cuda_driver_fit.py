@@ -15,8 +15,8 @@ import re
 
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
-from diagnostics.machine import Machine, MachineError
-from diagnostics.machine.facts import Driver, TorchFacts
+from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import Driver, MachineError, TorchFacts
 
 CODE = "P111"
 NAME = "cuda-driver-fit"

@@ -33,7 +33,7 @@ from diagnostics.analysis.job_answers import (
 )
 from diagnostics.checks import ChildTimeout, JobDescription, PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import RankResult
 from diagnostics.probes import adapter_ranks
 

@@ -18,8 +18,8 @@ from pathlib import PurePath
 
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
-from diagnostics.machine import Machine, MachineError
-from diagnostics.machine.facts import Process
+from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import MachineError, Process
 
 CODE = "P107"
 NAME = "leftover-processes"

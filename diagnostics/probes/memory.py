@@ -14,7 +14,8 @@ from __future__ import annotations
 from diagnostics.analysis.amounts import shown_bytes
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
-from diagnostics.machine import Machine, MachineError
+from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import MachineError
 
 CODE = "P104"
 NAME = "memory"

@@ -17,7 +17,7 @@ from diagnostics.analysis.nccl_log import reason, transports
 from diagnostics.analysis.rank_values import hello_finding
 from diagnostics.checks import ChildTimeout, NotApplicable, PreflightConfig, Result, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import RankResult
 from diagnostics.probes import rank_tasks
 

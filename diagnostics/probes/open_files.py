@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from diagnostics.checks import PreflightConfig, Result, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 
 CODE = "P101"
 NAME = "open-files"

@@ -22,7 +22,7 @@ from diagnostics.analysis.model_answers import model_answers
 from diagnostics.analysis.parameter_counts import Disagreement, disagreeing
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 
 CODE = "P702"
 NAME = "parameters-agree"

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from diagnostics.analysis.launch_line import port, read_launch_line
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
-from diagnostics.machine import Machine, MachineError
-from diagnostics.machine.facts import PortHolder
+from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import MachineError, PortHolder
 
 CODE = "P201"
 NAME = "port-free"

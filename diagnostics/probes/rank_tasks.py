@@ -9,8 +9,8 @@ from diagnostics.analysis.rank_errors import rank_failures, stuck_at
 from diagnostics.analysis.rank_values import unsupported, wrong_values
 from diagnostics.checks import ChildTimeout, PreflightConfig, Result, Skip
 from diagnostics.findings import Finding
-from diagnostics.machine import Machine, MachineError
-from diagnostics.machine.facts import NOTHING, RankResult, TorchFacts
+from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import NOTHING, MachineError, RankResult, TorchFacts
 
 DTYPES_ALWAYS = ("float32", "float64", "int64")
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from diagnostics.checks import PreflightConfig, Result, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 
 CODE = "P301"
 NAME = "rendezvous-environment"

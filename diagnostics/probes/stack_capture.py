@@ -17,7 +17,8 @@ from pathlib import Path
 
 from diagnostics.checks import PreflightConfig, Result, Stage
 from diagnostics.findings import Evidence, Finding, Fix, Severity
-from diagnostics.machine import Machine, MachineError
+from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import MachineError
 from diagnostics.own_folders import CHILDREN
 
 CODE = "P108"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from diagnostics.analysis.rank_values import hello_finding
 from diagnostics.checks import PreflightConfig, Result, Stage
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 from diagnostics.probes import rank_tasks
 
 CODE = "P305"

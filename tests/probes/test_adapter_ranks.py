@@ -12,7 +12,7 @@ import pytest
 from fakes import TORCH, FakeRanks, fake_machine
 
 from diagnostics.checks import JobDescription, PreflightConfig, Thresholds
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import RankResult
 from diagnostics.machine.this import this_machine
 from diagnostics.probes import adapter_ranks, model_step

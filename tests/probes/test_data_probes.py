@@ -8,7 +8,7 @@ from job_of import config_of
 
 from diagnostics.checks import ChildTimeout, PreflightConfig, Result, Skip
 from diagnostics.findings import Severity
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import this_machine
 from diagnostics.probes import data_files_readable, epochs_reshuffled, samples_disjoint
 

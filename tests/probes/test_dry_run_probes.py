@@ -9,7 +9,7 @@ from job_of import config_of
 
 from diagnostics.checks import Result
 from diagnostics.findings import Severity
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import this_machine
 from diagnostics.probes import checkpoint_reread, data_wait, dry_run, peak_memory, throughput
 

@@ -16,7 +16,7 @@ from diagnostics import probes
 from diagnostics.analysis.nccl_log import Warned, reason, transports, warnings
 from diagnostics.checks import JobDescription, PreflightConfig, Skip, Thresholds
 from diagnostics.findings import Severity
-from diagnostics.machine import Machine
+from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import NOTHING, Gpu, MachineError, RankResult
 from diagnostics.machine.ranks import TorchRanks
 from diagnostics.probes import (
