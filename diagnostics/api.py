@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from diagnostics.cache_scan import CacheScan
     from diagnostics.cli import guarded
     from diagnostics.command_folder import CommandFolder
-    from diagnostics.errors import DoctorError, UsageError, from_os_error
-    from diagnostics.findings import Finding, Severity, Verdict
+    from diagnostics.core.errors import DoctorError, UsageError, from_os_error
+    from diagnostics.core.findings import Finding, Severity, Verdict
+    from diagnostics.core.strict_yaml import Located, Range, build, load
     from diagnostics.preflight_setup import check
     from diagnostics.room import room_in
-    from diagnostics.strict_yaml import Located, Range, build, load
     from diagnostics.supervise import WatchOptions, watch
 
 __all__ = [
@@ -47,11 +47,11 @@ _HOMES = {
     "diagnostics.cache_scan": ("CacheScan",),
     "diagnostics.cli": ("guarded",),
     "diagnostics.command_folder": ("CommandFolder",),
-    "diagnostics.errors": ("DoctorError", "UsageError", "from_os_error"),
-    "diagnostics.findings": ("Finding", "Severity", "Verdict"),
+    "diagnostics.core.errors": ("DoctorError", "UsageError", "from_os_error"),
+    "diagnostics.core.findings": ("Finding", "Severity", "Verdict"),
     "diagnostics.preflight_setup": ("check",),
     "diagnostics.room": ("room_in",),
-    "diagnostics.strict_yaml": ("Located", "Range", "build", "load"),
+    "diagnostics.core.strict_yaml": ("Located", "Range", "build", "load"),
     "diagnostics.supervise": ("WatchOptions", "watch"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

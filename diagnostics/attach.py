@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from diagnostics import redact
 from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.attached_verdict import FILE_NAME, Judgement, judge
 from diagnostics.analysis.case import Part
@@ -22,8 +21,9 @@ from diagnostics.attach_look import Looked, LookOptions, look_at
 from diagnostics.attach_view import folder_of, world_size_of
 from diagnostics.capture import keep_json, snapshot
 from diagnostics.capture_sources import collect_sources
+from diagnostics.core import redaction
+from diagnostics.core.errors import DoctorError
 from diagnostics.diagnosis_in_time import diagnose_in_time
-from diagnostics.errors import DoctorError
 from diagnostics.machine.process_table import TableRow, environment_of, started_ns, uses_torch
 from diagnostics.record_files import read_bytes
 from diagnostics.run_folder import RunFolder, open_run_folder
@@ -118,7 +118,7 @@ def _facts(looked: Looked, judgement: Judgement, began_ns: int, missing: Sequenc
     first = next((one.pid for one in looked.standings if one.part is Part.RANK), job.tops[0].pid)
     stall = Stall(began_s=round(max(0.0, now_s - looked.seconds), 3), seen_s=round(now_s, 3))
     return JobFacts(
-        command=redact.argv(job.tops[0].argv),
+        command=redaction.argv(job.tops[0].argv),
         cwd=folder_of(looked),
         started_ns=began_ns,
         ended_by=ATTACHED,
@@ -127,14 +127,14 @@ def _facts(looked: Looked, judgement: Judgement, began_ns: int, missing: Sequenc
                 pid=row.pid,
                 start_ticks=row.start_ticks,
                 ppid=row.ppid,
-                argv=redact.argv(row.argv),
+                argv=redaction.argv(row.argv),
                 variables=_variables(looked, row),
                 first_seen_s=round(max(0.0, (started_ns(row.start_ticks) - began_ns) / 1e9), 3),
             )
             for row in job.members
         ),
         stalls=(stall,) if judgement.still else (),
-        variables=redact.environment(environment_of(first)),
+        variables=redaction.environment(environment_of(first)),
         missing=tuple(dict.fromkeys(missing)),
     )
 

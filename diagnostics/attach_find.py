@@ -7,9 +7,9 @@ import pwd
 import sys
 from collections.abc import Iterable
 
-from diagnostics import redact
 from diagnostics.analysis.attached_job import AttachedJob, job_of, jobs_below, process_of
-from diagnostics.errors import DoctorError, UsageError
+from diagnostics.core import redaction
+from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.machine.process_table import TableRow, read_table, thread_owner
 from diagnostics.machine.processes import SystemProcesses
 
@@ -70,8 +70,8 @@ def _absent(pid: int, rows: Iterable[TableRow]) -> UsageError:
 
 
 def _shown(row: TableRow) -> str:
-    words = " ".join(redact.argv(row.argv)) or "no command line"
-    return redact.line(words if len(words) <= 60 else f"{words[:57]}...")
+    words = " ".join(redaction.argv(row.argv)) or "no command line"
+    return redaction.line(words if len(words) <= 60 else f"{words[:57]}...")
 
 
 def _user(row: TableRow) -> str:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from diagnostics import redact
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.assumed_ranks import assumed_ranks
 from diagnostics.analysis.attached_job import AttachedJob, process_of
@@ -19,6 +18,7 @@ from diagnostics.analysis.process_parts import Parts
 from diagnostics.analysis.process_tree import Process
 from diagnostics.analysis.stack_place import is_data_worker, is_library, place_of, worker_frames
 from diagnostics.capture import MOST_PROCESSES, NO_PY_SPY
+from diagnostics.core import redaction
 from diagnostics.machine.activity import read_activity
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.in_parallel import in_parallel
@@ -194,7 +194,7 @@ class _Eyes:
             part=part,
             rank=None if alone or part is not Part.RANK else rank,
             owner=above.pid if above is not None and owner is not None else None,
-            argv=redact.argv(process.argv),
+            argv=redaction.argv(process.argv),
             frames=self._native.get(pid, frames),
             place=place_of(worker_frames(frames)),
             moved=moved(self._looks[pid]),
@@ -261,6 +261,6 @@ def _values(threads: Sequence[PythonThread], pid: int) -> tuple[str, ...]:
             continue
         own = isinstance(frame, FrameWithValues) and not is_library(Frame(file=frame.file, line=0, function=""))
         pairs = frame.values[:_MOST_VALUES] if isinstance(frame, FrameWithValues) and own else ()
-        shown = (f"{name}={redact.variable(name, text)[:_MOST_TEXT]}" for name, text in pairs)
-        texts.append(redact.line(", ".join(shown)))
+        shown = (f"{name}={redaction.variable(name, text)[:_MOST_TEXT]}" for name, text in pairs)
+        texts.append(redaction.line(", ".join(shown)))
     return tuple(texts)

@@ -8,11 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics import redact
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Part
 from diagnostics.analysis.merged_stacks import Standing, groups, missing_ranks, names
 from diagnostics.attach_look import Looked
+from diagnostics.core import redaction
 from diagnostics.stack_tree import Screen, place_in_words
 
 SCHEMA = 1
@@ -53,7 +53,7 @@ def source_lines(standings: tuple[Standing, ...], cwd: str) -> dict[Frame, str]:
             if key not in files:
                 files[key] = _lines(one.pid, os.path.join(cwd, frame.file))  # noqa: PTH118 - one may be absolute
             if 0 < frame.line <= len(files[key]):
-                found[frame] = redact.line(files[key][frame.line - 1].strip())[:_LONGEST]
+                found[frame] = redaction.line(files[key][frame.line - 1].strip())[:_LONGEST]
     return found
 
 
@@ -80,7 +80,7 @@ def _group(group: tuple[Standing, ...], cwd: str) -> Mapping[str, Any]:
         "who": names(group),
         "pids": [each.pid for each in group],
         "ranks": [each.rank for each in group if each.rank is not None],
-        "where": redact.line(place_in_words(one, cwd, {})),
+        "where": redaction.line(place_in_words(one, cwd, {})),
         "motion": str(one.moved.motion),
     }
 
@@ -97,14 +97,14 @@ def _process(one: Standing, looked: Looked, cwd: str) -> Mapping[str, Any]:
         "argv": list(one.argv),
         "doing": str(one.place.doing),
         "op": one.place.op,
-        "where": redact.line(place_in_words(one, cwd, {})),
+        "where": redaction.line(place_in_words(one, cwd, {})),
         **asdict(one.moved),
         "frames": [asdict(frame) for frame in one.frames],
         "locals": list(one.values),
         "threads": [
             {
                 "native_id": thread.native_id,
-                "name": redact.line(thread.name),
+                "name": redaction.line(thread.name),
                 "frames": [{"file": f.file, "line": f.line, "function": f.function} for f in thread.frames],
             }
             for thread in looked.threads.get(one.pid, ())
@@ -122,6 +122,6 @@ def _lines(pid: int, path: str) -> list[str]:
         if not file.is_file() or file.stat().st_size > _MOST_BYTES:
             return []
         text = file.read_text(encoding="utf-8", errors="replace")
-        return list(redact.source_lines("\n".join(text.splitlines()), python=True))
+        return list(redaction.source_lines("\n".join(text.splitlines()), python=True))
     except OSError:
         return []

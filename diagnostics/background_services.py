@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
-from diagnostics import redact
 from diagnostics.analysis.process_kinds import MULTIPROCESSING
 from diagnostics.background_trainings import trains
+from diagnostics.core import redaction
 from diagnostics.machine.attachment import attachment, ignores_hangup
 from diagnostics.machine.job_tree import JobTree, Member
 
@@ -87,7 +87,7 @@ class Leftovers:
 
     def _named(self, pid: int) -> str:
         argv = next((member.argv for member in self._tree.members.values() if member.pid == pid), ())
-        words = " ".join(map(shlex.quote, redact.argv(argv))).replace("\n", " ")
+        words = " ".join(map(shlex.quote, redaction.argv(argv))).replace("\n", " ")
         return f"pid {pid} ({words if len(words) <= _LONGEST else words[: _LONGEST - 3] + '...'})"
 
 

@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from diagnostics import redact
 from diagnostics.bisection.axes_search import search_axes
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.climbing import climb
@@ -37,7 +36,8 @@ from diagnostics.bisection.versions import compare_versions
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.capture import keep_text
 from diagnostics.checks import ChildTimeout
-from diagnostics.errors import DoctorError, UsageError
+from diagnostics.core import redaction
+from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 from diagnostics.preflight_setup import open_machine
@@ -138,7 +138,7 @@ class _Work:
         except (DoctorError, MachineError, ChildTimeout) as error:
             self._undecided(f"{what} came to nothing: {error}")
         except Exception as error:  # a fault of ours: it costs this part
-            keep_text(self._wanted.folder.resolve() / FAULTS, redact.text(traceback.format_exc()))
+            keep_text(self._wanted.folder.resolve() / FAULTS, redaction.text(traceback.format_exc()))
             self._undecided(f"{what} came to nothing: {type(error).__name__}: {error} ({FAULTS})")
         self._keep()
 

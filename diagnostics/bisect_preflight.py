@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from diagnostics.checks import PreflightConfig, Stage
-from diagnostics.findings import Severity, Verdict
+from diagnostics.core.findings import Severity, Verdict
 from diagnostics.report import new_folder
 
 NOT_THE_MODEL = ("config-refused", "killed-externally")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from diagnostics.caches.file_scan import FileScan
 from diagnostics.caches.unreadable import unlisted
-from diagnostics.errors import UsageError
+from diagnostics.core.errors import UsageError
 
 QUARANTINE_NOTE = "QUARANTINE.md"  # a folder with this file holds what fix-cache moved out of the way
 QUARANTINED = "a quarantine of fix-cache (name it to scan it)"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from diagnostics.cache_words import words
 from diagnostics.caches.across_files import Across, AcrossProblem, checks
 from diagnostics.caches.file_scan import HARMLESS_DEVICES, FileScan, Problem
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 
 MOST_PATHS = 4  # named in a command
 EXAMPLES = 3  # files shown as proof of one finding

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from diagnostics.cache_scan import CacheScan
 from diagnostics.caches.file_scan import FileScan, Tally
-from diagnostics.findings import Finding, Severity
+from diagnostics.core.findings import Finding, Severity
 
 INDENT = " " * 12
 LABEL = 9  # "devices: "

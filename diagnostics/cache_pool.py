@@ -21,7 +21,7 @@ from typing import BinaryIO, cast
 
 from diagnostics.cache_worker import Item, WorkerDiedError, read_message, scan_item, write_message
 from diagnostics.caches.file_scan import FileScan
-from diagnostics.own_folders import DOCTOR
+from diagnostics.core.own_folders import DOCTOR
 
 PARCEL_S = 0.03  # work that a process gets at once; with more the last one would work alone for long
 PARCEL_FILES = 128

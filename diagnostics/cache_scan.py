@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from diagnostics.cache_findings import AcrossRun, Kinds
 from diagnostics.caches.file_scan import HARMLESS_DEVICES, OTHERS, FileScan, Tally
-from diagnostics.findings import Finding, Severity
-from diagnostics.stop_signal import interrupted_exit
+from diagnostics.core.findings import Finding, Severity
+from diagnostics.core.stop_signal import interrupted_exit
 
 KEPT_FILES = 1000  # bad files whose details are kept; all are counted
 MAX_KEYS = 256

@@ -9,7 +9,7 @@ from typing import Literal
 
 from diagnostics import caches
 from diagnostics.caches import across
-from diagnostics.registry import discover
+from diagnostics.core.registry import discover
 
 # What "N of M cache files ..." goes on with, and what helps. A plugin may have MEANINGS and REMEDIES of its own,
 # which are asked first, so that a new kind of problem needs no change here. A meaning with {files} in it is the

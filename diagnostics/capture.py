@@ -18,8 +18,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics import private_files, redact
 from diagnostics.analysis.job_facts import Missing
+from diagnostics.core import private_files, redaction
 from diagnostics.machine.gpus import NvmlGpus
 from diagnostics.machine.in_parallel import Answers, in_parallel
 from diagnostics.machine.proc_state import ProcState, read_state
@@ -174,7 +174,7 @@ def _wait_for_flights(asked: Mapping[str, int], folder: Path, deadline_s: float)
 
 def keep_json(path: Path, value: Any) -> list[Missing]:
     """Writes redacted JSON that only its owner may read, whole or not at all."""
-    return keep_text(path, json.dumps(redact.json_value(value), indent=1) + "\n")
+    return keep_text(path, json.dumps(redaction.json_value(value), indent=1) + "\n")
 
 
 def keep_text(path: Path, text: str) -> list[Missing]:

@@ -9,9 +9,9 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from diagnostics import redact
 from diagnostics.analysis.job_facts import Missing
 from diagnostics.capture import keep_text
+from diagnostics.core import redaction
 from diagnostics.machine.cores import Core, find_core, find_gdb, read_core
 from diagnostics.machine.facts import MachineError
 
@@ -39,7 +39,7 @@ def cores(
             missing.append(Missing(what=f"core of pid {core.pid}", why=str(error)))
             continue
         head = f"core {core.path} of {core.executable}, {core.size_bytes} bytes\n"
-        missing += keep_text(record_folder / "captures" / f"core-{core.pid}.txt", redact.text(head + text))
+        missing += keep_text(record_folder / "captures" / f"core-{core.pid}.txt", redaction.text(head + text))
     return tuple(missing)
 
 

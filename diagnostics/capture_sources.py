@@ -14,7 +14,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from diagnostics import redact
 from diagnostics.analysis.agent_facts import AgentFile, Frame
 from diagnostics.analysis.core_text import parse_core_text
 from diagnostics.analysis.homes import homes_of
@@ -22,10 +21,11 @@ from diagnostics.analysis.job_facts import Missing
 from diagnostics.analysis.launch_scripts import NAMED, SCRIPT, makefiles
 from diagnostics.analysis.outside_stacks import parse_outside_stacks
 from diagnostics.analysis.source_files import SourceFile
-from diagnostics.analysis.user_code import is_installed, user_frames
 from diagnostics.analysis.user_files import imported_files
 from diagnostics.capture import keep_text
-from diagnostics.errors import DoctorError
+from diagnostics.core import redaction
+from diagnostics.core.errors import DoctorError
+from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.record import AGENT_SITE, SOURCE_INDEX, RunRecord
 
 MOST_FILES = 200
@@ -69,7 +69,7 @@ def collect_sources(record_folder: Path, cwd: Path, argvs: Iterable[Sequence[str
             imported.update(more)
             waiting += more
         name = f"{len(index) + 1:03d}-{re.sub(r'[^A-Za-z0-9_.-]', '_', path.name)[-80:]}"
-        shown = redact.source(text, python=path.suffix == ".py")
+        shown = redaction.source(text, python=path.suffix == ".py")
         failed = keep_text(record_folder / "sources" / name, shown)
         missing += failed
         if not failed:

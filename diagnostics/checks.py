@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from diagnostics.findings import Finding
+from diagnostics.core.findings import Finding
 
 
 class Stage(StrEnum):

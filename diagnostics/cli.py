@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 
-from diagnostics import stop_signal
+from diagnostics.core import stop_signal
 
 TYPE_CHECKING = False  # as of typing, which takes longer to import than all else here
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import click
 
-    from diagnostics.errors import DoctorError
+    from diagnostics.core.errors import DoctorError
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SECOND_INTERRUPT_S = 5.0  # a second Ctrl-C within this time does not disturb the cleaning up after the first
@@ -60,12 +60,12 @@ def guarded(load: Callable[[], click.Command], program_name: str, arguments: Seq
     stop = _Stop()
     try:
         stop.listen()
-        from diagnostics.errors import FAILED_EXIT, DoctorError, from_os_error
+        from diagnostics.core.errors import FAILED_EXIT, DoctorError, from_os_error
 
         return stop.exit_code(_run(load(), program_name, arguments))
     except KeyboardInterrupt:
         stop.ignore()
-        from diagnostics.say import say
+        from diagnostics.core.console import say
 
         say(f"interrupted by {stop.name}", err=True)
         return 128 + stop.number
@@ -90,7 +90,7 @@ def _run(command: click.Command, program_name: str, arguments: Sequence[str] | N
     except click.Abort as abort:  # click's form of Ctrl-C
         raise KeyboardInterrupt from abort
     except click.ClickException as error:
-        from diagnostics.say import say
+        from diagnostics.core.console import say
 
         shown = io.StringIO()
         error.show(file=shown)
@@ -100,7 +100,7 @@ def _run(command: click.Command, program_name: str, arguments: Sequence[str] | N
 
 
 def _say(error: DoctorError) -> None:
-    from diagnostics.say import say
+    from diagnostics.core.console import say
 
     say(_without_secrets(f"error: {error.message}"), err=True)
     for line in error.hint.splitlines():
@@ -109,9 +109,9 @@ def _say(error: DoctorError) -> None:
 
 def _without_secrets(text: str) -> str:
     """Returns a message without secrets: it may repeat what the user wrote, and is pasted into issues."""
-    from diagnostics import redact
+    from diagnostics.core import redaction
 
-    return redact.text(text)
+    return redaction.text(text)
 
 
 def _fill_closed_streams() -> None:

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import click
 
-from diagnostics.spelling import nearest
+from diagnostics.core.spelling import nearest
 
 
 class CommandFolder(click.Group):

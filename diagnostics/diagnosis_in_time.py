@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.checks import Thresholds
-from diagnostics.config import read_thresholds
+from diagnostics.core.errors import DoctorError
+from diagnostics.core.thresholds import read_thresholds
 from diagnostics.diagnose import Asking, examine, examine_logs, write_report
-from diagnostics.errors import DoctorError
 from diagnostics.machine.forked import TOLD, Forked, NoAnswerError
 from diagnostics.matches import Match
 from diagnostics.run_report import RunReport

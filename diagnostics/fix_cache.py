@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from diagnostics.cache_lines import in_bytes
+from diagnostics.core.stop_signal import interrupted_exit
 from diagnostics.repair.actions import Action, FileOutcome, FilePlan, Status
 from diagnostics.repair.found import find_roots
 from diagnostics.repair.in_use import Writers
@@ -31,7 +32,6 @@ from diagnostics.repair.seconds import estimated_s
 from diagnostics.repair.space import Need, jobs_that_fit, refuse_without_space
 from diagnostics.repair.temporaries import stale_temporaries
 from diagnostics.repair.work import Worker
-from diagnostics.stop_signal import interrupted_exit
 
 if TYPE_CHECKING:  # it brings the machine and the job along, which no other repair needs
     from diagnostics.regeneration import Regeneration

@@ -20,7 +20,7 @@ import ast
 from dataclasses import dataclass
 
 from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from diagnostics import render
 from diagnostics.analysis.model_seen import ModelSeen
-from diagnostics.findings import to_json
+from diagnostics.core.findings import to_json
 from diagnostics.inspection import Inspected
 
 COLUMNS = ("module", "class", "parameters", "buffers", "dtype", "device")

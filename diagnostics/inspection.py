@@ -17,12 +17,12 @@ from diagnostics.analysis.model_seen import InspectedModel, InspectionAnswer, Mo
 from diagnostics.analysis.rank_ends import RankEnd
 from diagnostics.analysis.rank_findings import rank_finding
 from diagnostics.checks import ChildTimeout, JobDescription
-from diagnostics.errors import USAGE_EXIT, DoctorError, UsageError
-from diagnostics.findings import Finding, Outcome, Status, Verdict
+from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError
+from diagnostics.core.findings import Finding, Outcome, Status, Verdict
+from diagnostics.core.own_folders import CHILDREN
+from diagnostics.core.registry import discover
 from diagnostics.machine.facts import MachineError
-from diagnostics.own_folders import CHILDREN
 from diagnostics.record import RunRecord, agent_environment, make_record_folder
-from diagnostics.registry import discover
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from diagnostics.errors import UsageError
+from diagnostics.core.errors import UsageError
 
 
 def choose(explicit: str | None, environ: Mapping[str, str], *, own_has_torch: bool | None = None) -> str:

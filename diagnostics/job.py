@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from diagnostics.checks import ChildTimeout, JobDescription
-from diagnostics.errors import USAGE_EXIT, DoctorError, UsageError
+from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError
 from diagnostics.machine.facts import MachineError
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ from diagnostics.analysis.stall_rule import Judgement
 from diagnostics.capture import snapshot
 from diagnostics.capture_cores import cores
 from diagnostics.capture_sources import collect_sources
+from diagnostics.core.shell_quoting import pasteable
+from diagnostics.core.working_folder import working_folder
 from diagnostics.diagnosis_in_time import diagnose_in_time
 from diagnostics.hang_watch import HangWatch
 from diagnostics.job_facts_file import JobFactsFile
 from diagnostics.machine.job_streams import JobStreams
 from diagnostics.machine.job_tree import JobTree, Member
 from diagnostics.machine.tools import running_tools
-from diagnostics.machine.working_folder import working_folder
 from diagnostics.matches import Match
-from diagnostics.pasteable import pasteable
 from diagnostics.raised_watch import RaisedWatch
 from diagnostics.record import BEFORE
 from diagnostics.run_folder import RunFolder

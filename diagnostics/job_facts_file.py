@@ -10,8 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics import private_files, redact
 from diagnostics.analysis.job_facts import End, JobFacts, Missing, SeenProcess, SentSignal
+from diagnostics.core import private_files, redaction
 from diagnostics.machine.job_tree import Member
 
 LEAST_S = 0.2  # between two writings
@@ -25,7 +25,7 @@ class JobFactsFile:
         self._path = path
         self.started_ns = started_ns
         self._known: dict[str, Any] = {
-            "command": redact.argv(command), "cwd": cwd, "started_ns": started_ns, "python": python,
+            "command": redaction.argv(command), "cwd": cwd, "started_ns": started_ns, "python": python,
         }  # fmt: skip
         self._around: Mapping[str, Any] = {}
         self._processes: tuple[SeenProcess, ...] = ()
@@ -74,7 +74,7 @@ def _seen(member: Member) -> SeenProcess:
         pid=member.pid,
         start_ticks=member.start_ticks,
         ppid=member.ppid,
-        argv=redact.argv(member.argv),
+        argv=redaction.argv(member.argv),
         variables=member.variables or {},
         first_seen_s=round(member.seen_s, 3),
         end=end_of(member),

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from diagnostics import backend_debug as debugging
-from diagnostics import private_files
+from diagnostics.core import private_files
+from diagnostics.core.own_folders import DOCTOR
 from diagnostics.machine.job_streams import ADDRESS_VARIABLE, JobStreams
 from diagnostics.machine.job_tree import OWN
 from diagnostics.machine.kin import MARK
-from diagnostics.own_folders import DOCTOR
 from diagnostics.record import agent_environment
 from diagnostics.run_folder import RunFolder
 

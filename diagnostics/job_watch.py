@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from diagnostics.analysis.job_facts import ENDED_FOR_HANGING, Missing
 from diagnostics.background_services import Leftovers, Wish
 from diagnostics.background_trainings import background_trainings
+from diagnostics.core.working_folder import working_folder
 from diagnostics.job_captures import JobCaptures
 from diagnostics.job_control import JobControl
 from diagnostics.job_ending import Ending
@@ -25,7 +26,6 @@ from diagnostics.machine.job_streams import JobStreams
 from diagnostics.machine.job_tree import OWN, JobTree, signal_all
 from diagnostics.machine.subreaper import adopt_orphans
 from diagnostics.machine.terminal import Terminal
-from diagnostics.machine.working_folder import working_folder
 from diagnostics.run_folder import RunFolder
 from diagnostics.unwatched import fault, wait_plainly
 

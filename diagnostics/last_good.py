@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from diagnostics.findings import Verdict, to_json
+from diagnostics.core.findings import Verdict, to_json
 from diagnostics.report import write_whole
 
 FILE = "last-good-preflight.json"

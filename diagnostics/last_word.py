@@ -20,7 +20,7 @@ from enum import IntEnum
 from diagnostics.analysis.blame import stood_still
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.rank_blame import INTERRUPTED
-from diagnostics.findings import Confidence
+from diagnostics.core.findings import Confidence
 from diagnostics.matches import JobOutcome
 from diagnostics.run_report import NO_CLASS
 from diagnostics.verdict import Decision, signal_name

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from diagnostics.findings import Confidence, Finding, Role
+from diagnostics.core.findings import Confidence, Finding, Role
 
 
 class JobOutcome(StrEnum):

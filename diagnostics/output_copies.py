@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from diagnostics import private_files, redact
-from diagnostics.analysis.long_lines import clipped_lines
+from diagnostics.core import private_files, redaction
+from diagnostics.core.line_clipping import clipped_lines
 
 MAX_BYTES = 3 << 20  # of all processes' own copies together: secrets are looked for in each of them
 LEAST_BYTES = 4 << 10  # of each one
@@ -44,7 +44,7 @@ def _shortened(head: bytes, tail: bytes, left_out: int, most: int) -> tuple[byte
 
 def _text(head: bytes, tail: bytes, left_out: int) -> str:
     gap = f"\n... {left_out} bytes left out ...\n" if left_out else ""
-    return redact.text(clipped_lines(head.decode("utf-8", "replace") + gap + tail.decode("utf-8", "replace")))
+    return redaction.text(clipped_lines(head.decode("utf-8", "replace") + gap + tail.decode("utf-8", "replace")))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from diagnostics import probes as built_in
 from diagnostics.checks import ChildTimeout, NotApplicable, PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Outcome, Status, Verdict
+from diagnostics.core.findings import Outcome, Status, Verdict
 from diagnostics.probe_plan import STAGE_ORDER, STAGES_OF_A_JOB, Probe, in_order, load_probes
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from diagnostics import job, last_good
 from diagnostics.checks import JobDescription, PreflightConfig, Stage, Thresholds
-from diagnostics.config import read_thresholds
-from diagnostics.findings import Verdict
+from diagnostics.core.findings import Verdict
+from diagnostics.core.thresholds import read_thresholds
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 from diagnostics.preflight import QUICK_STAGES, Observer, run_preflight

@@ -12,10 +12,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from diagnostics.checks import PreflightConfig, Result, Stage
-from diagnostics.errors import DoctorError, UsageError
-from diagnostics.findings import Outcome, Status
-from diagnostics.registry import BrokenPlugin, DuplicatePluginError, discover
-from diagnostics.spelling import nearest
+from diagnostics.core.errors import DoctorError, UsageError
+from diagnostics.core.findings import Outcome, Status
+from diagnostics.core.registry import BrokenPlugin, DuplicatePluginError, discover
+from diagnostics.core.spelling import nearest
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Machine

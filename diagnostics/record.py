@@ -21,8 +21,8 @@ from diagnostics.analysis.flight_record import FlightEntry, flight_from_json
 from diagnostics.analysis.homes import Homes, homes_of
 from diagnostics.analysis.job_facts import JobFacts
 from diagnostics.analysis.thread_frames import ProcessFrames, frames_from_json
-from diagnostics.errors import DoctorError, from_os_error
-from diagnostics.own_folders import AGENT
+from diagnostics.core.errors import DoctorError, from_os_error
+from diagnostics.core.own_folders import AGENT
 from diagnostics.record_files import MAX_FILES, names_in, read_bytes, read_job, read_json, read_output, read_text
 
 SOURCE_INDEX = "index.json"  # in sources/: {"/the/path/it/had.py": "name of the copy"}

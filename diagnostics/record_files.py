@@ -7,10 +7,11 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis import job_facts, untrusted_json
+from diagnostics.analysis import job_facts
 from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.job_facts import JobFacts
-from diagnostics.analysis.long_lines import clipped_lines
+from diagnostics.core import untrusted_json
+from diagnostics.core.line_clipping import clipped_lines
 
 MAX_FILE_BYTES = 64 << 20  # an agent's file has less than 1 MiB
 MAX_TEXT_BYTES = 4 << 20  # of output: the first and the last half

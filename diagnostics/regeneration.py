@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from diagnostics import job
 from diagnostics.checks import ChildTimeout
-from diagnostics.errors import USAGE_EXIT, DoctorError, UsageError
+from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError
 from diagnostics.machine.facts import MachineError
 from diagnostics.repair.actions import Action, FileOutcome, FilePlan, Identity, Status
 from diagnostics.repair.plan import Plan

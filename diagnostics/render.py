@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from diagnostics import redact
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Outcome, Severity, Status, Verdict, to_json
+from diagnostics.core import redaction
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Outcome, Severity, Status, Verdict, to_json
 
 INDENT = " " * 12
 MARKS = {Severity.ERROR: "FAIL", Severity.WARNING: "warn", Severity.INFO: "note"}
@@ -36,8 +36,8 @@ def outcome_lines(outcome: Outcome, *, verbose: bool = False, colour: bool = Fal
     for mark, code, title, details in _blocks(outcome, verbose):
         shown = f"\033[{COLOURS[mark]}m{mark}\033[0m" if colour else mark
         # A mark longer than its column pushes the code aside by one space only.
-        yield shown + " " * max(6 - len(mark), 1) + f"{code}  {redact.line(title)}"
-        yield from (f"{INDENT}{redact.line(line)}" for line in details)
+        yield shown + " " * max(6 - len(mark), 1) + f"{code}  {redaction.line(title)}"
+        yield from (f"{INDENT}{redaction.line(line)}" for line in details)
 
 
 def _blocks(outcome: Outcome, verbose: bool) -> Iterator[tuple[str, str, str, list[str]]]:
@@ -141,4 +141,4 @@ def _worst_code(verdict: Verdict) -> str:
 def verdict_json(verdict: Verdict, *, exit_code: int, **about: str) -> str:
     """Returns the verdict as one JSON object, secrets hidden; `about` adds keys of its own."""
     body = {"schema": 1, "exit_code": exit_code, **about, **to_json(verdict)}
-    return json.dumps(redact.json_value(body), indent=1)
+    return json.dumps(redaction.json_value(body), indent=1)

@@ -8,8 +8,8 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from diagnostics import redact
 from diagnostics.cache_lines import in_bytes
+from diagnostics.core import redaction
 from diagnostics.fix_cache import Prepared, Result
 from diagnostics.repair.actions import REWRITING, Action, FileOutcome, FilePlan, Status
 from diagnostics.repair.plan import Census
@@ -37,7 +37,7 @@ def files(number: int) -> str:
 def shown(path: str) -> str:
     """Returns a path as short as it can be from here."""
     here = f"{os.getcwd()}/"  # noqa: PTH109 - a string
-    return redact.line(path.removeprefix(here))
+    return redaction.line(path.removeprefix(here))
 
 
 def fitted(lines: Iterable[str], width: int) -> Iterator[str]:
@@ -86,7 +86,7 @@ def _found(census: Census) -> str:
     devices = [f"{device} in {files(count)}" for device, count in census.devices.items()]
     problems = [f"{name}: {count:,}" for name, count in census.problems.items() if name != "cuda-in-cache"]
     warnings = [f"{name}: {count:,} (not touched)" for name, count in census.warnings.items()]
-    return redact.line(", ".join([*devices, *problems, *warnings]))
+    return redaction.line(", ".join([*devices, *problems, *warnings]))
 
 
 def _row(word: str, number: int, text: str) -> str:
@@ -99,7 +99,7 @@ def _group(word: str, found: Sequence[FilePlan], text: str, *, each: bool = Fals
     yield _row(word, len(found), text)
     told = found if each else [file for file in found if file.note]
     for file in told[:SHOWN_FILES]:
-        yield f"{MARGIN}{shown(file.path)}: {redact.line(file.note or file.why)}"
+        yield f"{MARGIN}{shown(file.path)}: {redaction.line(file.note or file.why)}"
         yield from (f"{MARGIN}    {command}" for command in file.commands)
     if len(told) > SHOWN_FILES:
         yield f"{MARGIN}and {len(told) - SHOWN_FILES:,} more"
@@ -194,7 +194,7 @@ def result_lines(result: Result) -> Iterator[str]:
     if len(result.left) > SHOWN_FILES:
         yield f"and {len(result.left) - SHOWN_FILES:,} more that could not be made right"
     notes = Counter(outcome.text for outcome in result.done if outcome.text)
-    yield from (f"note  {files(number)}: {redact.line(text)}" for text, number in notes.items())
+    yield from (f"note  {files(number)}: {redaction.line(text)}" for text, number in notes.items())
     yield done_line(result)
     if result.interrupted:
         undone = len(result.prepared.plan.todo) - sum(outcome.plan.action in DONE_WORDS for outcome in result.outcomes)
@@ -205,7 +205,7 @@ def result_lines(result: Result) -> Iterator[str]:
 
 def _outcome(outcome: FileOutcome) -> Iterator[str]:
     mark = "FAIL" if outcome.status is Status.FAILED else "left"
-    yield f"{mark}  {shown(outcome.plan.path)}: {redact.line(outcome.text)}"
+    yield f"{mark}  {shown(outcome.plan.path)}: {redaction.line(outcome.text)}"
     yield from (f"{MARGIN}    {command}" for command in outcome.plan.commands)
 
 

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from diagnostics import redact
 from diagnostics.cache_lines import in_bytes
-from diagnostics.errors import from_os_error
-from diagnostics.findings import to_json
+from diagnostics.core import redaction
+from diagnostics.core.errors import from_os_error
+from diagnostics.core.findings import to_json
+from diagnostics.core.markdown import code, inline, page, table
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.fix_cache import Prepared, Result
-from diagnostics.markdown import code, inline, page, table
-from diagnostics.pasteable import pasteable
 from diagnostics.repair.actions import FileOutcome, FilePlan
 from diagnostics.repair.plan import Census
 from diagnostics.repair_lines import done_line, now_line, shown
@@ -43,7 +43,7 @@ def fix_json(prepared: Prepared, result: Result | None, exit_code: int) -> dict[
             "seconds": round(result.seconds, 3),
             "interrupted": result.interrupted,
         }
-    answer: dict[str, Any] = redact.json_value(body)
+    answer: dict[str, Any] = redaction.json_value(body)
     return answer
 
 

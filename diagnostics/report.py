@@ -11,10 +11,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from diagnostics import redact, sections
-from diagnostics.findings import to_json
-from diagnostics.markdown import page
-from diagnostics.registry import discover
+from diagnostics import sections
+from diagnostics.core import redaction
+from diagnostics.core.findings import to_json
+from diagnostics.core.markdown import page
+from diagnostics.core.registry import discover
 from diagnostics.report_data import Report
 
 
@@ -69,4 +70,4 @@ def _sections(report: Report) -> Iterator[list[str]]:
 def json_text(report: Report) -> str:
     """Returns the report as JSON, schema 1, secrets hidden."""
     body = to_json(report)
-    return json.dumps(redact.json_value({"schema": 1, "kind": "preflight", **body}), indent=1) + "\n"
+    return json.dumps(redaction.json_value({"schema": 1, "kind": "preflight", **body}), indent=1) + "\n"

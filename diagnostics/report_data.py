@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from diagnostics.findings import Verdict
+from diagnostics.core.findings import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from diagnostics.analysis.blame import ended_s
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.past_stalls import past_stalls
 from diagnostics.analysis.unexplained import Seen, unexplained
-from diagnostics.findings import Confidence, Finding
+from diagnostics.core.findings import Confidence, Finding
 from diagnostics.matches import JobOutcome
 from diagnostics.record import RunRecord
 from diagnostics.report_ranks import coverage, rank_rows, stack_groups

@@ -6,8 +6,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.errors import from_os_error
-from diagnostics.pasteable import pasteable
+from diagnostics.core.errors import from_os_error
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.report import new_folder, write
 from diagnostics.report_data import Report
 

@@ -9,7 +9,7 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import signal_name
 from diagnostics.analysis.case import Case, How, ProcessStory
 from diagnostics.analysis.job_facts import ATTACHED
-from diagnostics.analysis.user_code import telling_frames
+from diagnostics.core.frames import telling_frames
 from diagnostics.record import RunRecord
 from diagnostics.report_timeline import ended_in_words, last_collective
 from diagnostics.run_report import Coverage, RankRow, StackGroup

@@ -10,7 +10,7 @@ from diagnostics.analysis.stall_evidence import looks_words
 from diagnostics.analysis.stall_follow import reason_of, stack_of
 from diagnostics.analysis.stall_kin import below, is_idle
 from diagnostics.analysis.stalled_rank import Standing, standings
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 from diagnostics.matches import JobOutcome
 from diagnostics.run_report import StandingRow
 

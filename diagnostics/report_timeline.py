@@ -8,7 +8,7 @@ from diagnostics.analysis.agent_facts import AgentFile, CollectiveCall, Event
 from diagnostics.analysis.blame import how_it_ended, program
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.process_tree import at_s
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 from diagnostics.run_report import TimelineEntry
 
 EACH = 12  # events of a rank

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.errors import UsageError, from_os_error
+from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.machine.disks import MountedDisks
 from diagnostics.record import make_record_folder
 from diagnostics.report import new_folder

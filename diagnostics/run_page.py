@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from diagnostics import redact, run_sections
-from diagnostics.findings import to_json
-from diagnostics.markdown import page
-from diagnostics.registry import discover
+from diagnostics import run_sections
+from diagnostics.core import redaction
+from diagnostics.core.findings import to_json
+from diagnostics.core.markdown import page
+from diagnostics.core.registry import discover
 from diagnostics.run_report import RunReport
 
 SCHEMA = 1
@@ -29,4 +30,4 @@ def _sections(report: RunReport) -> Iterator[list[str]]:
 def json_text(report: RunReport) -> str:
     """Returns report.json, secrets hidden."""
     body = {"schema": SCHEMA, "kind": "run", **to_json(report)}
-    return json.dumps(redact.json_value(body), indent=1) + "\n"
+    return json.dumps(redaction.json_value(body), indent=1) + "\n"

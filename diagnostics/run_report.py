@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from diagnostics.findings import Confidence, Finding
+from diagnostics.core.findings import Confidence, Finding
 from diagnostics.matches import JobOutcome
 
 NO_CLASS = "none"

@@ -6,8 +6,8 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from diagnostics import redact
-from diagnostics.findings import Confidence
+from diagnostics.core import redaction
+from diagnostics.core.findings import Confidence
 from diagnostics.matches import JobOutcome
 from diagnostics.run_report import NO_CLASS, RunReport
 from diagnostics.verdict_words import headline, ranks_in_words
@@ -20,11 +20,11 @@ _NUMBER = re.compile(r"^> *\d+ ")
 
 def summary_lines(report: RunReport, place: str, *, colour: bool = False, width: int = 120) -> list[str]:
     """Returns the summary; `place` says where the report is, or why there is none."""
-    first = redact.line(f"ups-doctor: {headline(report)}")
+    first = redaction.line(f"ups-doctor: {headline(report)}")
     if colour:
         first = f"\033[{COLOURS.get(report.outcome, RED)}m{first}\033[0m"
-    body = [redact.line(line) for line in _body(report, width)]
-    return [first, *body[: MAX_LINES - 2], f"  {redact.line(place)}"]
+    body = [redaction.line(line) for line in _body(report, width)]
+    return [first, *body[: MAX_LINES - 2], f"  {redaction.line(place)}"]
 
 
 def _body(report: RunReport, width: int) -> Iterator[str]:

@@ -7,10 +7,10 @@ import sys
 from types import TracebackType
 
 from diagnostics import render
-from diagnostics.findings import Outcome
-from diagnostics.live_line import LiveLine
+from diagnostics.core.console import say
+from diagnostics.core.findings import Outcome
+from diagnostics.core.progress_line import LiveLine
 from diagnostics.probe_plan import Probe
-from diagnostics.say import say
 
 
 class Screen:

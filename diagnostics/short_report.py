@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from diagnostics.analysis.job_facts import JobFacts
+from diagnostics.core.findings import Confidence
 from diagnostics.diagnose import write_report
-from diagnostics.findings import Confidence
 from diagnostics.matches import JobOutcome
 from diagnostics.record_files import read_job
 from diagnostics.report_filling import doctor_version

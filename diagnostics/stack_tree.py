@@ -6,13 +6,13 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from diagnostics import redact
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Part
 from diagnostics.analysis.looks import Motion
 from diagnostics.analysis.merged_stacks import Branch, Standing, groups, merge, missing_ranks, names, ranges
 from diagnostics.analysis.stack_place import Doing, is_library, is_native, shown_file
-from diagnostics.analysis.user_code import location
+from diagnostics.core import redaction
+from diagnostics.core.frames import location
 
 SHOWN_GROUPS = 24
 SHOWN_LIBRARY = 4  # library frames in a row; more are folded
@@ -71,7 +71,7 @@ def who_lines(standings: Sequence[Standing], screen: Screen, *, world_size: int 
 
 def place_in_words(one: Standing, cwd: str, texts: Mapping[Frame, str]) -> str:
     """Returns "train.py:40 loop: waits in all_reduce"."""
-    return redact.line(_place(one, cwd, texts))
+    return redaction.line(_place(one, cwd, texts))
 
 
 def _place(one: Standing, cwd: str, texts: Mapping[Frame, str]) -> str:
@@ -163,7 +163,7 @@ def _frame(frame: Frame, screen: Screen) -> str:
         return _paint(f"{frame.file.rpartition('/')[2]} {frame.function}", DIM, screen)
     if is_library(frame):
         return _paint(f"{shown_file(frame.file)}:{frame.line} {frame.function}", DIM, screen)
-    where = redact.line(f"{location(frame, screen.cwd)} {frame.function}")
+    where = redaction.line(f"{location(frame, screen.cwd)} {frame.function}")
     text = screen.texts.get(frame, "")
     room = screen.width - len(where) - 14
     return f"{where}   {_paint(text[:room], DIM, screen)}" if text and room > 10 else where
@@ -187,7 +187,7 @@ def _children(owners: Sequence[Standing], standings: Sequence[Standing], screen:
 
 
 def _other(one: Standing, screen: Screen) -> Iterator[str]:
-    command = redact.line(" ".join(one.argv))
+    command = redaction.line(" ".join(one.argv))
     yield _paint(f"{_PLURALS[one.part]} pid {one.pid}: {command}   {one.moved.words}", DIM, screen)
 
 
@@ -215,18 +215,18 @@ def _count(word: str, number: int) -> str:
 
 
 def _paint(text: str, code: str, screen: Screen) -> str:
-    return f"\033[{code}m{redact.line(text)}\033[0m" if screen.colour and code and text else text
+    return f"\033[{code}m{redaction.line(text)}\033[0m" if screen.colour and code and text else text
 
 
 def _cut(line: str, screen: Screen) -> str:
     """Returns the line without secrets and not wider than the screen; colours take no room."""
     if not screen.colour:
-        safe = redact.line(line)
+        safe = redaction.line(line)
         return safe if len(safe) <= screen.width else f"{safe[: screen.width - 3]}..."
     shown, room, out = 0, screen.width, []
     for number, piece in enumerate(line.split("\033[")):
         code, text = ("", piece) if number == 0 else (piece.partition("m")[0], piece.partition("m")[2])
-        safe = redact.line(text)
+        safe = redaction.line(text)
         kept = safe if shown + len(safe) <= room else f"{safe[: max(0, room - shown - 3)]}..." if shown < room else ""
         shown += len(safe)
         out.append((f"\033[{code}m" if number else "") + kept)

@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from diagnostics import redact
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.job_facts import Missing
 from diagnostics.analysis.samples import FILE_NAME, Sample
 from diagnostics.capture import MOST_PROCESSES, NO_PY_SPY, keep_text
+from diagnostics.core import redaction
 from diagnostics.machine.in_parallel import in_parallel
 from diagnostics.machine.proc_state import Doing, doing
 from diagnostics.machine.stacks import StacksRefusedError, find_py_spy, read_stacks
@@ -78,7 +78,7 @@ class StallSamples:
             if seen is None or (start_ticks and seen.start_ticks != start_ticks):
                 continue
             sample = _sample(pid, seen, round(now(), 3), frames.get(pid, ()))
-            line = json.dumps(redact.json_value(asdict(sample)), separators=(",", ":"))
+            line = json.dumps(redaction.json_value(asdict(sample)), separators=(",", ":"))
             self._kept.setdefault((pid, seen.start_ticks), _Kept()).add(line, brief=not stacks)
         return missing + tuple(keep_text(self._path, self._text()))
 

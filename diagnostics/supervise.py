@@ -14,19 +14,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics import redact
 from diagnostics.analysis.job_facts import Missing
 from diagnostics.background_services import Wish
 from diagnostics.capture import keep_text
+from diagnostics.core import redaction
+from diagnostics.core.console import say
+from diagnostics.core.errors import DoctorError
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnosis_in_time import Haste, diagnose_in_time
-from diagnostics.errors import DoctorError
 from diagnostics.job_signals import JobSignals
 from diagnostics.job_start import NotStartedError
 from diagnostics.job_watch import JobWatch
-from diagnostics.pasteable import pasteable
 from diagnostics.run_folder import RunFolder, open_run_folder
 from diagnostics.run_summary import summary_lines
-from diagnostics.say import say
 from diagnostics.short_report import write_short_report
 from diagnostics.unwatched import lacks, run_unwatched, too_few_files
 
@@ -105,7 +105,7 @@ def _complete(place: RunFolder, watch: JobWatch) -> None:
         watch.keep_sources()
     except Exception:  # a fault of ours is never the job's
         watch.file.missing.append(
-            Missing(what="the end of the record", why=redact.text(traceback.format_exc(limit=-2)))
+            Missing(what="the end of the record", why=redaction.text(traceback.format_exc(limit=-2)))
         )
 
 
@@ -118,7 +118,7 @@ def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: JobWa
         _say(f"ups-doctor: no report: {error}; the record is in {record}")
         return write_short_report(place.folder, job_code, str(error))
     except Exception:  # a fault of ours is never the job's
-        keep_text(place.folder / "doctor-error.txt", redact.text(traceback.format_exc()))
+        keep_text(place.folder / "doctor-error.txt", redaction.text(traceback.format_exc()))
         fault = _shown(place.folder / "doctor-error.txt")
         _say(f"ups-doctor: the diagnosis failed, see {fault}; the record is in {record}")
         return job_code

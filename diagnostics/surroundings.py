@@ -22,10 +22,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics import redact
 from diagnostics.analysis.job_facts import DiskState, Missing
 from diagnostics.analysis.kernel_lines import MOST_LINES, concerns_a_job, shown
 from diagnostics.capture import keep_json
+from diagnostics.core import redaction
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.gpus import NvmlGpus
 from diagnostics.machine.in_parallel import in_parallel
@@ -94,7 +94,7 @@ class Surroundings:
             "memory_bytes": asked.results.get("memory"),
             "shm_bytes": asked.results.get("shm"),
             "gpus": asked.results.get("gpus", ()),
-            "variables": redact.environment({name: value for name, value in environ.items() if name != OWN}),
+            "variables": redaction.environment({name: value for name, value in environ.items() if name != OWN}),
         }
         self._disks.start()
 
@@ -115,7 +115,7 @@ class Surroundings:
     def facts_at_end(self, pids: Collection[int]) -> dict[str, Any]:
         """Returns `facts` with oom_kills and kernel_lines; `pids` are all the job ever had. May be called again."""
         self._missing += keep_json(self._record / "captures" / "memory.json", self._memory())
-        lines = tuple(redact.text(line) for line in self._kernel_lines(pids))
+        lines = tuple(redaction.text(line) for line in self._kernel_lines(pids))
         self._fixed = {**self._fixed, "oom_kills": self._oom_kills(), "kernel_lines": lines}
         return self.facts
 

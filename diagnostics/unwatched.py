@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from diagnostics import redact
 from diagnostics.analysis.job_facts import Missing
+from diagnostics.core import redaction
+from diagnostics.core.console import say
 from diagnostics.job_facts_file import end_of
 from diagnostics.job_signals import JobSignals
 from diagnostics.job_start import refusal
 from diagnostics.machine.job_tree import Member
-from diagnostics.say import say
 
 LEAST_FILES = 24  # descriptors with which the doctor itself gets along
 LONGEST_WAIT_S = 0.5
@@ -60,7 +60,7 @@ def lacks(error: BaseException | None) -> bool:
 
 def fault(error: Exception) -> Missing:
     """Returns what the report says of a fault of the doctor's own."""
-    return Missing(what="the watch", why=redact.text("".join(traceback.format_exception(error, limit=-2))))
+    return Missing(what="the watch", why=redaction.text("".join(traceback.format_exception(error, limit=-2))))
 
 
 def wait_plainly(root: Member, signals: JobSignals, now: Callable[[], float]) -> dict[str, Any]:

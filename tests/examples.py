@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Outcome, Severity, Status, Verdict
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Outcome, Severity, Status, Verdict
 
 SHM = "/dev/shm"  # noqa: S108 - nothing is written there
 SMALL_SHM = Finding(

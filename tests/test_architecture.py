@@ -130,7 +130,7 @@ def test_text_goes_out_to_the_terminal_in_one_place() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in outlets
     ]
-    assert found == ["diagnostics.say calls click.confirm"]
+    assert found == ["diagnostics.core.console calls click.confirm"]
 
 
 def test_nothing_but_the_command_line_imports_commands() -> None:

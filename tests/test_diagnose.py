@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.diagnose import diagnose, examine, examine_logs, record_folder
-from diagnostics.errors import DoctorError, UsageError
 from diagnostics.record import agent_environment, make_record_folder
 
 TRAIN = """

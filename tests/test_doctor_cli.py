@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from diagnostics.cli import guarded
-from diagnostics.errors import DoctorError
+from diagnostics.core.errors import DoctorError
 
 PROJECT = Path(__file__).parent.parent
 DEADLINE_S = 60
@@ -41,7 +41,7 @@ PASSING = HEAD + (
     "    return Result(title=f'{config.nproc} ranks on {config.backend}', measured={'latency_us': 12.5})\n"
 )
 FAILING = HEAD + (
-    "from diagnostics.findings import Evidence, Finding, Severity\n"
+    "from diagnostics.core.findings import Evidence, Finding, Severity\n"
     "CODE, NAME, STAGE = 'P201', 'ill', Stage.LAUNCH\n"
     "def probe(machine, config):\n"
     "    return Result(title='', findings=(Finding(code=CODE, name=NAME, severity=Severity.ERROR, title='it is ill',\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.errors import DoctorError, UsageError, from_os_error
+from diagnostics.core.errors import DoctorError, UsageError, from_os_error
 
 
 def test_an_error_carries_message_hint_and_exit_code() -> None:

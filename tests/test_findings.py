@@ -5,7 +5,7 @@ import json
 import pytest
 from examples import HEALTHY, LEFT_OVER, MIXED, SMALL_SHM, outcome
 
-from diagnostics.findings import Evidence, Finding, Severity, Status, Verdict, to_json
+from diagnostics.core.findings import Evidence, Finding, Severity, Status, Verdict, to_json
 
 
 def verdict(*outcomes: object) -> Verdict:

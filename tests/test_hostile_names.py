@@ -17,10 +17,10 @@ from shown_text import HOSTILE, page_faults, poisoned, unprintable
 from test_run_page import CRASH
 
 from diagnostics import render, report, run_page
+from diagnostics.core.console import printable
 from diagnostics.report_data import Report
 from diagnostics.run_report import RunReport
 from diagnostics.run_summary import summary_lines
-from diagnostics.say import printable
 
 DOCTOR = (sys.executable, "-c", "from diagnostics.cli import main; main()")
 PIECES = st.one_of(st.sampled_from(HOSTILE), st.characters(), st.sampled_from(["x", " ", "train.py:3", "rank"]))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics import redact
-from diagnostics.analysis.long_lines import HEAD, TAIL, clipped_lines
+from diagnostics.core import redaction
+from diagnostics.core.line_clipping import HEAD, TAIL, clipped_lines
 from diagnostics.diagnose import examine_logs
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
@@ -72,4 +72,4 @@ def test_no_secret_is_cut_off_its_name() -> None:
         f"password={secret}",
         f"{'x ' * 20_000}password={secret}",
     ):
-        assert "hunter2" not in redact.text(clipped_lines(text))
+        assert "hunter2" not in redaction.text(clipped_lines(text))

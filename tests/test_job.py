@@ -12,7 +12,7 @@ from fakes import FailingChild, FakeChild, LateChild, child_result
 
 from diagnostics import interpreter
 from diagnostics.checks import JobDescription
-from diagnostics.errors import DoctorError, UsageError
+from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.job import adapters, describe, read_description
 from diagnostics.machine.child import GroupChild
 

@@ -13,7 +13,7 @@ from test_verdict import a_match
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, How, Part
 from diagnostics.analysis.job_facts import ProvedHang, SentSignal, Stall
-from diagnostics.findings import Confidence
+from diagnostics.core.findings import Confidence
 from diagnostics.last_word import ENDED_FROM_OUTSIDE, Foundation, foundation, last_word
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.verdict import Decision, decide, exit_of

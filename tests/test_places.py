@@ -22,7 +22,7 @@ from diagnostics.analysis.homes import Homes, homes_of
 from diagnostics.analysis.job_facts import End, JobFacts, SeenProcess
 from diagnostics.analysis.samples import FILE_NAME
 from diagnostics.analysis.thread_frames import frames_from_json
-from diagnostics.analysis.user_code import telling_frames, user_frames
+from diagnostics.core.frames import telling_frames, user_frames
 from diagnostics.diagnose import ask
 
 AGENT = "/env/lib/python3.11/site-packages/diagnostics/agent"

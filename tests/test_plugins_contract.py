@@ -13,10 +13,10 @@ from diagnostics.analysis.audited_file import FileKind
 from diagnostics.caches import across, across_files
 from diagnostics.checks import Stage
 from diagnostics.commands.explain import all_plugins
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
+from diagnostics.core.registry import discover
 from diagnostics.matches import FAILURE_CLASSES, Examines
 from diagnostics.probe_plan import in_order, load_probes
-from diagnostics.registry import discover
 
 PROBES = discover(probes)
 SIGNATURES = discover(signatures)

@@ -11,8 +11,8 @@ import pytest
 from fakes import FakeRanks, fake_machine, preflight_config
 
 from diagnostics.checks import Stage, Thresholds
-from diagnostics.errors import DoctorError, UsageError
-from diagnostics.findings import Outcome, Status, Verdict
+from diagnostics.core.errors import DoctorError, UsageError
+from diagnostics.core.findings import Outcome, Status, Verdict
 from diagnostics.preflight import Interrupted, default_stages, run_preflight
 from diagnostics.preflight_setup import open_machine, settle
 from diagnostics.probe_plan import Probe, in_order, load_probes, parse_skips, parse_stages
@@ -46,7 +46,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
             (folder / f"probe_{code.lower()}.py").write_text(
                 "import time, sys\n"
                 "from diagnostics.checks import ChildTimeout, NotApplicable, Result, Skip, Stage\n"
-                "from diagnostics.findings import Evidence, Finding, Severity\n"
+                "from diagnostics.core.findings import Evidence, Finding, Severity\n"
                 f"CODE = {code!r}\nNAME = 'probe-{code.lower()}'\nSTAGE = Stage({stage!r})\n{requires}\n"
                 f"def probe(machine, config):\n    {body}\n"
             )

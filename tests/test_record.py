@@ -21,8 +21,8 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.agent_file import decode_agent_file
 from diagnostics.analysis.fault_stacks import parse_fault_report
 from diagnostics.analysis.rank_death import explain_death
-from diagnostics.analysis.user_code import shown_path, user_frames
-from diagnostics.errors import DoctorError
+from diagnostics.core.errors import DoctorError
+from diagnostics.core.frames import shown_path, user_frames
 from diagnostics.record import RunRecord, make_record_folder, read_agent_file
 
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from diagnostics import redact
+from diagnostics.core import redaction
 
 HEX40 = "0123456789abcdef0123456789abcdef01234567"
 PEM = (
@@ -108,36 +108,36 @@ TRADE = [
 
 @pytest.mark.parametrize(("text", "secret"), PLANTED)
 def test_a_planted_secret_does_not_come_through(text: str, secret: str) -> None:
-    shown = redact.text(text)
+    shown = redaction.text(text)
     assert secret not in shown
-    assert redact.HIDDEN in shown
+    assert redaction.HIDDEN in shown
     assert shown.count("\n") == text.count("\n")
-    assert redact.text(shown) == shown
+    assert redaction.text(shown) == shown
 
 
 @pytest.mark.parametrize(("text", "secret"), PLANTED)
 def test_a_stream_cut_anywhere_lets_no_secret_through(text: str, secret: str) -> None:
     data = f"epoch 1\n{text}\nepoch 2 \xe9".encode()
     for size in (1, 7, 64):
-        stream = redact.Stream()
+        stream = redaction.Stream()
         shown = b"".join(stream.feed(data[at : at + size]) for at in range(0, len(data), size)) + stream.flush()
         assert secret not in shown.decode()
-        assert shown.decode() == redact.text(data.decode("latin-1")).encode("latin-1").decode()
+        assert shown.decode() == redaction.text(data.decode("latin-1")).encode("latin-1").decode()
 
 
 @pytest.mark.parametrize("text", TRADE)
 def test_words_of_the_trade_come_through_unchanged(text: str) -> None:
-    assert redact.text(text) == text
-    assert redact.text(f"{text}\n" * 800) == f"{text}\n" * 800
+    assert redaction.text(text) == text
+    assert redaction.text(f"{text}\n" * 800) == f"{text}\n" * 800
 
 
 def test_a_private_key_ends_where_it_ends() -> None:
-    assert redact.text(f"before\n{PEM}\nafter") == (
+    assert redaction.text(f"before\n{PEM}\nafter") == (
         "before\n-----BEGIN RSA PRIVATE KEY-----\n[redacted]\n\n"
         "[redacted]\n[redacted]\n[redacted]\n[redacted]\n[redacted]\n-----END RSA PRIVATE KEY-----\nafter"
     )
     asked = 'if "-----BEGIN PRIVATE KEY-----" in text:\n    raise ValueError("a key")\nx = 1'
-    assert redact.text(asked) == asked
+    assert redaction.text(asked) == asked
 
 
 SOURCE = """
@@ -156,7 +156,7 @@ def forward(self, x, key_padding_mask=None, token=None):
 
 
 def test_python_source_still_parses_with_the_same_lines_and_without_its_secrets() -> None:
-    shown = redact.source(SOURCE, python=True)
+    shown = redaction.source(SOURCE, python=True)
     assert shown == (
         SOURCE.replace('"hunter2"', '"[redacted]"')
         .replace("https://ada:hunter2@", "https://[redacted]@")
@@ -167,7 +167,7 @@ def test_python_source_still_parses_with_the_same_lines_and_without_its_secrets(
 
 def test_a_shell_script_keeps_its_lines() -> None:
     script = "#!/bin/bash\nset -e\nexport WANDB_API_KEY=hunter2\ntorchrun --nproc-per-node 2 train.py | tee log\n"
-    assert redact.source(script, python=False) == script.replace("hunter2", "[redacted]")
+    assert redaction.source(script, python=False) == script.replace("hunter2", "[redacted]")
 
 
 @pytest.mark.parametrize(
@@ -182,12 +182,12 @@ def test_a_shell_script_keeps_its_lines() -> None:
     ],
 )
 def test_a_command_line_is_hidden_word_by_word(words: tuple[str, ...], shown: tuple[str, ...]) -> None:
-    assert redact.argv(words) == shown
+    assert redaction.argv(words) == shown
 
 
 def test_json_hides_what_stands_below_the_name_of_a_secret() -> None:
     value = {"token": "abc", "tokens": ["a"], "args": ["--password", "password=abc"], "key": "model.weight", "n": 1}
-    assert redact.json_value(value) == {
+    assert redaction.json_value(value) == {
         "token": "[redacted]",
         "tokens": ["a"],
         "args": ["--password", "password=[redacted]"],
@@ -214,14 +214,14 @@ def test_json_hides_what_stands_below_the_name_of_a_secret() -> None:
 )
 def test_a_megabyte_of_anything_takes_bounded_work(text: str) -> None:
     began = time.process_time()
-    redact.text(text)
+    redaction.text(text)
     assert time.process_time() - began < 8
 
 
 def test_a_token_behind_an_escaped_line_end_is_found() -> None:
     token, password = "ghp_" + "a1B2" * 9, "x7Gh29sdKq"
     line = rf"raise RuntimeError('first\n{token}\\npassword={password}\n--api-key {password}\nC:\new')"
-    assert redact.text(line) == (
+    assert redaction.text(line) == (
         r"raise RuntimeError('first\n[redacted]\\npassword=[redacted]\n--api-key [redacted]\nC:\new')"
     )
 
@@ -229,14 +229,14 @@ def test_a_token_behind_an_escaped_line_end_is_found() -> None:
 def test_a_key_is_hidden_behind_the_prefixes_of_a_log_and_between_lines_of_others() -> None:
     body = "MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn1ygWyF8PbnGy0AHB7MaK5ZC1yVv3RtGqu"
     text = f"[rank1]: -----BEGIN RSA PRIVATE KEY-----\n[rank1]: {body}\nstep 3 of 9, loss 0.1\n[rank1]: {body}\n"
-    shown = redact.text(text)
+    shown = redaction.text(text)
     assert body not in shown
     assert "step 3 of 9, loss 0.1" in shown
 
 
 def test_what_stands_beside_a_key_on_its_line_is_hidden_too() -> None:
     line = "keys = ['hf_" + "a1B2" * 9 + "', '-----BEGIN RSA PRIVATE KEY-----\\n" + "A" * 64 + "']"
-    assert redact.text(line) == r"keys = ['[redacted]', '-----BEGIN RSA PRIVATE KEY-----\[redacted]']"
+    assert redaction.text(line) == r"keys = ['[redacted]', '-----BEGIN RSA PRIVATE KEY-----\[redacted]']"
 
 
 @pytest.mark.parametrize(
@@ -250,4 +250,4 @@ def test_what_stands_beside_a_key_on_its_line_is_hidden_too() -> None:
 )
 def test_what_two_unbuffered_ranks_wrote_on_one_line_is_hidden_too(glued: str, secret: str) -> None:
     key = "-----BEGIN RSA PRIVATE KEY-----\n10HtxopYUGWNGsEDryIxKXXHQyXl\n"
-    assert secret not in redact.text(f"{key}{glued}" if glued.startswith("-----END") else glued)
+    assert secret not in redaction.text(f"{key}{glued}" if glued.startswith("-----END") else glued)

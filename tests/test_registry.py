@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from diagnostics.registry import BrokenPlugin, DuplicatePluginError, discover
+from diagnostics.core.registry import BrokenPlugin, DuplicatePluginError, discover
 
 _numbers = itertools.count()
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from examples import HEALTHY, LEFT_OVER, MIXED, outcome
 
-from diagnostics import redact
-from diagnostics.findings import Severity, Status, Verdict
+from diagnostics.core import redaction
+from diagnostics.core.findings import Severity, Status, Verdict
 from diagnostics.render import outcome_lines, summary_line, value_text, verdict_json, verdict_lines
 
 NOTED = outcome("P106", "core-dumps", "host", findings=(replace(LEFT_OVER, severity=Severity.INFO),))
@@ -166,7 +166,7 @@ def test_measured_values_are_short(value: object, shown: str) -> None:
     ],
 )
 def test_secrets_are_hidden_and_nothing_else(text: str, shown: str) -> None:
-    assert redact.text(text) == shown
+    assert redaction.text(text) == shown
 
 
 def test_only_telling_variables_are_reported_and_their_secrets_are_hidden() -> None:
@@ -179,7 +179,7 @@ def test_only_telling_variables_are_reported_and_their_secrets_are_hidden() -> N
         "TORCH_HUB": "https://ada:pw@host",
         "WANDB_API_KEY": "123",
     }
-    assert redact.environment(environ) == {
+    assert redaction.environment(environ) == {
         "CUDA_VISIBLE_DEVICES": "0,1",
         "NCCL_DEBUG": "INFO",
         "SLURM_JWT_TOKEN": "[redacted]",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Role, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Role, Severity
 from diagnostics.matches import JobOutcome
 from diagnostics.run_page import json_text, markdown
 from diagnostics.run_report import (

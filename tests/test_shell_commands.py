@@ -14,7 +14,7 @@ from diagnostics.analysis.literal_secrets import secret
 from diagnostics.analysis.shell_commands import commands
 from diagnostics.analysis.shell_syntax import parse
 from diagnostics.analysis.shell_tokens import ShellError
-from diagnostics.findings import Confidence
+from diagnostics.core.findings import Confidence
 
 
 def ran(text: str) -> list[tuple[int, tuple[str, ...]]]:

@@ -12,8 +12,8 @@ import pytest
 from test_verdict import a_match
 
 from diagnostics.analysis.job_facts import JobFacts, SeenProcess, SentSignal, Stall
+from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis_in_time import Haste, diagnose_in_time
-from diagnostics.findings import Confidence
 from diagnostics.matches import JobOutcome
 from diagnostics.record import BEFORE, RunRecord
 from diagnostics.run_folder import RunFolder, open_run_folder

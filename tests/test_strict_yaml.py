@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 import pytest
 
 from diagnostics.checks import Thresholds
-from diagnostics.config import find, read_thresholds
-from diagnostics.errors import UsageError
-from diagnostics.strict_yaml import Range, load
+from diagnostics.core.errors import UsageError
+from diagnostics.core.strict_yaml import Range, load
+from diagnostics.core.thresholds import find, read_thresholds
 
 PROJECT = Path(__file__).parent.parent
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnostics.analysis import untrusted_json
+from diagnostics.core import untrusted_json
 
 
 def test_numbers_beyond_all_reason_are_null() -> None:

@@ -6,7 +6,7 @@ import pytest
 from signatures.hand_made import agent, case, story
 
 from diagnostics.analysis.case import Part
-from diagnostics.findings import Confidence, Evidence, Finding, Role, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Role, Severity
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.verdict import Decision, Exit, decide, exit_of
 

@@ -13,8 +13,8 @@ from diagnostics.analysis.last_agreed import agreed_last, caught_by
 from diagnostics.analysis.positions import Position, Stand, Waiting
 from diagnostics.analysis.site_relation import Relation, relation
 from diagnostics.analysis.told_apart import Split, told_apart
-from diagnostics.analysis.user_code import user_frames
 from diagnostics.analysis.wait_graph import Deadlock, Knot
+from diagnostics.core.frames import user_frames
 
 
 def splits(case: Case, deadlock: Deadlock) -> tuple[Split, ...]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis import untrusted_json
 from diagnostics.analysis.case import Case, Part
 from diagnostics.analysis.looks import Motion
 from diagnostics.analysis.merged_stacks import Standing, missing_ranks, names, ranges
 from diagnostics.analysis.stack_place import Doing
-from diagnostics.analysis.user_code import location
+from diagnostics.core import untrusted_json
+from diagnostics.core.frames import location
 
 FILE_NAME = "looks.json"  # in record/captures
 WORKING_CPUS = 0.05  # of a data worker: what only waits for orders takes less

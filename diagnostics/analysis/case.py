@@ -18,7 +18,7 @@ from diagnostics.analysis.rank_death import Death
 from diagnostics.analysis.samples import Sample
 from diagnostics.analysis.source_files import Sources
 from diagnostics.analysis.thread_frames import ProcessFrames
-from diagnostics.analysis.user_code import location
+from diagnostics.core.frames import location
 
 
 class Part(StrEnum):

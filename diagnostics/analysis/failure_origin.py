@@ -16,7 +16,7 @@ from diagnostics.analysis.blame import PASSED_ON, distinct, written_by
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.rank_ends import LOST_PEER
 from diagnostics.analysis.traceback_text import TracebackText, tracebacks
-from diagnostics.analysis.user_code import shown_path, user_frames
+from diagnostics.core.frames import shown_path, user_frames
 
 IN_WORKER = re.compile(r"Caught ([\w.]+) in \w+ worker process (\d+)")
 IN_CHILD = re.compile(r"^-- Process (\d+) terminated with the following error:", re.MULTILINE)

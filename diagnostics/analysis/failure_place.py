@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.user_code import shown_path
+from diagnostics.core.frames import shown_path
 
 CALLED_FROM = " < "
 _MODULE_CALL = re.compile(r"/torch/nn/modules/module\.py$")

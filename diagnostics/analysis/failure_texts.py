@@ -15,7 +15,7 @@ from diagnostics.analysis.blame import PASSED_ON, distinct, ended_s, output_evid
 from diagnostics.analysis.case import Case, How, Part, ProcessStory
 from diagnostics.analysis.failure_origin import Origin, locations_of, of_raised, origin
 from diagnostics.analysis.traceback_text import plain_lines
-from diagnostics.findings import Evidence
+from diagnostics.core.findings import Evidence
 
 LAST_LINES = 60  # of a process without a known exception: older ones are about something it lived through
 SHOWN = 600  # characters of a text as evidence

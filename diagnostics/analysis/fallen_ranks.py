@@ -13,8 +13,8 @@ from diagnostics.analysis.deadlock_story import DeadlockStory, story_of
 from diagnostics.analysis.positions import Position, Stand, Wait, Waiting
 from diagnostics.analysis.process_tree import at_s as job_time
 from diagnostics.analysis.rank_blame import is_lost_peer
-from diagnostics.analysis.user_code import user_frames
 from diagnostics.analysis.wait_graph import Deadlock, Knot
+from diagnostics.core.frames import user_frames
 
 _ENDING = (How.UNCAUGHT, How.SPAWN, How.OUTPUT, How.THREAD)
 

@@ -11,7 +11,7 @@ from diagnostics.analysis.failure_texts import Told
 from diagnostics.analysis.full_disks import path_in
 from diagnostics.analysis.model_source import Place, called_name, job_files
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.user_code import shown_path
+from diagnostics.core.frames import shown_path
 
 LOADERS = re.compile(
     r"/torch/(?:serialization|_weights_only_unpickler|storage)\.py$|/numpy/lib/|/numpy/_core/(?:memmap|records)"

@@ -25,8 +25,8 @@ from diagnostics.analysis.try_blocks import (
     trainers,
     training_loops,
 )
-from diagnostics.analysis.user_code import is_installed, user_frames
 from diagnostics.analysis.user_files import user_files
+from diagnostics.core.frames import is_installed, user_frames
 
 # Ways of ending a loop on purpose; so are exceptions of the job's own that are not called errors.
 CONTROL = re.compile(

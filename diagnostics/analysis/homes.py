@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from diagnostics.analysis.agent_facts import AgentFile, Frame, Owner
-from diagnostics.own_folders import AGENT
+from diagnostics.core.own_folders import AGENT
 
 # Below a folder of packages: what starts ranks, and is never the line to change.
 _LAUNCHERS = re.compile(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from diagnostics.analysis.blame import ended_s
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.launch_scripts import lines_with
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 
 _KILL = re.compile(r"(?:^|[\s;&|({\"'`])(?:[^\s;&|({\"'`]*/)?(?:kill|pkill|killall)\s+(?!-[lL0]\b)(?P<rest>[^;&|\n]+)")
 _SIGNAL = re.compile(r"(?:^|\s)-(?:s\s*|n\s*|-signal[= ])?(?:SIG)?([A-Z][A-Z0-9]+|\d+)(?=\s|$)")

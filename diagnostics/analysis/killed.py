@@ -6,7 +6,7 @@ import signal
 
 from diagnostics.analysis.blame import distinct, ended_s, interrupted_s
 from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 
 ENDED_BY_OTHERS = ("doctor", "launcher")
 

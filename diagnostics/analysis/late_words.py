@@ -12,7 +12,7 @@ from diagnostics.analysis.stall_advice import advice
 from diagnostics.analysis.stall_decision import led_there
 from diagnostics.analysis.stall_evidence import looks_evidence
 from diagnostics.analysis.timed_out import Late, TimedOut
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 
 SHOWN = 2  # ranks that were missing
 

@@ -9,7 +9,7 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.job_progress import made_group, variable
 from diagnostics.analysis.launch_line import read_launch_line
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 
 GIVEN_BY_LAUNCHERS = ("TORCHELASTIC_RUN_ID", "LOCAL_WORLD_SIZE", "GROUP_RANK")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from diagnostics.analysis.case import Case
-from diagnostics.analysis.user_code import shown_path, user_frames
+from diagnostics.core.frames import shown_path, user_frames
 
 SCRIPT = re.compile(r"\.(?:sh|bash|zsh|slurm|sbatch|ya?ml|json|toml|env|mk|cfg|ini)$|(?:^|/)(?:Makefile|\.env)$")
 NAMED = re.compile(r"(?<![\w./${}\-])[\w./${}\-]+\.(?:sh|bash|slurm|sbatch|ya?ml|env|py)\b")

@@ -9,7 +9,7 @@ from collections import Counter
 from diagnostics.agent.secret_forms import is_secret_variable
 from diagnostics.agent.secret_lines import hidden
 from diagnostics.agent.secret_names import SURE, strength
-from diagnostics.findings import Confidence
+from diagnostics.core.findings import Confidence
 
 _PLACEHOLDER = re.compile(
     r"your|xxx|example|change_?me|placeholder|dummy|fake|\btest|todo|insert|replace|[_-]here\b|\.\.\.|\*\*\*|sample|redact"

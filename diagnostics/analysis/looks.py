@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 from diagnostics.machine.activity import Activity
 
 BUSY_CPUS = 0.2  # of a process, on average between the first look and the last

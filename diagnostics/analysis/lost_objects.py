@@ -16,8 +16,8 @@ from diagnostics.analysis.process_tree import words
 from diagnostics.analysis.stall_follow import reason_of
 from diagnostics.analysis.stall_reason import Kind
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.user_code import user_frames
 from diagnostics.analysis.user_files import user_files
+from diagnostics.core.frames import user_frames
 
 _QUEUES = "/multiprocessing/queues.py"
 

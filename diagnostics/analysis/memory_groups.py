@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from diagnostics.analysis import untrusted_json
 from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.core import untrusted_json
 
 
 def memory_limit(case: Case, story: ProcessStory) -> int | None:

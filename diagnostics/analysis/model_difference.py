@@ -13,7 +13,7 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.model_source import Place, called_name, job_files
 from diagnostics.analysis.rank_taint import Taint, depends, enclosing_branch, rank_taint
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 
 CASTS = {"double", "float", "half", "bfloat16"}
 WRAPS = {"DDP", "DistributedDataParallel", "FSDP", "FullyShardedDataParallel", "fully_shard"}

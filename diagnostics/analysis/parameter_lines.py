@@ -15,7 +15,7 @@ from diagnostics.analysis.construction_path import construction_path, open_const
 from diagnostics.analysis.model_source import Place, called_name, class_of, job_files, method
 from diagnostics.analysis.skipping_lines import skipping_lines
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.user_code import location, user_frames
+from diagnostics.core.frames import location, user_frames
 
 MAX_CONSTRUCTIONS = 500
 # How many parameters a module of torch has by itself, with its bias; the second number is what `bias=False` takes away.

@@ -7,7 +7,7 @@ from diagnostics.analysis.case import Case
 from diagnostics.analysis.job_facts import Stall
 from diagnostics.analysis.positions import Stand
 from diagnostics.analysis.rank_positions import positions_of
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 
 
 def past_stalls(case: Case) -> list[str]:

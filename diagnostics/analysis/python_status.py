@@ -18,7 +18,7 @@ from diagnostics.analysis.shell_status import Fate, StatusFlow
 from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.try_blocks import spans
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 
 READ = "child-read"
 _ATTRIBUTES = ("returncode", "exitcode")

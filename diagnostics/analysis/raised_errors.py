@@ -11,7 +11,7 @@ from diagnostics.analysis.homes import NOWHERE, Homes
 from diagnostics.analysis.job_facts import JobFacts
 from diagnostics.analysis.process_tree import Process, at_s, words
 from diagnostics.analysis.traceback_text import TracebackText, tracebacks
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 
 _KINDS = {"exception": How.UNCAUGHT, "thread-exception": How.THREAD, "unraisable": How.UNRAISABLE}
 _CAUGHT = {

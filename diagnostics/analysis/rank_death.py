@@ -9,7 +9,7 @@ from diagnostics.analysis.agent_facts import AgentFile, Event, Frame, ModuleName
 from diagnostics.analysis.construction_path import construction_path, open_constructions
 from diagnostics.analysis.fault_stacks import FaultReport
 from diagnostics.analysis.source_files import Sources
-from diagnostics.analysis.user_code import location, user_frames
+from diagnostics.core.frames import location, user_frames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

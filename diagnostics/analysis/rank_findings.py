@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from diagnostics.analysis.job_answers import last_lines, shown_ranks
 from diagnostics.analysis.rank_death import Death
 from diagnostics.analysis.rank_ends import RankEnd
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Role, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Role, Severity
 
 NO_AGENT = "no agent's file: python -I or -E, or a launcher that resets PYTHONPATH"
 SHOWN_FRAMES = 12

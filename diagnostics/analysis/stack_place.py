@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.analysis.agent_facts import Frame, Owner
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 
 # Parts of torch in which a rank waits for its peers; the launcher's own loop is none of them.
 _PEERS = re.compile(r"(?:^|/)torch/(?:distributed/(?!elastic/|run\.py|launch)|nn/parallel/)")

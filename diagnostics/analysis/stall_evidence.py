@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.process_looks import Looks, looks_of
-from diagnostics.findings import Evidence
+from diagnostics.core.findings import Evidence
 
 _STATES = {
     "R": "runs", "S": "sleeps", "D": "waits inside the kernel (D)", "T": "is stopped (T)", "t": "is traced (t)",

@@ -12,8 +12,8 @@ from diagnostics.analysis.case import Case, How, Part, ProcessStory
 from diagnostics.analysis.process_looks import looks_of, open_files
 from diagnostics.analysis.stall_kin import below, is_gone, is_idle, is_pool_idle, living_children
 from diagnostics.analysis.stall_reason import Kind, Reason, own_reason
-from diagnostics.analysis.user_code import is_installed, user_frames
 from diagnostics.analysis.waiting_lines import lock_at, taken_at
+from diagnostics.core.frames import is_installed, user_frames
 
 _MOST_STEPS = 5  # a shell that waits for a script that waits for a tool
 _NO_LOCK = re.compile(r"\.(?:py|pyc|so)(?:\.|$)|/agents/|/dev/|\(deleted\)$|/output/")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.process_looks import looks_of
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 
 _WORKER_LOOP = re.compile(r"/torch/utils/data/_utils/worker\.py$")
 _MULTIPROCESSING = re.compile(r"/multiprocessing/")

@@ -13,7 +13,7 @@ from diagnostics.analysis.process_looks import looks_of
 from diagnostics.analysis.rank_blame import waits_in_a_collective
 from diagnostics.analysis.stall_follow import reason_of, stack_of
 from diagnostics.analysis.stall_reason import Reason
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 
 # Writing a checkpoint is work of the rank's own; what it exchanges passes through other files of torch.distributed.
 _WAITS = re.compile(r"/torch/distributed/(?!checkpoint/|elastic/|optim/)")

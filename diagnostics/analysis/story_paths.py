@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis import untrusted_json
 from diagnostics.analysis.agent_facts import Event, Frame
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.user_code import telling_frames, user_frames
+from diagnostics.core import untrusted_json
+from diagnostics.core.frames import telling_frames, user_frames
 
 
 def still_there(story: ProcessStory) -> bool:

@@ -18,7 +18,7 @@ from diagnostics.analysis.group_calls import RECORDED, is_recorded, names_of_dis
 from diagnostics.analysis.source_files import SourceFile, Sources
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.thread_frames import ThreadFrames
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 
 MOST_FUNCTIONS = 400
 _HARMLESS = frozenset(

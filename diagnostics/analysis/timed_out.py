@@ -19,7 +19,7 @@ from diagnostics.analysis.rank_blame import is_lost_peer
 from diagnostics.analysis.stall_follow import reason_of, stack_of
 from diagnostics.analysis.stall_reason import Reason
 from diagnostics.analysis.stalled_rank import stand_of
-from diagnostics.analysis.user_code import user_frames
+from diagnostics.core.frames import user_frames
 
 TIMEOUT = re.compile(
     r"Timed out waiting \d+ ?ms|failed to pass monitoredBarrier|collective operation timeout"

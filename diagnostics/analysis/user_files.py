@@ -10,7 +10,7 @@ from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.user_code import is_installed, user_frames
+from diagnostics.core.frames import is_installed, user_frames
 
 MOST_FILES = 60
 _LEVELS_ABOVE = 2

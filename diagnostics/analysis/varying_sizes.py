@@ -14,7 +14,7 @@ from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import values_of
 from diagnostics.analysis.rank_tests import RankTests
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Confidence
+from diagnostics.core.findings import Confidence
 
 _ROUNDS = 7
 LOADER = "torch.utils.data.DataLoader"

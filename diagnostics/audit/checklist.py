@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from diagnostics.audit.found import Audit
-from diagnostics.findings import Confidence
+from diagnostics.core.findings import Confidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

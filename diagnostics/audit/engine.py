@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
-from diagnostics import redact
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.yaml_nodes import is_deep
@@ -17,6 +16,7 @@ from diagnostics.audit import patience, workers
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.found import Audit, Crash, Found, in_order
 from diagnostics.audit.patience import OutOfTimeError, at_most, seconds_for
+from diagnostics.core import redaction
 from diagnostics.hits import Hit
 
 PYTHON_ONLY = frozenset({FileKind.PYTHON})
@@ -114,6 +114,6 @@ def _is_readable(file: AuditedFile) -> bool:
 
 
 def _crash(code: str, file: AuditedFile, error: Exception) -> Crash:
-    reason = redact.line(f"{type(error).__name__}: {' '.join(str(error).split())}")
-    detail = redact.text("".join(traceback.format_exception(error)))
+    reason = redaction.line(f"{type(error).__name__}: {' '.join(str(error).split())}")
+    detail = redaction.text("".join(traceback.format_exception(error)))
     return Crash(code=code, path=file.shown, reason=reason, detail=detail)

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.audit import notebooks
-from diagnostics.errors import UsageError, from_os_error
+from diagnostics.core.errors import UsageError, from_os_error
 
 # Bytes; a larger file was generated or holds data, and nobody would read what is found in it.
 LARGEST = {

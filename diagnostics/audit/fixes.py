@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
 
-from diagnostics import redact
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.audit.found import Found
-from diagnostics.errors import DoctorError, from_os_error
+from diagnostics.core import redaction
+from diagnostics.core.errors import DoctorError, from_os_error
 from diagnostics.hits import Edit
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
@@ -41,7 +41,7 @@ class Change:
         for line in difflib.unified_diff(
             self.before.splitlines(), self.after.splitlines(), self.file.shown, self.file.shown, lineterm=""
         ):
-            yield redact.line(line)
+            yield redaction.line(line)
 
 
 def changes(found: Iterable[Found]) -> Iterator[Change]:

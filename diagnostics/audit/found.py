@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.safe_line import safe_line
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.hits import Hit
 
 ORDER = {Confidence.CONFIRMED: 0, Confidence.LIKELY: 1, Confidence.POSSIBLE: 2}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics import redact
 from diagnostics.audit.found import Audit, Found
 from diagnostics.audit.shown import Filter
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core import redaction
+from diagnostics.core.findings import Confidence, Severity
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
@@ -33,7 +33,7 @@ def _finding(one: Found) -> str:
 
 def _text(text: str) -> str:
     """Returns the text as the runner reads it back; a line break would end the command."""
-    shown = "\n".join(redact.line(line) for line in text.split("\n"))
+    shown = "\n".join(redaction.line(line) for line in text.split("\n"))
     return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

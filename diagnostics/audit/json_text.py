@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from diagnostics import redact
 from diagnostics.audit.checklist import checklist
 from diagnostics.audit.found import Audit, Found
 from diagnostics.audit.safe_line import safe_line
 from diagnostics.audit.shown import Filter
-from diagnostics.findings import to_json
+from diagnostics.core import redaction
+from diagnostics.core.findings import to_json
 
 
 def audit_json(audit: Audit, shows: Filter, rules: Mapping[str, ModuleType], *, exit_code: int) -> str:
@@ -29,7 +29,7 @@ def audit_json(audit: Audit, shows: Filter, rules: Mapping[str, ModuleType], *, 
         "checklist": [to_json(line) for line in checklist(audit, rules)],
         "seconds": round(audit.seconds, 3),
     }
-    return json.dumps(redact.json_value(body), indent=1)
+    return json.dumps(redaction.json_value(body), indent=1)
 
 
 def _finding(one: Found) -> dict[str, Any]:

@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Iterator
 from itertools import groupby
 
-from diagnostics import redact
 from diagnostics.audit.found import Audit, Crash, Found
 from diagnostics.audit.safe_line import safe_line
 from diagnostics.audit.shown import Filter, not_shown
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core import redaction
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.render import COLOURS, INDENT, MARKS
 
 FEW = 5  # so many unread files, and crashes of one rule, are named without --verbose
@@ -42,11 +42,11 @@ class Lines:
     def finding(self, one: Found) -> Iterator[str]:
         """Yields the lines of one finding."""
         hit = one.hit
-        yield self._painted(redact.line(hit.where), "1")
+        yield self._painted(redaction.line(hit.where), "1")
         yield from self._source(one)
         mark = MARKS[one.severity]
         head = f"{mark:<6}{one.code}  "
-        first, *rest = self._wrapped(redact.line(hit.title), len(head))
+        first, *rest = self._wrapped(redaction.line(hit.title), len(head))
         yield self._painted(mark, COLOURS[mark]) + head[len(mark) :] + first
         yield from (INDENT + line for line in rest)
         if hit.confidence is not Confidence.CONFIRMED:
@@ -61,8 +61,8 @@ class Lines:
         if not line.strip():
             return
         number = one.hit.where.rsplit(":", 2)[1]
-        safe = redact.line(safe_line(one.hit.file, one.hit.line).rstrip())
-        before = redact.line(line[: one.hit.column - 1])
+        safe = redaction.line(safe_line(one.hit.file, one.hit.line).rstrip())
+        before = redaction.line(line[: one.hit.column - 1])
         text, at = safe, len(before)
         room = (self.width or 160) - len(number) - 7
         if len(text) > room:
@@ -78,7 +78,7 @@ class Lines:
 
     def _hanging(self, label: str, text: str) -> Iterator[str]:
         """Text below the title, its further lines two deeper than its first."""
-        first, *rest = self._wrapped(redact.line(" ".join(text.split())), len(INDENT) + (len(label) or 2))
+        first, *rest = self._wrapped(redaction.line(" ".join(text.split())), len(INDENT) + (len(label) or 2))
         yield f"{INDENT}{label}{first}"
         yield from (f"{INDENT}{' ' * (len(label) or 2)}{line}" for line in rest)
 
@@ -107,11 +107,11 @@ class Lines:
     def _crash(self, code: str, one: Crash) -> Iterator[str]:
         yield from self._aside("CRASH?", code, f"{one.path}: the rule failed: {one.reason}")
         if self.verbose:
-            yield from (f"{INDENT}{redact.line(line)}" for line in one.detail.splitlines())
+            yield from (f"{INDENT}{redaction.line(line)}" for line in one.detail.splitlines())
 
     def _aside(self, mark: str, code: str, text: str) -> Iterator[str]:
         head = f"{mark:<6}{code:<4}  " if len(mark) < 6 else f"{mark} {code}  "
-        first, *rest = self._wrapped(redact.line(text), len(head))
+        first, *rest = self._wrapped(redaction.line(text), len(head))
         yield self._painted(mark, COLOURS[mark]) + head[len(mark) :] + first
         yield from (INDENT + line for line in rest)
 

@@ -19,7 +19,7 @@ from diagnostics.audit.ignores import Ignore, ignores
 from diagnostics.audit.patience import THE_REST
 from diagnostics.audit.selection import Selection
 from diagnostics.audit.settings import Settings
-from diagnostics.registry import BrokenPlugin, discover
+from diagnostics.core.registry import BrokenPlugin, discover
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

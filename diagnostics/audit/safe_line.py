@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from diagnostics import redact
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
+from diagnostics.core import redaction
 
 
 def safe_line(file: AuditedFile, number: int) -> str:
     """Returns one line without secrets, also those whose name stands on another line; "" past the file's end."""
-    lines = redact.source_lines("\n".join(file.lines), python=file.kind is FileKind.PYTHON)
+    lines = redaction.source_lines("\n".join(file.lines), python=file.kind is FileKind.PYTHON)
     return lines[number - 1] if 0 < number <= len(lines) else ""

@@ -12,12 +12,12 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import quote
 
-from diagnostics import redact
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit.found import Audit, Found
 from diagnostics.audit.safe_line import safe_line
 from diagnostics.audit.shown import Filter
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core import redaction
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Step
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -43,7 +43,7 @@ def sarif_json(audit: Audit, shows: Filter, rules: Mapping[str, ModuleType], *, 
         "results": list(_results(shows.shown(audit), list(asked), places)),
     }
     body = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(redact.json_value(body), indent=1)
+    return json.dumps(redaction.json_value(body), indent=1)
 
 
 def _rule(rule: ModuleType) -> dict[str, Any]:

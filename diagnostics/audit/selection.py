@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 
-from diagnostics.errors import UsageError
-from diagnostics.spelling import nearest
+from diagnostics.core.errors import UsageError
+from diagnostics.core.spelling import nearest
 
 ALL = ("A",)
 

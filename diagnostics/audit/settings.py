@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from diagnostics.audit import selection
-from diagnostics.errors import UsageError, from_os_error
-from diagnostics.spelling import nearest
+from diagnostics.core.errors import UsageError, from_os_error
+from diagnostics.core.spelling import nearest
 
 KEYS = ("select", "ignore", "exclude", "per-file-ignores")
 TABLE = "tool.ups-doctor.audit"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.audit.found import Audit, Found
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

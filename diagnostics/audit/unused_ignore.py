@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from diagnostics.audit.ignores import Ignore
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 from diagnostics.hits import Hit
 
 CODE = "A002"

@@ -7,7 +7,7 @@ from typing import Any
 
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit.found import Crash, Found
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, Step
 
 

@@ -18,10 +18,10 @@ from diagnostics.bisection.trial import Failure, Kind, Trial
 from diagnostics.bisection.tries_file import FAULT_OF_OURS
 from diagnostics.bisection.verdicts import one_verdict, trial_of
 from diagnostics.checks import ChildTimeout
-from diagnostics.errors import DoctorError
+from diagnostics.core.errors import DoctorError
+from diagnostics.core.redaction import text
 from diagnostics.machine.contract import Ranks
 from diagnostics.machine.facts import MachineError
-from diagnostics.redact import text
 
 # How long ranks must stand still to be taken for stuck: nobody runs, nobody waits for a disk. A factory may wait for a
 # download, so the first such end needs longer than one that is known.

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from diagnostics import redact
 from diagnostics.bisection.environment_plan import (
     PIP_QUIET,
     READY,
@@ -19,6 +18,7 @@ from diagnostics.bisection.environment_plan import (
     plan,
 )
 from diagnostics.checks import ChildTimeout
+from diagnostics.core import redaction
 from diagnostics.machine.facts import MachineError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def announcement(missing: Sequence[Environment], place: Path) -> str:
     each = ", ".join(f"{one.wanted} {_size(one.bytes)} in {_packages(one.packages)}" for one in missing)
     total = sum(one.bytes or 0 for one in missing)
     unknown = "" if all(one.bytes is not None for one in missing) else " or more"
-    return redact.line(f"download {each} into {place} (about {_size(int(total * UNPACKED))} there{unknown})")
+    return redaction.line(f"download {each} into {place} (about {_size(int(total * UNPACKED))} there{unknown})")
 
 
 def _size(count: int | None) -> str:
@@ -104,11 +104,11 @@ def install(one: Environment, *, python: str, child: Child, progress: Progress) 
         result = child.run(pip, deadline_s=INSTALL_DEADLINE_S, env={"PYTHONPATH": None})
         if result.returncode:
             lines = [line for line in (result.stdout + result.stderr).splitlines() if line.strip()]
-            return replace(one, problem=redact.line(f"pip ended with exit code {result.returncode}: {lines[-1:]}"))
+            return replace(one, problem=redaction.line(f"pip ended with exit code {result.returncode}: {lines[-1:]}"))
         _link(one, python, child)
         (one.folder / READY).write_text(json.dumps({"wanted": one.wanted}), encoding="utf-8")
     except (ChildTimeout, MachineError, OSError, ValueError) as error:
-        return replace(one, problem=redact.line(str(error)))
+        return replace(one, problem=redaction.line(str(error)))
     return one
 
 

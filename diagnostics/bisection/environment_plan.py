@@ -17,8 +17,8 @@ from urllib.error import URLError
 from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
 
-from diagnostics import redact
 from diagnostics.checks import ChildTimeout
+from diagnostics.core import redaction
 from diagnostics.machine.facts import MachineError
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _pip(made: Environment, words: list[str], child: Child) -> ChildResult:
 
 
 def _without(made: Environment, problem: str) -> Environment:
-    return replace(made, problem=redact.line(problem))
+    return replace(made, problem=redaction.line(problem))
 
 
 def _refused(text: str) -> str:

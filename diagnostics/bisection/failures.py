@@ -13,7 +13,7 @@ from diagnostics.analysis.trial_answers import RankAnswer
 from diagnostics.bisection.own_frames import OURS
 from diagnostics.bisection.rank_runs import RankRun, out_of_time
 from diagnostics.bisection.trial import PHASES, Failure, Kind
-from diagnostics.redact import text as without_secrets
+from diagnostics.core.redaction import text as without_secrets
 
 SAME_TIME_S = 0.05  # ranks that end this close to each other ended at once: the lower one is named
 NO_MEMORY = re.compile(

@@ -9,7 +9,7 @@ from diagnostics.bisection.found import Bisection, Standing
 from diagnostics.bisection.own_frames import OURS
 from diagnostics.bisection.repro import PHASE_WORDS, Repro
 from diagnostics.bisection.repro_text import what_happens
-from diagnostics.markdown import block, code, fence_of, page
+from diagnostics.core.markdown import block, code, fence_of, page
 
 MAX_STACK_LINES = 40
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.json_lines import read_lines
 from diagnostics.bisection.trial import ModuleNode
 from diagnostics.bisection.tries_file import read_node
+from diagnostics.core.json_lines import read_lines
 
 
 def read_tree(file: Path) -> tuple[ModuleNode, ...]:

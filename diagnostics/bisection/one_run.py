@@ -19,9 +19,9 @@ from diagnostics.analysis.trial_answers import read_rank_answer
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.own_frames import agent_without_ours, report_without_ours
 from diagnostics.bisection.rank_runs import RankRun
+from diagnostics.core.own_folders import AGENT, CHILDREN
 from diagnostics.machine.contract import Ranks
 from diagnostics.machine.facts import MachineError, RankResult
-from diagnostics.own_folders import AGENT, CHILDREN
 from diagnostics.record import RunRecord, agent_environment, make_record_folder
 
 PROGRAM = CHILDREN / "trial_rank.py"

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
 
-from diagnostics import redact
 from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.next_step import next_step
 from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.bisection.words import certainty, headline, needs, not_needed, often
+from diagnostics.core import redaction
 from diagnostics.run_report import RunReport
 
 WIDTH = 110
@@ -23,9 +23,9 @@ def outcome_lines(found: Bisection, report: RunReport, *, colour: bool = False) 
     """Returns the verdict and what belongs to it, a few lines."""
     mark, shade = MARKS[found.exit_code]
     shown = f"\033[{shade}m{mark}\033[0m" if colour else mark
-    first, *lines = map(redact.line, _wrapped("", headline(found)))
+    first, *lines = map(redaction.line, _wrapped("", headline(found)))
     for label, text in _body(found, report):
-        lines += map(redact.line, _wrapped(label, text))
+        lines += map(redaction.line, _wrapped(label, text))
     return [f"{shown}  {first}", *lines]
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from diagnostics.analysis.agent_facts import AgentFile, Construction, Frame
 from diagnostics.analysis.fault_stacks import FaultReport
-from diagnostics.own_folders import AGENT, CHILDREN
+from diagnostics.core.own_folders import AGENT, CHILDREN
 
 OURS = (str(CHILDREN), str(AGENT))
 _FOLDERS = tuple(f"{folder}/" for folder in OURS)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from diagnostics.errors import UsageError, from_os_error
+from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.report import new_folder
 
 REPORTS = Path("reports")

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.checks import ChildTimeout
+from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.contract import Child
 from diagnostics.machine.facts import MachineError
-from diagnostics.own_folders import CHILDREN
 
 PROGRAM = CHILDREN / "recorded_values.py"
 DEADLINE_S = 120.0

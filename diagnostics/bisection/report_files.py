@@ -11,7 +11,7 @@ from diagnostics.bisection.report_md import markdown
 from diagnostics.bisection.tree_rows import lines_of
 from diagnostics.bisection.tree_svg import tree_svg
 from diagnostics.bisection.words import headline
-from diagnostics.pasteable import pasteable
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.report import write_whole
 from diagnostics.run_report import RunReport
 

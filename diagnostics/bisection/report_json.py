@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from diagnostics import redact
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.failing_case import way_of
 from diagnostics.bisection.found import Bisection, Standing
 from diagnostics.bisection.words import headline
-from diagnostics.findings import to_json
+from diagnostics.core import redaction
+from diagnostics.core.findings import to_json
 from diagnostics.run_report import RunReport
 
 SCHEMA = 1
@@ -19,7 +19,7 @@ SCHEMA = 1
 def json_text(report: RunReport, found: Bisection) -> str:
     """Returns report.json, secrets hidden."""
     body = {"schema": SCHEMA, "kind": "bisect-model", **to_json(report), "bisection": bisection_json(found)}
-    return json.dumps(redact.json_value(body), indent=1) + "\n"
+    return json.dumps(redaction.json_value(body), indent=1) + "\n"
 
 
 def bisection_json(found: Bisection) -> dict[str, Any]:

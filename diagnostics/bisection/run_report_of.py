@@ -13,9 +13,9 @@ from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.next_step import next_step
 from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.bisection.words import certainty, headline, needs
-from diagnostics.findings import Confidence
+from diagnostics.core.findings import Confidence
+from diagnostics.core.own_folders import CHILDREN
 from diagnostics.matches import JobOutcome
-from diagnostics.own_folders import CHILDREN
 from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport, SourceExcerpt
 
 CLASSES: Mapping[Kind, tuple[JobOutcome, str]] = {

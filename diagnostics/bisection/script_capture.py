@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from diagnostics import redact
 from diagnostics.analysis.job_answers import read_json
 from diagnostics.bisection.captured_stage import Stage, best_stage
 from diagnostics.bisection.case import Source
 from diagnostics.checks import ChildTimeout
-from diagnostics.errors import UsageError
+from diagnostics.core import redaction
+from diagnostics.core.errors import UsageError
+from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.plain_ranks import free_port
 from diagnostics.machine.tails import last_lines
-from diagnostics.own_folders import CHILDREN
 from diagnostics.record import agent_environment, make_record_folder
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _one_rank() -> dict[str, str]:
 def _nothing(
     command: Sequence[str], stage: Stage | None, result: ChildResult | None, deadline_s: float, run: ScriptRun
 ) -> UsageError:
-    script = redact.line(next((word for word in command if word.endswith(".py")), command[0]))
+    script = redaction.line(next((word for word in command if word.endswith(".py")), command[0]))
     if stage is not None and stage.facts.get("problems", {}).get("batch"):
         said = f"the batch that {script} gives {stage.facts['class']}: {stage.facts['problems']['batch']}"
         return UsageError(f"{said}, which cannot be pickled", hint=INPUTS_HINT)
@@ -177,7 +177,7 @@ def _nothing(
             f"{script} gave no model a batch within {deadline_s:g} s; it was ended",
             hint=f"have it start sooner (less data, no download), or {FACTORY_HINT}",
         )
-    last = redact.line(_last_line(result.stderr) or _last_line(result.stdout) or "it said nothing")
+    last = redaction.line(_last_line(result.stderr) or _last_line(result.stdout) or "it said nothing")
     if result.returncode == 0:
         return UsageError(f"{script} came to its end and trained no torch.nn.Module", hint=FACTORY_HINT)
     how = f"signal {result.signal}" if result.signal else f"exit code {result.returncode}"
@@ -194,7 +194,7 @@ def _keep(stage: Stage, folder: Path, command: Sequence[str]) -> None:
     for path in stage.folder.iterdir():
         path.replace(folder / path.name)
     shutil.rmtree(folder / "raw", ignore_errors=True)
-    kept = {"command": list(redact.argv(command))} if list(redact.argv(command)) == list(command) else {}
+    kept = {"command": list(redaction.argv(command))} if list(redaction.argv(command)) == list(command) else {}
     (folder / "command.json").write_text(json.dumps(kept), encoding="utf-8")
 
 
@@ -211,7 +211,7 @@ def _check(folder: Path, *, python: str, child: Child) -> None:
     if not answer["build"]:
         (folder / "capture.json").unlink(missing_ok=True)
         said = f"{facts.get('class', 'the model')} cannot be made again outside its script: {answer['problem']}"
-        raise UsageError(redact.line(said), hint=FACTORY_HINT)
+        raise UsageError(redaction.line(said), hint=FACTORY_HINT)
     facts["build"] = answer["build"]
     facts["notes"] = [*facts.get("notes", []), *answer["notes"], *_spared(facts)]
     (folder / "capture.json").write_text(json.dumps(facts), encoding="utf-8")
@@ -240,5 +240,5 @@ def _captured(folder: Path, inputs: str) -> CapturedScript:
         place=facts["place"],
         reached=facts["reached"],
         settings=settings,
-        notes=tuple(redact.line(note) for note in facts.get("notes", ())),
+        notes=tuple(redaction.line(note) for note in facts.get("notes", ())),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from diagnostics.bisection.case import Source
 from diagnostics.bisection.place import TRIES
-from diagnostics.redact import argv
+from diagnostics.core.redaction import argv
 
 MOST_FILES = 20_000
 SHOWN = 5

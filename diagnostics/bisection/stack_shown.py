@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.own_folders import AGENT, CHILDREN
+from diagnostics.core.own_folders import AGENT, CHILDREN
 
 OURS = (f"{CHILDREN}/", f"{AGENT}/")
 AROUND = ("/torch/nn/modules/module.py",)  # two frames a module, which say nothing

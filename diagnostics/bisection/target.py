@@ -12,7 +12,7 @@ from diagnostics import job
 from diagnostics.bisection.case import Source
 from diagnostics.bisection.script_capture import capture_script
 from diagnostics.checks import JobDescription
-from diagnostics.errors import UsageError
+from diagnostics.core.errors import UsageError
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

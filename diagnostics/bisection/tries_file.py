@@ -10,8 +10,8 @@ from typing import Any
 
 from diagnostics.bisection.case import Case, read_case
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
-from diagnostics.errors import from_os_error
-from diagnostics.redact import json_value
+from diagnostics.core.errors import from_os_error
+from diagnostics.core.redaction import json_value
 
 SCHEMA = 1
 FAULT_OF_OURS = "the try itself is at fault, not the model"  # how such refusals begin: they are tried again

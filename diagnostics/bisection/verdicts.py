@@ -11,7 +11,7 @@ from diagnostics.bisection.failures import failure_of
 from diagnostics.bisection.rank_runs import RankRun
 from diagnostics.bisection.trial import Failure, Trial
 from diagnostics.bisection.tries_file import read_node
-from diagnostics.redact import text
+from diagnostics.core.redaction import text
 
 
 def trial_of(case: Case, runs: Sequence[RankRun], seconds: float) -> Trial:

@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from diagnostics import redact
 from diagnostics.bisection.environment_install import install
 from diagnostics.bisection.environment_plan import Environment
 from diagnostics.bisection.found import Bisection, VersionRow
@@ -19,7 +18,8 @@ from diagnostics.bisection.repro_check import Run, fails_alike, run_clean
 from diagnostics.bisection.trial import Failure
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.checks import ChildTimeout
-from diagnostics.errors import DoctorError
+from diagnostics.core import redaction
+from diagnostics.core.errors import DoctorError
 from diagnostics.machine.contract import Child, Machine
 from diagnostics.machine.facts import MachineError
 
@@ -94,7 +94,7 @@ def _tried(
         else:
             result, note = _case(found, failure, wanted, one, machine_of, progress)
     except (ChildTimeout, MachineError, DoctorError, OSError) as error:
-        return Tried(wanted=one.wanted, torch="", result=CANNOT, note=redact.line(str(error)))
+        return Tried(wanted=one.wanted, torch="", result=CANNOT, note=redaction.line(str(error)))
     return Tried(wanted=one.wanted, torch=torch, result=result, note=note)
 
 
@@ -125,9 +125,9 @@ def _verdict(runs: Sequence[Run], failure: Failure) -> tuple[str, str]:
     other = next(run for run in runs if run.returncode != 0)
     lacks = _LACKS.search(other.stderr)
     if lacks is not None:
-        return CANNOT, redact.line(f"the script needs what is not there: {lacks[0]}")
+        return CANNOT, redaction.line(f"the script needs what is not there: {lacks[0]}")
     said = "no end in time" if other.returncode is None else f"exit code {other.returncode}: {_last_line(other.stderr)}"
-    return OTHERWISE, redact.line(said)
+    return OTHERWISE, redaction.line(said)
 
 
 def _case(

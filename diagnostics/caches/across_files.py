@@ -13,7 +13,7 @@ from typing import Protocol, cast
 
 import diagnostics.caches.across
 from diagnostics.caches.file_scan import FileScan, Problem
-from diagnostics.registry import discover
+from diagnostics.core.registry import discover
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

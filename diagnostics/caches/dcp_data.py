@@ -43,7 +43,7 @@ from diagnostics.caches.pickle_facts import PickleFacts, facts_of
 from diagnostics.caches.pickle_opcodes import walk_pickle
 from diagnostics.caches.storages import StorageTag
 from diagnostics.caches.zip_directory import Member, read_directory, read_member
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C107"
 NAME = "distributed-checkpoint"

@@ -41,7 +41,7 @@ from diagnostics.caches.named_files import path_problems, size_of
 from diagnostics.caches.pickle_values import Global
 from diagnostics.caches.pickle_walk import MAX_OPS, MalformedPickleError
 from diagnostics.caches.storages import STORAGE_TYPES
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C108"
 NAME = "distributed-metadata"

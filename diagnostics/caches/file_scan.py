@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from diagnostics.caches.dangerous_globals import dangerous
 from diagnostics.caches.pickle_values import UnsafeCall
 from diagnostics.caches.storages import StorageTag
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 # Loading these needs no device of the machine that wrote the file.
 HARMLESS_DEVICES = frozenset({"cpu", "meta"})

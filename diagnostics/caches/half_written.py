@@ -24,7 +24,7 @@ import re
 from dataclasses import replace
 
 from diagnostics.caches.file_scan import FileScan, Problem
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C122"
 NAME = "half-written"

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from diagnostics.caches.file_bytes import HEAD_BYTES, DamagedFileError, FileBytes
 from diagnostics.caches.file_scan import FileScan, Problem
 from diagnostics.caches.lookup3 import lookup3
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C106"
 NAME = "hdf5-file"

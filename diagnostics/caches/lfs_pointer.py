@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from diagnostics.caches.file_bytes import FileBytes
 from diagnostics.caches.file_scan import FileScan, Problem
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C123"
 NAME = "lfs-pointer"

@@ -22,7 +22,7 @@ from __future__ import annotations
 from diagnostics.caches.file_bytes import FileBytes
 from diagnostics.caches.file_scan import FileScan, Problem, Tally, TensorFact
 from diagnostics.caches.numpy_header import MAGIC, MAX_HEADER_BYTES, PREFIX_BYTES, ArrayHeader, HeaderError, read_header
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C103"
 NAME = "numpy-array"

@@ -14,7 +14,7 @@ from diagnostics.caches.file_bytes import FileBytes
 from diagnostics.caches.file_scan import FileScan, Problem
 from diagnostics.caches.half_written import finished_name, half_written
 from diagnostics.caches.unreadable import unread
-from diagnostics.registry import discover
+from diagnostics.core.registry import discover
 
 ZIP_END = b"PK\x05\x06"
 

@@ -20,7 +20,7 @@ from diagnostics.caches.key_paths import reached
 from diagnostics.caches.pickle_values import Tensor
 from diagnostics.caches.pickle_walk import PickleWalk
 from diagnostics.caches.storages import StorageTag
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 MIN_WASTE_BYTES = 1 << 20  # below, a whole base beside its view harms nobody
 MAX_USED_SHARE = 0.5

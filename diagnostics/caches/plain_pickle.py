@@ -38,7 +38,7 @@ from diagnostics.caches.pickle_values import OPAQUE, Blob, Global, UnsafeCall
 from diagnostics.caches.pickle_walk import MAX_UNSAFE, Handler, MalformedPickleError, PickleWalk
 from diagnostics.caches.plain_pickle_patch import repair as repair  # part of this plugin's contract
 from diagnostics.caches.storages import StorageTag
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C111"
 NAME = "plain-pickle"

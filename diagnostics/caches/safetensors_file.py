@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
 from diagnostics.caches.file_scan import MAX_FACTS, FileScan, Problem, TensorFact, by_device, by_dtype
 from diagnostics.caches.storages import StorageTag
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C104"
 NAME = "safetensors-file"

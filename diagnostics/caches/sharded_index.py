@@ -31,7 +31,7 @@ from diagnostics.caches.file_scan import EXAMPLES, FileScan, Problem
 from diagnostics.caches.named_files import MEANINGS as PATH_MEANINGS
 from diagnostics.caches.named_files import REMEDIES as PATH_REMEDIES
 from diagnostics.caches.named_files import path_problems, size_of
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C109"
 NAME = "sharded-index"

@@ -21,7 +21,7 @@ links to nothing; for an input/output error look at the disk first (`dmesg`).
 from __future__ import annotations
 
 from diagnostics.caches.file_scan import FileScan, Problem
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C121"
 NAME = "unreadable"

@@ -31,7 +31,7 @@ from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
 from diagnostics.caches.file_scan import EXAMPLES, FileScan, Problem
 from diagnostics.caches.named_files import leads_out, size_of
 from diagnostics.caches.numpy_header import MAX_HEADER_BYTES, PREFIX_BYTES, HeaderError, read_header
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C110"
 NAME = "cache-manifest"

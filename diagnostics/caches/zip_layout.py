@@ -18,7 +18,7 @@ from diagnostics.caches.file_bytes import FileBytes
 from diagnostics.caches.file_scan import Problem
 from diagnostics.caches.pickle_facts import PickleFacts
 from diagnostics.caches.zip_directory import Member, directory_place, read_members
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 MAX_KNOWN = 16
 MAX_KNOWN_BYTES = 1 << 16  # of one directory

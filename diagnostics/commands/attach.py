@@ -13,11 +13,11 @@ import click
 from diagnostics.attach import Attached
 from diagnostics.attach import attach as look_into
 from diagnostics.attach_view import screen_of, world_size_of
-from diagnostics.live_line import LiveLine
-from diagnostics.pasteable import pasteable
+from diagnostics.core.console import say
+from diagnostics.core.progress_line import LiveLine
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.run_page import json_text
 from diagnostics.run_summary import summary_lines
-from diagnostics.say import say
 from diagnostics.stack_tree import who_lines
 
 LABEL = "  where  "

@@ -19,8 +19,8 @@ from diagnostics.audit.lines import Lines, summary_line
 from diagnostics.audit.run import Options, known_rules, run
 from diagnostics.audit.sarif import sarif_json
 from diagnostics.audit.shown import Filter
-from diagnostics.errors import UsageError, from_os_error
-from diagnostics.say import ask, say
+from diagnostics.core.console import ask, say
+from diagnostics.core.errors import UsageError, from_os_error
 
 DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 

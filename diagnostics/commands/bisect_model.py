@@ -27,11 +27,11 @@ from diagnostics.bisection.script_died import explained
 from diagnostics.bisection.tries_shown import TriesShown
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.command_folder import ScriptCommand
-from diagnostics.errors import UsageError
+from diagnostics.core.console import ask, say
+from diagnostics.core.errors import UsageError
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight_setup import open_machine
 from diagnostics.run_report import RunReport
-from diagnostics.say import ask, say
 from diagnostics.screen import Screen
 
 # Options that are settings of a case, and their names there.

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
+from diagnostics.core.console import say
+from diagnostics.core.errors import UsageError, from_os_error
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnose import write_report
 from diagnostics.diagnosis_in_time import examine_in_time
-from diagnostics.errors import UsageError, from_os_error
 from diagnostics.matches import JobOutcome
-from diagnostics.pasteable import pasteable
 from diagnostics.record import make_record_folder
 from diagnostics.run_page import json_text, markdown
 from diagnostics.run_report import RunReport
 from diagnostics.run_summary import summary_lines
-from diagnostics.say import say
 
 
 class LogsCommand(click.Command):

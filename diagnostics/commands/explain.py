@@ -10,10 +10,10 @@ import click
 
 from diagnostics import audit, caches, inspections, probes, rules, signatures
 from diagnostics.caches import across
-from diagnostics.errors import UsageError
-from diagnostics.registry import BrokenPlugin, discover
-from diagnostics.say import say
-from diagnostics.spelling import nearest
+from diagnostics.core.console import say
+from diagnostics.core.errors import UsageError
+from diagnostics.core.registry import BrokenPlugin, discover
+from diagnostics.core.spelling import nearest
 
 PACKAGES = (probes, caches, across, inspections, signatures, audit, rules)
 

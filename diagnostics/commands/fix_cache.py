@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diagnostics import interpreter
-from diagnostics.errors import UsageError
+from diagnostics.core.console import ask, redraw, say
+from diagnostics.core.errors import UsageError
 from diagnostics.fix_cache import Options, Prepared, Result, carry_out, prepare, refuse
 from diagnostics.repair_lines import fitted, plan_lines, question, result_lines
 from diagnostics.repair_report import fix_json, write_report
-from diagnostics.say import ask, redraw, say
 
 if TYPE_CHECKING:
     from diagnostics.regeneration import Regeneration

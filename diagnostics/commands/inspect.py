@@ -15,12 +15,12 @@ import click
 
 from diagnostics import interpreter, job, render
 from diagnostics.checks import JobDescription
-from diagnostics.errors import UsageError
-from diagnostics.findings import Verdict
+from diagnostics.core.console import say
+from diagnostics.core.errors import UsageError
+from diagnostics.core.findings import Verdict
 from diagnostics.inspected_lines import facts, module_lines, summary
 from diagnostics.inspection import Inspected, Target, Wanted, inspect, usage_error
 from diagnostics.preflight_setup import open_machine
-from diagnostics.say import say
 from diagnostics.screen import Screen
 
 FACTORY = re.compile(r"(?P<module>[^:]+):(?P<name>[A-Za-z_][\w.]*)$")

@@ -13,21 +13,22 @@ from typing import Any
 
 import click
 
-from diagnostics import interpreter, job, last_good, probes, redact, render
+from diagnostics import interpreter, job, last_good, probes, render
 from diagnostics.bisect_preflight import model_fails, run_bisection
 from diagnostics.checks import PreflightConfig, Stage
 from diagnostics.command_folder import ScriptCommand
-from diagnostics.config import find, read_thresholds
-from diagnostics.errors import UsageError, from_os_error
-from diagnostics.findings import Verdict
+from diagnostics.core import redaction
+from diagnostics.core.console import say
+from diagnostics.core.errors import UsageError, from_os_error
+from diagnostics.core.findings import Verdict
+from diagnostics.core.stop_signal import interrupted_exit
+from diagnostics.core.thresholds import find, read_thresholds
 from diagnostics.preflight import Interrupted, default_stages, run_preflight
 from diagnostics.preflight_setup import open_machine, settle
 from diagnostics.probe_plan import STAGES_OF_A_JOB, Probe, in_order, load_probes, parse_skips, parse_stages
 from diagnostics.report_data import Report
 from diagnostics.report_place import ReportPlace, open_place
-from diagnostics.say import say
 from diagnostics.screen import Screen
-from diagnostics.stop_signal import interrupted_exit
 
 
 @click.command("preflight", cls=ScriptCommand)
@@ -143,7 +144,7 @@ def _listed(
 def _subject(config: Path | None, options: dict[str, Any]) -> str:
     if config is not None:
         return str(config)
-    return redact.line(shlex.join(options["script"])) if options["script"] else "this machine, no CONFIG"
+    return redaction.line(shlex.join(options["script"])) if options["script"] else "this machine, no CONFIG"
 
 
 def _report(
@@ -171,7 +172,7 @@ def _report(
             "machine": f"{system.nodename}, {system.sysname} {system.release} {system.machine}",
             "folder": str(Path.cwd()),
         },
-        variables=redact.environment(os.environ),
+        variables=redaction.environment(os.environ),
         interrupted=interrupted,
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from diagnostics.background_services import Wish
-from diagnostics.errors import UsageError
+from diagnostics.core.errors import UsageError
 from diagnostics.run_folder import REPORTS
 from diagnostics.supervise import WatchOptions, run_preflight, watch
 

@@ -14,15 +14,15 @@ from typing import BinaryIO
 
 import click
 
-from diagnostics import redact
 from diagnostics.cache import scan
 from diagnostics.cache_files import counted
 from diagnostics.cache_lines import bad_line, lines
 from diagnostics.cache_scan import KEPT_FILES, CacheScan
 from diagnostics.caches.file_scan import FileScan
-from diagnostics.errors import USAGE_EXIT, UsageError
-from diagnostics.findings import to_json
-from diagnostics.say import redraw, say
+from diagnostics.core import redaction
+from diagnostics.core.console import redraw, say
+from diagnostics.core.errors import USAGE_EXIT, UsageError
+from diagnostics.core.findings import to_json
 
 REDRAW_S = 0.2
 BAR = 24
@@ -114,7 +114,7 @@ def command(
         code = 0
     if as_json:
         shown = replace(result, bad_files=result.bad_files[:limit])
-        say(json.dumps(redact.json_value({"schema": 1, "exit_code": code, **to_json(shown)}), indent=1))
+        say(json.dumps(redaction.json_value({"schema": 1, "exit_code": code, **to_json(shown)}), indent=1))
     elif not only_paths:
         _show(result)
     elif result.stopped:

@@ -9,13 +9,13 @@ import sys
 
 import click
 
-from diagnostics import redact
 from diagnostics.attach_find import UNDECIDED, find_job
 from diagnostics.attach_look import LookOptions, look_at
 from diagnostics.attach_view import as_json, screen_of, world_size_of
-from diagnostics.errors import DoctorError
-from diagnostics.live_line import LiveLine
-from diagnostics.say import say
+from diagnostics.core import redaction
+from diagnostics.core.console import say
+from diagnostics.core.errors import DoctorError
+from diagnostics.core.progress_line import LiveLine
 from diagnostics.stack_tree import lines_of
 
 
@@ -50,7 +50,7 @@ def command(
         body = lines_of(looked.standings, screen, seconds=looked.seconds, looks=looks, world_size=world_size_of(looked))
         say("\n".join(body), colour=screen.colour)
         for gap in looked.missing:
-            say(redact.line(f"not seen: {gap.what}: {gap.why}"), err=True)
+            say(redaction.line(f"not seen: {gap.what}: {gap.why}"), err=True)
     unread = all(one.moved.state == "" and not one.frames for one in looked.standings)
     context.exit(UNDECIDED if unread else 0)
 

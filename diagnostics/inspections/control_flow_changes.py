@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from diagnostics.analysis.model_seen import Call, ModelSeen
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspections.listing import at, listed, source, where_of
 
 CODE = "A912"

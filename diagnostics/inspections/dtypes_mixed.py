@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from diagnostics.analysis.model_seen import ModelSeen, TensorRow
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspections.listing import at, listed, source, where_of
 
 CODE = "A910"

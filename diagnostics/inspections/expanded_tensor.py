@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from math import prod
 
 from diagnostics.analysis.model_seen import ModelSeen
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspections.listing import at, source, where_of
 
 CODE = "A906"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from diagnostics.analysis.user_code import shown_path
-from diagnostics.findings import Evidence
+from diagnostics.core.findings import Evidence
+from diagnostics.core.frames import shown_path
 
 SHOWN = 4
 

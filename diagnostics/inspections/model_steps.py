@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.analysis.model_seen import ModelSeen, StepError
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspections.graph_signs import is_kept_graph
 from diagnostics.inspections.listing import at, place, where_of
 

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from diagnostics.analysis.model_seen import ModelSeen
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspections.listing import distinct, listed, place, source, where_of
 
 CODE = "A909"

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.analysis.model_seen import Effect, ModelSeen
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.inspections.listing import at, distinct, evidences, where_of
 
 CODE = "A902"

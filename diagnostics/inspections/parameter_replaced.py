@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.analysis.model_seen import ModelSeen
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspections.listing import at, source, where_of
 
 CODE = "A914"

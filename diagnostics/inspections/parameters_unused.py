@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from diagnostics.analysis.model_seen import ModelSeen, TensorRow
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.inspections.listing import at, listed, source, where_of
 
 CODE = "A908"

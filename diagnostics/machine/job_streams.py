@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.own_folders import CHILDREN
+from diagnostics.core.own_folders import CHILDREN
 
 RELAY = CHILDREN / "relay.py"
 ADDRESS_VARIABLE = "UPS_DOCTOR_STREAMS"

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.child import environment, new_mark
 from diagnostics.machine.facts import MachineError, RankResult
 from diagnostics.machine.kin import end_family
 from diagnostics.machine.tails import HeadAndTail
-from diagnostics.own_folders import CHILDREN
 
 TETHER = CHILDREN / "tether.py"
 POLL_S = 0.05  # for kernels without pidfd_open (before 5.3)

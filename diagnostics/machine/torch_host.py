@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagnostics.checks import ChildTimeout
+from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.child import environment, new_mark
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.kin import end_family
 from diagnostics.machine.tails import last_lines
-from diagnostics.own_folders import CHILDREN
 
 
 class TorchHost:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from diagnostics.checks import PreflightConfig
+from diagnostics.core.own_folders import AGENT
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import NOTHING, MachineError, RankResult
-from diagnostics.own_folders import AGENT
 
 SET_IN_TIME = ("OMP_NUM_THREADS",)  # what a process that has imported torch can still take up
 

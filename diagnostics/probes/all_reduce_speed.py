@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.probes import rank_tasks
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 
 from diagnostics.checks import PreflightConfig, Result, Stage
-from diagnostics.findings import Evidence, Finding, Severity
+from diagnostics.core.findings import Evidence, Finding, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.probes import rank_tasks
 

@@ -29,7 +29,7 @@ from typing import Any
 
 from diagnostics.analysis.job_answers import last_lines
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 
 CODE = "P601"

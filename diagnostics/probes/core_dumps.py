@@ -10,7 +10,7 @@ Fix: `ulimit -c unlimited` in the shell that starts the job.
 from __future__ import annotations
 
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 

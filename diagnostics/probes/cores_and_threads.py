@@ -12,7 +12,7 @@ Fix: `OMP_NUM_THREADS=N` with N = cores / ranks, fewer workers, or more cores.
 from __future__ import annotations
 
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 

@@ -32,7 +32,7 @@ from diagnostics.analysis.job_answers import (
     shown_ranks,
 )
 from diagnostics.checks import ChildTimeout, JobDescription, PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import RankResult
 from diagnostics.probes import adapter_ranks

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from diagnostics.analysis.rank_values import SICK
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Severity
+from diagnostics.core.findings import Evidence, Finding, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import RankResult
 from diagnostics.probes import rank_tasks

@@ -27,7 +27,7 @@ from diagnostics.analysis.job_answers import (
     sentence_of,
 )
 from diagnostics.checks import JobDescription, PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import ChildResult
 

@@ -11,9 +11,9 @@ Fix: fewer ranks, a right CUDA_VISIBLE_DEVICES, or end the process that holds th
 
 from __future__ import annotations
 
-from diagnostics.analysis.amounts import shown_bytes
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.wording import shown_bytes
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import Gpu, MachineError
 

@@ -11,7 +11,7 @@ Fix: cool or restart the machine, or leave the named GPU out: export CUDA_VISIBL
 from __future__ import annotations
 
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import Gpu, MachineError
 

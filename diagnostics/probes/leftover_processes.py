@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError, Process
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from diagnostics.analysis.rank_values import SICK
 from diagnostics.checks import PreflightConfig, Result, Stage
-from diagnostics.findings import Evidence, Finding, Severity
+from diagnostics.core.findings import Evidence, Finding, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.probes import rank_tasks
 

@@ -26,7 +26,7 @@ from diagnostics.analysis.parameter_counts import disagreeing
 from diagnostics.analysis.rank_ends import RankEnd, culprits
 from diagnostics.analysis.rank_findings import alike, rank_finding
 from diagnostics.checks import JobDescription, PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Role, Severity
+from diagnostics.core.findings import Evidence, Finding, Role, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.probes import adapter_ranks
 from diagnostics.record import RunRecord, agent_environment, make_record_folder

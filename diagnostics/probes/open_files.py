@@ -13,7 +13,7 @@ Fix: `ulimit -n 65536` in the shell that starts the job, `--ulimit nofile=65536`
 from __future__ import annotations
 
 from diagnostics.checks import PreflightConfig, Result, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 
 CODE = "P101"

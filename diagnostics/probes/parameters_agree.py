@@ -21,7 +21,7 @@ from __future__ import annotations
 from diagnostics.analysis.model_answers import model_answers
 from diagnostics.analysis.parameter_counts import Disagreement, disagreeing
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 
 CODE = "P702"

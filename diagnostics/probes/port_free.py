@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from diagnostics.analysis.launch_line import port, read_launch_line
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError, PortHolder
 

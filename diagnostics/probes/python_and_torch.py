@@ -13,7 +13,7 @@ from __future__ import annotations
 import shlex
 
 from diagnostics.checks import PreflightConfig, Result, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 

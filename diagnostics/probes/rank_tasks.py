@@ -8,7 +8,7 @@ from typing import Any
 from diagnostics.analysis.rank_errors import rank_failures, stuck_at
 from diagnostics.analysis.rank_values import unsupported, wrong_values
 from diagnostics.checks import ChildTimeout, PreflightConfig, Result, Skip
-from diagnostics.findings import Finding
+from diagnostics.core.findings import Finding
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import NOTHING, MachineError, RankResult, TorchFacts
 

@@ -12,7 +12,7 @@ Fix: unset the variable in the shell, its start-up files or the container, or na
 from __future__ import annotations
 
 from diagnostics.checks import PreflightConfig, Result, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 
 CODE = "P301"

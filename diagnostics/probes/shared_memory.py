@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 
-from diagnostics.analysis.amounts import shown_bytes
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.wording import shown_bytes
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 

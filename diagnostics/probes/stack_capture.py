@@ -16,10 +16,10 @@ import sys
 from pathlib import Path
 
 from diagnostics.checks import PreflightConfig, Result, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
-from diagnostics.own_folders import CHILDREN
 
 CODE = "P108"
 NAME = "stack-capture"

@@ -18,7 +18,7 @@ import json
 
 from diagnostics.analysis.job_answers import answer_file, number, read_json
 from diagnostics.checks import JobDescription, PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 
 CODE = "P802"

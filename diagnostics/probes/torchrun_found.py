@@ -16,7 +16,7 @@ import shutil
 from pathlib import Path
 
 from diagnostics.checks import PreflightConfig, Result, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 

@@ -21,11 +21,11 @@ from typing import Any
 
 from diagnostics.analysis.launch_line import nodes, read_launch_line
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import ChildResult, MachineError
 from diagnostics.machine.tails import last_lines
-from diagnostics.own_folders import CHILDREN
 
 CODE = "P202"
 NAME = "torchrun-spawns-ranks"

@@ -18,7 +18,7 @@ from diagnostics.caches.file_bytes import DamagedFileError
 from diagnostics.caches.file_scan import FileScan
 from diagnostics.caches.one_file import CacheFormat
 from diagnostics.caches.patch import Patch
-from diagnostics.errors import DoctorError, from_os_error
+from diagnostics.core.errors import DoctorError, from_os_error
 from diagnostics.repair.actions import Identity
 from diagnostics.repair.attributes import keep_attributes
 from diagnostics.repair.copying import write_pieces

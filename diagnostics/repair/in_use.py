@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from diagnostics import redact
+from diagnostics.core import redaction
 from diagnostics.machine.file_writers import FileId, FileUse, FileUses, file_uses, is_written
 from diagnostics.repair.actions import Action, FilePlan
 
@@ -74,6 +74,6 @@ def left_to_its_writer(plan: FilePlan, use: FileUse | None) -> FilePlan:
 def _named(use: FileUse) -> str:
     if use.pid < 0:
         return f"{use.how} by a process that the kernel does not name"
-    command = redact.line(shlex.join(redact.argv(use.argv)))
+    command = redaction.line(shlex.join(redaction.argv(use.argv)))
     shown = command if len(command) <= COMMAND_CHARACTERS else f"{command[: COMMAND_CHARACTERS - 3]}..."
     return f"{use.how} by pid {use.pid}" + (f" ({shown})" if shown else "")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.caches.ups_manifest import MAX_BYTES, OURS
-from diagnostics.errors import from_os_error
+from diagnostics.core.errors import from_os_error
 from diagnostics.repair.actions import REWRITING, FileOutcome, Status
 from diagnostics.repair.attributes import keep_attributes
 from diagnostics.repair.temporaries import temporary_name

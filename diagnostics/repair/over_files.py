@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from multiprocessing import connection
 from typing import TypeVar
 
-from diagnostics.errors import DoctorError
+from diagnostics.core.errors import DoctorError
 
 T = TypeVar("T")
 CHUNK_FILES = 64  # one parcel of work for a process

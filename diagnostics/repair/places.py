@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from diagnostics.cache_files import QUARANTINE_NOTE
-from diagnostics.errors import UsageError
+from diagnostics.core.errors import UsageError
 from diagnostics.machine.disks import nearest_existing
 from diagnostics.repair.actions import Action, FilePlan, Identity
 from diagnostics.repair.found import Roots

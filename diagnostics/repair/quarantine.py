@@ -9,8 +9,8 @@ import threading
 import time
 from pathlib import Path
 
-from diagnostics import redact
 from diagnostics.cache_files import QUARANTINE_NOTE
+from diagnostics.core import redaction
 from diagnostics.repair.actions import FilePlan
 from diagnostics.repair.copies import copy_whole, rename_to_free_name, same_bytes, sync_folder
 
@@ -57,7 +57,7 @@ def _move(source: Path, target: Path) -> int:
 
 def _entry(plan: FilePlan) -> str:
     back = shlex.join(["mv", "-n", "--", plan.target, plan.path])
-    return f"- {_now()} {_code(plan.path)}: {redact.line(plan.why)}\n\n  back: {_code(back)}\n"
+    return f"- {_now()} {_code(plan.path)}: {redaction.line(plan.why)}\n\n  back: {_code(back)}\n"
 
 
 def _now() -> str:
@@ -65,7 +65,7 @@ def _now() -> str:
 
 
 def _code(text: str) -> str:
-    shown = redact.line(text)
+    shown = redaction.line(text)
     return f"`` {shown} ``" if "`" in shown else f"`{shown}`"
 
 

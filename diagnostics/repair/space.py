@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.errors import DoctorError
+from diagnostics.core.errors import DoctorError
 from diagnostics.machine.disks import MountedDisks, nearest_existing
 from diagnostics.repair.actions import REWRITING, Action, FilePlan
 from diagnostics.repair.places import device_of

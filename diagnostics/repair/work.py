@@ -9,7 +9,7 @@ from pathlib import Path
 
 from diagnostics.caches.file_bytes import DamagedFileError, FileBytes
 from diagnostics.caches.patch import Patch, UnrepairableError
-from diagnostics.errors import DoctorError, from_os_error
+from diagnostics.core.errors import DoctorError, from_os_error
 from diagnostics.repair import quarantine
 from diagnostics.repair.actions import REWRITING, Action, FileOutcome, FilePlan, Identity, Status
 from diagnostics.repair.apply import apply

@@ -33,7 +33,7 @@ from diagnostics.analysis.launch_commands import launches
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.shell_commands import Ran
 from diagnostics.analysis.yaml_nodes import column_of, documents, entries, line_of, mappings, scalar
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit
 
 CODE = "A613"

@@ -40,7 +40,7 @@ from diagnostics.analysis.operation_calls import operation_call
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded, values_of
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A214"

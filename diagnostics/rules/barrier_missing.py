@@ -39,7 +39,7 @@ from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_waits import asks_for_file, waits
 from diagnostics.analysis.rank_zero import lets_in_first
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A106"

@@ -26,7 +26,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.gpu_values import on_gpu
 from diagnostics.analysis.project import Project
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
 
 CODE = "A402"

@@ -36,7 +36,7 @@ from diagnostics.analysis.trace_building import traces
 from diagnostics.analysis.trace_entries import Start
 from diagnostics.analysis.trace_names import INIT, is_collective, starts_group
 from diagnostics.analysis.traces import Event, Order, Trace
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A113"

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Shape
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import WORDS as REASONS
 from diagnostics.rules.partings import hit_of, operation, partings

@@ -33,7 +33,7 @@ from diagnostics.analysis.own_places import own_place
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_tests import RankTests
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
 
 CODE = "A215"

@@ -34,7 +34,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Parting, Shape
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import MOST_CALLS, hit_of, operation, partings
 

@@ -39,7 +39,7 @@ from diagnostics.analysis.rank_guards import values_of
 from diagnostics.analysis.rank_tests import RankTests
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import RANK
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
 
 CODE = "A216"

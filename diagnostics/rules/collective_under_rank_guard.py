@@ -31,7 +31,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.communication import Meeting
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Shape
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import hit_of, operation, partings
 

@@ -29,7 +29,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.device_words import gpu_of, moved_to, names_gpu
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A407"

@@ -35,7 +35,7 @@ from diagnostics.analysis.trace_building import traces
 from diagnostics.analysis.trace_entries import Start
 from diagnostics.analysis.trace_names import INIT, is_collective
 from diagnostics.analysis.traces import Event, Order, Trace, meeting
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A105"

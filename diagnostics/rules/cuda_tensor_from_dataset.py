@@ -31,7 +31,7 @@ from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.loader_workers import Loader, loaders, workers_over
 from diagnostics.analysis.module_classes import class_tree
 from diagnostics.analysis.project import Project
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A401"

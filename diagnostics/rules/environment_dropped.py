@@ -35,7 +35,7 @@ from diagnostics.analysis.rank_guards import values_of
 from diagnostics.analysis.shell_commands import Ran, commands
 from diagnostics.analysis.shell_syntax import parse
 from diagnostics.analysis.shell_tokens import ShellError
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
 
 CODE = "A608"

@@ -37,7 +37,7 @@ from diagnostics.analysis.rank_guards import enclosing
 from diagnostics.analysis.swallowed import head, is_broad, tries_of, vanishes
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_code import INIT, WRAPPERS, TrainingCode, own_calls
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A502"

@@ -36,7 +36,7 @@ from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import conditions
 from diagnostics.analysis.swallowed import exits_with_success, head, is_whole, leads_on, tries_of, unconditional_calls
 from diagnostics.analysis.training_code import TrainingCode, own_calls
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A501"

@@ -35,7 +35,7 @@ from diagnostics.analysis.loader_workers import workers_over
 from diagnostics.analysis.module_classes import KnownClass, class_tree, own_attribute
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A409"

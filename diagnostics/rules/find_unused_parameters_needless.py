@@ -30,7 +30,7 @@ from diagnostics.analysis.module_parts import has_parameters, is_plain_module, p
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.wrapped_models import DDP, class_wrapped, wraps_in
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A110"

@@ -33,7 +33,7 @@ from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_zero import lets_in_first
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.wrapped_models import DDP, Wrap, bound_to, wraps_in
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A114"

@@ -36,7 +36,7 @@ from diagnostics.analysis.operation_calls import OperationCall, operation_call, 
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.varying_sizes import VaryingSizes
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A213"

@@ -27,7 +27,7 @@ from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.global_ranks import global_rank
 from diagnostics.analysis.programs import Programs
 from diagnostics.analysis.project import Project
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A153"

@@ -34,7 +34,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.stale_graphs import stale_backwards
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A308"

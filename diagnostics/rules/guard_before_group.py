@@ -38,7 +38,7 @@ from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.trace_building import traces
 from diagnostics.analysis.trace_names import is_seed
 from diagnostics.analysis.traces import Event, Site, meeting
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
 
 CODE = "A102"

@@ -35,7 +35,7 @@ from diagnostics.analysis.launch_lists import written_port
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_environment import environ_key, is_environ
 from diagnostics.analysis.shell_commands import Ran
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
 
 CODE = "A601"

@@ -31,7 +31,7 @@ from diagnostics.analysis.flow_files import last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Shape
 from diagnostics.analysis.rank_ways import counts
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
 from diagnostics.rules.partings import hit_of, operation, partings, steps_to
 

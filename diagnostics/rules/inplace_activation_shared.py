@@ -32,7 +32,7 @@ from diagnostics.analysis.autograd_values import Event, EventKind
 from diagnostics.analysis.autograd_walk import inplace_events, runs_in_training
 from diagnostics.analysis.gradient_scope import is_set_up
 from diagnostics.analysis.project import Project
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A304"

@@ -35,7 +35,7 @@ from diagnostics.analysis.inplace_targets import changed_in_place
 from diagnostics.analysis.module_classes import class_tree, own_attribute
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
 
 CODE = "A301"

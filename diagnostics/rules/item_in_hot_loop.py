@@ -33,7 +33,7 @@ from diagnostics.analysis.gradient_scope import is_off
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_loops import TrainingLoop, training_loops
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
 
 CODE = "A307"

@@ -35,7 +35,7 @@ from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_code import INIT, WRAPPERS
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A158"

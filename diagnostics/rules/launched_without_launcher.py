@@ -30,7 +30,7 @@ from diagnostics.analysis.launched_program import script_file
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_environment import needs_launcher
 from diagnostics.analysis.shell_commands import Ran
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
 
 CODE = "A609"

@@ -32,7 +32,7 @@ from diagnostics.analysis.launched_program import script_file
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.shell_commands import Ran
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit
 
 CODE = "A611"

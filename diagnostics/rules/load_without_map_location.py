@@ -30,7 +30,7 @@ from diagnostics.analysis.device_words import moved_to, names_gpu
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, Step, hit, step
 
 CODE = "A404"

@@ -27,7 +27,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A405"

@@ -43,7 +43,7 @@ from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.trace_building import traces
 from diagnostics.analysis.trace_names import is_sampler
 from diagnostics.analysis.traces import Event, Site, Trace, meeting
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A101"

@@ -28,7 +28,7 @@ from diagnostics.analysis.data_loaders import constant, is_none, loaders_in
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import values_of
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A509"

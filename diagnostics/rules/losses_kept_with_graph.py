@@ -35,7 +35,7 @@ from diagnostics.analysis.kept_arguments import keeps_argument, renews_own
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_loops import Loop, TrainingLoop, backwards, carries, training_loops
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, hit, step
 
 CODE = "A306"

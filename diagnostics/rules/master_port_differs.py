@@ -31,7 +31,7 @@ from diagnostics.analysis.launch_commands import launches
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_counts import loop_name
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A614"

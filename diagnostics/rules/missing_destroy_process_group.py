@@ -28,7 +28,7 @@ from diagnostics.analysis.data_loaders import managed
 from diagnostics.analysis.programs import Programs, is_script
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.training_code import INIT
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
 
 CODE = "A152"

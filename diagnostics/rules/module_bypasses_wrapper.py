@@ -32,7 +32,7 @@ from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import children, walk
 from diagnostics.analysis.wrapped_models import DDP, FSDP, Wrap, bound_to, wraps_in
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A111"

@@ -29,7 +29,7 @@ from diagnostics.analysis.communication import Meeting
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_decisions import Shape
 from diagnostics.analysis.taint_sources import RANK
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import hit_of, operation, partings
 

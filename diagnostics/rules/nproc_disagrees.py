@@ -36,7 +36,7 @@ from diagnostics.analysis.launched_program import script_file
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_counts import Count, configuration, counts_in, literal
 from diagnostics.analysis.shell_commands import Ran
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
 
 CODE = "A603"

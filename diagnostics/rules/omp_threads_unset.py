@@ -30,7 +30,7 @@ from diagnostics.analysis.launched_program import Training, training
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_counts import loop_values
 from diagnostics.analysis.shell_commands import Ran
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit
 
 CODE = "A607"

@@ -39,7 +39,7 @@ from diagnostics.analysis.trace_building import traces
 from diagnostics.analysis.trace_names import is_optimizer
 from diagnostics.analysis.traces import Event, Order, Site, Trace, meeting
 from diagnostics.analysis.wrapped_models import DDP, WRAPPERS
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A103"

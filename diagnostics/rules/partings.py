@@ -14,7 +14,7 @@ from diagnostics.analysis.rank_decisions import Parting, RankDecisions, Shape
 from diagnostics.analysis.rank_tests import RankTests, is_own_rank
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME
-from diagnostics.findings import Confidence
+from diagnostics.core.findings import Confidence
 from diagnostics.hits import Hit, Step, hit, step
 
 SMALL = 40  # files of a project in which a value is followed across files

@@ -31,7 +31,7 @@ from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import conditions, follows_from_rank, rank_guarded
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A159"

@@ -31,7 +31,7 @@ from diagnostics.analysis.launched_program import Training, training
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.shell_commands import Ran
 from diagnostics.analysis.shell_syntax import Simple
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
 
 CODE = "A512"

@@ -27,7 +27,7 @@ from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.training_code import INIT
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 from diagnostics.hits import Edit, Hit, hit
 
 CODE = "A151"

@@ -43,7 +43,7 @@ from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded
 from diagnostics.analysis.rank_tests import RankTests
 from diagnostics.analysis.syntax_walk import children, walk
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A211"

@@ -27,7 +27,7 @@ from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.launched_commands import command_text, trains
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.training_code import TrainingCode
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A504"

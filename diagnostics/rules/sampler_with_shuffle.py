@@ -26,7 +26,7 @@ from diagnostics.analysis.data_loaders import Loader, loaders_in
 from diagnostics.analysis.flow_files import Function, last_name
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import values_of
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A155"

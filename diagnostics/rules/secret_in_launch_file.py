@@ -38,7 +38,7 @@ from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_environment import environ_key, is_environ
 from diagnostics.analysis.shell_commands import Ran
 from diagnostics.analysis.yaml_nodes import documents, entries, line_of, mappings, scalar
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
 
 CODE = "A606"

@@ -34,7 +34,7 @@ from diagnostics.analysis.message_order import Kind, Waiting
 from diagnostics.analysis.operation_calls import OperationCall, operation_calls
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
 
 CODE = "A210"

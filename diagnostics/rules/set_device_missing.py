@@ -30,7 +30,7 @@ from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.programs import Programs, is_script
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.training_code import INIT
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A154"

@@ -35,7 +35,7 @@ from diagnostics.analysis.programs import Programs
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_code import TrainingCode, own_calls
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, hit, step
 
 CODE = "A156"

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.analysis.gpu_values import on_gpu
 from diagnostics.analysis.project import Project
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
 
 CODE = "A406"

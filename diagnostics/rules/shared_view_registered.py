@@ -35,7 +35,7 @@ from diagnostics.analysis.module_classes import is_none, own_attribute
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.saved_tensors import EXPANDS
 from diagnostics.analysis.tied_units import Tied, tied_units
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A305"

@@ -36,7 +36,7 @@ from diagnostics.analysis.project import Project
 from diagnostics.analysis.shell_commands import Ran
 from diagnostics.analysis.shell_syntax import AndOr, Command, Pipeline, Simple
 from diagnostics.analysis.yaml_nodes import entries, line_of, scalar
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
 
 CODE = "A511"

@@ -34,7 +34,7 @@ from diagnostics.analysis.module_parts import classes_inside
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.wrapped_models import DDP, Wrap, bound_to, class_wrapped, wraps_in
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A109"

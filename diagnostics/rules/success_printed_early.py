@@ -33,7 +33,7 @@ from diagnostics.analysis.project import Project
 from diagnostics.analysis.swallowed import head, tries_of, unconditional_calls
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.training_code import TrainingCode
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A503"

@@ -38,7 +38,7 @@ from diagnostics.analysis.project import Project
 from diagnostics.analysis.queue_threads import QueueThread, queue_threads, risks, silent_end
 from diagnostics.analysis.swallowed import is_broad
 from diagnostics.analysis.training_code import TrainingCode
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A505"

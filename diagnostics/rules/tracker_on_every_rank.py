@@ -32,7 +32,7 @@ from diagnostics.analysis.programs import Programs, is_main_guard
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded
 from diagnostics.analysis.training_code import TrainingCode
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A506"

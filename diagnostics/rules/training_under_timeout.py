@@ -27,7 +27,7 @@ from diagnostics.analysis.file_scripts import scripts
 from diagnostics.analysis.launch_commands import base
 from diagnostics.analysis.launched_program import training
 from diagnostics.analysis.project import Project
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit
 
 CODE = "A612"

@@ -11,7 +11,7 @@ from diagnostics.analysis.rank_decisions import Parting
 from diagnostics.analysis.rank_tests import RankTests
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.taint_sources import RANK, source_of
-from diagnostics.findings import Confidence
+from diagnostics.core.findings import Confidence
 
 MOST_STEPS = 60
 _OPENS = {

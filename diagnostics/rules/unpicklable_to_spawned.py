@@ -30,7 +30,7 @@ from diagnostics.analysis.flow_files import Function
 from diagnostics.analysis.loader_workers import loaders
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.spawned_values import Unpicklable, inside_dataset, unpicklable
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A408"

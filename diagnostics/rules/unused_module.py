@@ -41,7 +41,7 @@ from diagnostics.analysis.module_parts import (
 from diagnostics.analysis.per_project import per_project
 from diagnostics.analysis.project import Project
 from diagnostics.analysis.wrapped_models import DDP, Wrap, class_wrapped, wraps_in
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
 
 CODE = "A112"

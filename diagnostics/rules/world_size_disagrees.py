@@ -35,7 +35,7 @@ from diagnostics.analysis.rank_counts import loop_name, loop_values
 from diagnostics.analysis.shell_commands import Ran
 from diagnostics.analysis.shell_syntax import Compound
 from diagnostics.analysis.yaml_nodes import documents, entries, line_of, mappings, number
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
 
 CODE = "A610"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnostics.markdown import inline
+from diagnostics.core.markdown import inline
 from diagnostics.run_report import RunReport
 
 ORDER = 60

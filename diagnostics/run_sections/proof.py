@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.findings import Confidence, Evidence, Finding, Role, Severity
-from diagnostics.markdown import block, code, inline
+from diagnostics.core.findings import Confidence, Evidence, Finding, Role, Severity
+from diagnostics.core.markdown import block, code, inline
 from diagnostics.run_report import RunReport
 
 ORDER = 10

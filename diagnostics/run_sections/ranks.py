@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.markdown import inline, table
+from diagnostics.core.markdown import inline, table
 from diagnostics.run_report import RankRow, RunReport
 
 ORDER = 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnostics.markdown import block
+from diagnostics.core.markdown import block
 from diagnostics.run_report import RunReport
 
 ORDER = 70

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnostics.markdown import block, inline
+from diagnostics.core.markdown import block, inline
 from diagnostics.run_report import RunReport, StackGroup
 from diagnostics.verdict_words import ranks_in_words
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnostics.markdown import inline, table
+from diagnostics.core.markdown import inline, table
 from diagnostics.run_report import RunReport
 
 ORDER = 15

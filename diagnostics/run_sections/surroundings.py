@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnostics.markdown import block, code, inline
+from diagnostics.core.markdown import block, code, inline
 from diagnostics.run_report import RunReport
 
 ORDER = 50

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.findings import Confidence
-from diagnostics.markdown import block, code, inline
+from diagnostics.core.findings import Confidence
+from diagnostics.core.markdown import block, code, inline
 from diagnostics.matches import JobOutcome
 from diagnostics.run_report import NO_CLASS, RunReport
 from diagnostics.verdict_words import headline, ranks_in_words

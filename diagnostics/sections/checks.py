@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from diagnostics.findings import Outcome, Severity, Status
-from diagnostics.markdown import inline, table
+from diagnostics.core.findings import Outcome, Severity, Status
+from diagnostics.core.markdown import inline, table
 from diagnostics.report_data import Report
 
 ORDER = 20

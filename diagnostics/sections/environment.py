@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnostics.markdown import block
+from diagnostics.core.markdown import block
 from diagnostics.report_data import Report
 
 ORDER = 60

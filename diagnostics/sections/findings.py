@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
-from diagnostics.markdown import block, code, inline
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.markdown import block, code, inline
 from diagnostics.report_data import Report
 
 ORDER = 10

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from diagnostics.findings import to_json
-from diagnostics.markdown import inline, table
+from diagnostics.core.findings import to_json
+from diagnostics.core.markdown import inline, table
 from diagnostics.report_data import Report
 
 ORDER = 50

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from diagnostics.findings import Outcome, Status
-from diagnostics.markdown import block, inline
+from diagnostics.core.findings import Outcome, Status
+from diagnostics.core.markdown import block, inline
 from diagnostics.report_data import Report
 
 ORDER = 30

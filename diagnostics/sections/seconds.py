@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnostics.markdown import table
+from diagnostics.core.markdown import table
 from diagnostics.report_data import Report
 
 ORDER = 40

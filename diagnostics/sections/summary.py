@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from diagnostics.findings import Severity, Status, Verdict
-from diagnostics.markdown import code, inline
+from diagnostics.core.findings import Severity, Status, Verdict
+from diagnostics.core.markdown import code, inline
 from diagnostics.report_data import Report
 
 ORDER = 0

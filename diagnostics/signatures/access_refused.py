@@ -18,8 +18,8 @@ from diagnostics.analysis.failure_texts import merged_locations, told, told_by_j
 from diagnostics.analysis.full_disks import path_in
 from diagnostics.analysis.job_progress import anything_started
 from diagnostics.analysis.launch_scripts import launch_lines, lines_with
-from diagnostics.analysis.user_code import shown_path
-from diagnostics.findings import Evidence, Fix
+from diagnostics.core.findings import Evidence, Fix
+from diagnostics.core.frames import shown_path
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

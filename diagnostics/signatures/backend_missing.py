@@ -17,7 +17,7 @@ from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import Told, merged_locations, told
 from diagnostics.analysis.launch_scripts import setting
-from diagnostics.findings import Evidence, Fix
+from diagnostics.core.findings import Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

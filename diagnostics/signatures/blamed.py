@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from diagnostics.analysis.blame import ended_s, rank_numbers, stood_still
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.matches import JobOutcome, Match
 
 

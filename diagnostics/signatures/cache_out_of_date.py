@@ -19,7 +19,7 @@ from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import Told, merged_locations, told
 from diagnostics.analysis.file_failures import LOADS, SAVES, calls_load, file_of, is_file_call
 from diagnostics.analysis.model_source import Place, job_files
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

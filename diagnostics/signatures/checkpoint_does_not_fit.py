@@ -18,7 +18,7 @@ from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import Told, merged_locations, told
 from diagnostics.analysis.file_failures import file_of, saving_lines
 from diagnostics.analysis.model_source import called_name
-from diagnostics.findings import Fix
+from diagnostics.core.findings import Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -20,8 +20,8 @@ from diagnostics.analysis.decide import decisions
 from diagnostics.analysis.decisions import Decision, Parting, Place, Way
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.silent_disagreement import Silent, silent_disagreements
-from diagnostics.analysis.user_code import user_frames
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, JobOutcome, Match
 
 CODE = "D540"

@@ -18,7 +18,7 @@ import shlex
 from diagnostics.analysis.blame import end_evidence, ended_s, named, path_evidence, sentence, source_evidence, to_blame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_origin import Origin, locations_of, origin
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

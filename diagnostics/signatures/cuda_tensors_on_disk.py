@@ -17,7 +17,7 @@ from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import merged_locations, told
 from diagnostics.analysis.file_failures import calls_load, came_from_loading, file_of, saving_lines
-from diagnostics.findings import Evidence, Fix
+from diagnostics.core.findings import Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

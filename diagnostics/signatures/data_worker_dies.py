@@ -27,8 +27,8 @@ from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.failure_origin import origin
 from diagnostics.analysis.killed import killed_silently
 from diagnostics.analysis.native_crash import is_fault, native_crash
-from diagnostics.analysis.user_code import user_frames
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

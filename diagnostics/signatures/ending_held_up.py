@@ -16,7 +16,7 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.leaving import done_s
 from diagnostics.analysis.shutdown_wait import Holdup, Reason, holdup, orphans
 from diagnostics.analysis.story_paths import still_there
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

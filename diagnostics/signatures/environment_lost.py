@@ -23,7 +23,7 @@ from diagnostics.analysis.missing_variables import (
     started_without_launcher,
     unexported_lines,
 )
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -36,8 +36,8 @@ from diagnostics.analysis.failure_fate import FailureFate, failure_fates
 from diagnostics.analysis.failure_origin import locations_of, origin
 from diagnostics.analysis.native_crash import native_crash
 from diagnostics.analysis.shell_status import Fate
-from diagnostics.analysis.user_code import user_frames
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -29,7 +29,7 @@ from diagnostics.analysis.failure_origin import locations_of, of_raised
 from diagnostics.analysis.hidden_errors import Hidden, hidden_error, left_module
 from diagnostics.analysis.try_blocks import calls_of_attribute
 from diagnostics.analysis.user_files import user_files
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -18,7 +18,7 @@ from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import Told, merged_locations, told
 from diagnostics.analysis.file_failures import calls_load, came_from_loading, file_of, saving_lines
-from diagnostics.findings import Confidence, Fix
+from diagnostics.core.findings import Confidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

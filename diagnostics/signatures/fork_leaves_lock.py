@@ -22,7 +22,7 @@ from diagnostics.analysis.process_tree import words
 from diagnostics.analysis.stall_follow import reason_of
 from diagnostics.analysis.stall_reason import Kind
 from diagnostics.analysis.story_paths import events_of, own_lines
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

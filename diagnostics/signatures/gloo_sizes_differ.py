@@ -32,9 +32,9 @@ from diagnostics.analysis.deadlock_story import DeadlockStory
 from diagnostics.analysis.fallen_ranks import parted_before
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.model_difference import casts_by_rank, model_difference
-from diagnostics.analysis.user_code import user_frames
 from diagnostics.analysis.wrap_lines import wrap_calls
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -26,7 +26,7 @@ from diagnostics.analysis.blame import (
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_origin import Origin, locations_of, origin
 from diagnostics.analysis.memory_leak_lines import is_small_request, leak_frames
-from diagnostics.findings import Confidence, Fix
+from diagnostics.core.findings import Confidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

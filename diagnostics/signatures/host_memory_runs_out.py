@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.amounts import shown_bytes
 from diagnostics.analysis.blame import (
     distinct,
     end_evidence,
@@ -30,7 +29,8 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_origin import locations_of, origin
 from diagnostics.analysis.memory_leak_lines import is_small_request, leak_frames
 from diagnostics.analysis.native_crash import is_fault, native_crash
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import shown_bytes
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

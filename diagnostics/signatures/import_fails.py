@@ -26,8 +26,8 @@ from diagnostics.analysis.blame import (
 )
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_origin import Origin, locations_of, origin
-from diagnostics.analysis.user_code import shown_path
-from diagnostics.findings import Evidence, Fix
+from diagnostics.core.findings import Evidence, Fix
+from diagnostics.core.frames import shown_path
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -28,8 +28,8 @@ from diagnostics.analysis.blame import (
 )
 from diagnostics.analysis.case import Case, Part, ProcessStory, SentByJob
 from diagnostics.analysis.kill_commands import KillCommand, kill_command
-from diagnostics.analysis.user_code import user_frames
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -20,8 +20,8 @@ from diagnostics.analysis.failure_texts import Told, told, told_by_job
 from diagnostics.analysis.job_progress import anything_started
 from diagnostics.analysis.launch_scripts import lines_with
 from diagnostics.analysis.model_source import called_name
-from diagnostics.analysis.user_code import shown_path
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import shown_path
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -21,8 +21,8 @@ from diagnostics.analysis.job_progress import asked_port, at_another_port, made_
 from diagnostics.analysis.launch_line import option
 from diagnostics.analysis.launch_nesting import nested_launch
 from diagnostics.analysis.launch_scripts import launch_lines, lines_with, setting
-from diagnostics.analysis.user_code import user_frames
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

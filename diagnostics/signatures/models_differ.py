@@ -17,7 +17,7 @@ from diagnostics.analysis.blame import distinct, named, rank_numbers
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_texts import Told, failed_stories, merged_locations, told
 from diagnostics.analysis.model_difference import Difference, model_difference
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -29,7 +29,7 @@ from diagnostics.analysis.blame import (
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_origin import origin
 from diagnostics.analysis.native_crash import is_fault, native_crash
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

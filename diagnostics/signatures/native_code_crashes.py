@@ -27,7 +27,7 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.crashed_children import crashed_child
 from diagnostics.analysis.failure_origin import origin
 from diagnostics.analysis.native_crash import NativeCrash, is_fault, native_crash
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

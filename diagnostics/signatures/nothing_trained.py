@@ -21,9 +21,9 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.hidden_errors import asked_for_no_training, hidden_error, went_on
 from diagnostics.analysis.step_guards import step_conditions
 from diagnostics.analysis.try_blocks import trainers, training_loops
-from diagnostics.analysis.user_code import user_frames
 from diagnostics.analysis.user_files import user_files
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -34,7 +34,7 @@ from diagnostics.analysis.failure_origin import Origin, locations_of, origin
 from diagnostics.analysis.file_failures import calls_load
 from diagnostics.analysis.lost_objects import lost_objects
 from diagnostics.analysis.user_files import user_files
-from diagnostics.findings import Confidence, Fix
+from diagnostics.core.findings import Confidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -17,7 +17,7 @@ from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import Told, merged_locations, told
 from diagnostics.analysis.parameter_lines import Unused, unused_parts
 from diagnostics.analysis.wrap_lines import static_wraps
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

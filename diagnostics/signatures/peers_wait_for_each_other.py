@@ -11,7 +11,7 @@ Fix: order the calls by parity, or use batch_isend_irecv; let every send have on
 from __future__ import annotations
 
 from diagnostics.analysis.case import Case
-from diagnostics.findings import Fix
+from diagnostics.core.findings import Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.proved_hang import proved_hang
 

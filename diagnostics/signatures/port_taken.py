@@ -19,7 +19,7 @@ from diagnostics.analysis.job_progress import variable
 from diagnostics.analysis.launch_line import option, port
 from diagnostics.analysis.launch_nesting import nested_launch
 from diagnostics.analysis.launch_scripts import launch_lines, setting
-from diagnostics.findings import Evidence, Fix
+from diagnostics.core.findings import Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -16,7 +16,7 @@ from diagnostics.analysis.positions import Position, Stand
 from diagnostics.analysis.taint_sources import EXCEPTION, RANK
 from diagnostics.analysis.told_apart import Split
 from diagnostics.analysis.wait_graph import Disagreement
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.matches import JobOutcome, Match
 
 MOST_SHOWN = 4

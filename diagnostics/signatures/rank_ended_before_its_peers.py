@@ -15,8 +15,8 @@ from diagnostics.analysis.blame import distinct, end_evidence, ended_s, named, p
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.job_progress import made_group
 from diagnostics.analysis.rank_blame import lost_peer
-from diagnostics.analysis.user_code import user_frames
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, JobOutcome, Match
 
 CODE = "D301"

@@ -26,9 +26,9 @@ from diagnostics.analysis.blame import (
 from diagnostics.analysis.case import Case, How, ProcessStory, Raised
 from diagnostics.analysis.failure_origin import locations_of, of_raised, origin
 from diagnostics.analysis.job_answers import last_line
-from diagnostics.analysis.user_code import user_frames
 from diagnostics.analysis.user_files import user_files
-from diagnostics.findings import Confidence, Fix
+from diagnostics.core.findings import Confidence, Fix
+from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

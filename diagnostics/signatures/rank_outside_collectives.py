@@ -23,7 +23,7 @@ from diagnostics.analysis.stall_advice import advice
 from diagnostics.analysis.stall_decision import led_there
 from diagnostics.analysis.stall_evidence import looks_evidence
 from diagnostics.analysis.stalled_rank import Standing, standings
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

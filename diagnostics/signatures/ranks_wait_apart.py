@@ -22,7 +22,7 @@ from diagnostics.analysis.job_facts import ATTACHED
 from diagnostics.analysis.positions import Stand
 from diagnostics.analysis.stack_place import place_of
 from diagnostics.analysis.stalled_rank import Standing, standings
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.matches import Examines, JobOutcome, Match
 
 CODE = "D318"

@@ -25,8 +25,8 @@ from diagnostics.analysis.launch_nesting import nested_launch
 from diagnostics.analysis.launch_scripts import launch_lines, setting
 from diagnostics.analysis.rendezvous_reason import known_reason
 from diagnostics.analysis.rendezvous_wait import asked, state_of
-from diagnostics.analysis.user_code import user_frames
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -21,7 +21,7 @@ from diagnostics.analysis.launch_scripts import launch_lines
 from diagnostics.analysis.rendezvous_reason import calls, came_s, why_incomplete
 from diagnostics.analysis.rendezvous_wait import asked, rendezvous
 from diagnostics.analysis.story_paths import main_stack, still_there
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -17,7 +17,7 @@ from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import merged_locations
 from diagnostics.analysis.launch_scripts import lines_with
 from diagnostics.analysis.missing_variables import missing_variables, started_without_launcher
-from diagnostics.findings import Evidence, Fix
+from diagnostics.core.findings import Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from diagnostics.analysis.blame import end_evidence, named, sentence, signal_name, to_blame, written_by
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.teardown import NO_EXCEPTION, is_teardown, is_through
-from diagnostics.findings import Confidence, Evidence, Fix, Severity
+from diagnostics.core.findings import Confidence, Evidence, Fix, Severity
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -19,7 +19,7 @@ from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import merged_locations, told
 from diagnostics.analysis.inplace_lines import changes
 from diagnostics.analysis.wrap_lines import forward_calls
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -24,8 +24,8 @@ from diagnostics.analysis.blame import (
 )
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.failure_origin import Origin, locations_of, of_raised, origin
-from diagnostics.analysis.user_code import is_installed
-from diagnostics.findings import Confidence, Fix
+from diagnostics.core.findings import Confidence, Fix
+from diagnostics.core.frames import is_installed
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed, natural_outcome
 

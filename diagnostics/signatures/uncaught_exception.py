@@ -25,7 +25,7 @@ from diagnostics.analysis.blame import (
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.exception_advice import advice
 from diagnostics.analysis.failure_origin import Origin, locations_of, origin
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -18,7 +18,7 @@ from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import Told, failed_stories, merged_locations, told, told_by_job
 from diagnostics.analysis.job_progress import anything_started
 from diagnostics.analysis.launch_scripts import launch_lines, lines_with
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -19,7 +19,7 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_texts import Told, merged_locations, told
 from diagnostics.analysis.model_source import Place, called_name, job_files
 from diagnostics.analysis.wrap_lines import wrap_calls
-from diagnostics.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

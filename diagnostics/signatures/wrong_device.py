@@ -17,7 +17,7 @@ from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import merged_locations, told
 from diagnostics.analysis.job_progress import variable
 from diagnostics.analysis.launch_scripts import lines_with, setting
-from diagnostics.findings import Evidence, Fix
+from diagnostics.core.findings import Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

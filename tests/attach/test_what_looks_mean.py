@@ -15,9 +15,9 @@ from diagnostics.analysis.case import Part
 from diagnostics.analysis.looks import Look, Motion, Moved, moved
 from diagnostics.analysis.merged_stacks import Standing, ranges
 from diagnostics.analysis.stack_place import Doing, place_of
+from diagnostics.core.console import printable
 from diagnostics.machine.activity import Activity
 from diagnostics.machine.process_table import TableRow
-from diagnostics.say import printable
 from diagnostics.stack_tree import Screen, lines_of
 
 SITE = "/env/lib/python3.11/site-packages"

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.analysis.project import Project
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, hit, step
 
 

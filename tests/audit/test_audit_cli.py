@@ -27,9 +27,7 @@ diagnostics.rules.__path__ = [sys.argv.pop(1)]
 from diagnostics.cli import main
 main()
 """
-HEAD = (
-    "import ast\nfrom diagnostics.findings import Confidence, Severity\nfrom diagnostics.hits import Edit, Hit, hit\n"
-)
+HEAD = "import ast\nfrom diagnostics.core.findings import Confidence, Severity\nfrom diagnostics.hits import Edit, Hit, hit\n"
 WAITS = (
     HEAD
     + """

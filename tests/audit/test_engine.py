@@ -14,7 +14,7 @@ from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.audit import workers
 from diagnostics.audit.engine import audit
 from diagnostics.audit.found import Audit, Crash
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit
 
 WAITING = "from x import wait\n\n\ndef f():\n    wait()\n    wait(5)\n"

@@ -12,7 +12,7 @@ from rules_for_tests import WAITS, project
 from diagnostics.analysis.audited_file import FileKind
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
-from diagnostics.errors import UsageError
+from diagnostics.core.errors import UsageError
 
 
 def shown(folder: Path, *given: Path) -> dict[str, FileKind]:

@@ -10,7 +10,7 @@ from rules_for_tests import WAITS, rule
 from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit import files, fixes
 from diagnostics.audit.engine import audit
-from diagnostics.errors import DoctorError
+from diagnostics.core.errors import DoctorError
 from diagnostics.hits import Edit, Hit
 
 

@@ -16,9 +16,9 @@ from diagnostics.audit.found import Audit
 from diagnostics.audit.json_text import audit_json
 from diagnostics.audit.lines import Lines
 from diagnostics.audit.shown import Filter
-from diagnostics.findings import Confidence, Severity
+from diagnostics.core.console import printable
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
-from diagnostics.say import printable
 
 RULES = {"A901": WAITS, "A902": LINES}
 SECRET = "hf_" + "aB3dE5gH7jK9mN1pQ2rS" * 2

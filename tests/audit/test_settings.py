@@ -9,7 +9,7 @@ from rules_for_tests import LINES, WAITS, rule
 
 from diagnostics.audit.selection import Selection
 from diagnostics.audit.settings import load
-from diagnostics.errors import UsageError
+from diagnostics.core.errors import UsageError
 
 RULES = {"A901": WAITS, "A902": LINES, "A801": rule("A801", None)}
 

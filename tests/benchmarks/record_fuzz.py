@@ -34,8 +34,8 @@ sys.path[:0] = [str(TESTS.parent), str(TESTS), str(TESTS / "benchmarks")]
 from record_mutations import Odd, mutated  # noqa: E402 - found by the line above
 from shown_text import page_faults, unprintable  # noqa: E402
 
+from diagnostics.core.errors import DoctorError  # noqa: E402
 from diagnostics.diagnose import examine  # noqa: E402
-from diagnostics.errors import DoctorError  # noqa: E402
 from diagnostics.run_page import json_text, markdown  # noqa: E402
 from diagnostics.run_summary import summary_lines  # noqa: E402
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from diagnostics.cli import doctor
-from diagnostics.errors import UsageError
+from diagnostics.core.errors import UsageError
 
 FAILING = """\
 import ctypes

@@ -13,7 +13,7 @@ from diagnostics.bisection.case import Case, Source
 from diagnostics.bisection.found import Bisection, Standing
 from diagnostics.bisection.trial import Failure, Trial
 from diagnostics.bisection.wanted import Wanted
-from diagnostics.errors import UsageError
+from diagnostics.core.errors import UsageError
 from diagnostics.run_report import RunReport
 
 NODES = random_nodes(3, 12)

@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 from diagnostics.bisect_preflight import model_fails
 from diagnostics.cli import doctor
-from diagnostics.errors import UsageError
-from diagnostics.findings import Evidence, Finding, Outcome, Severity, Status, Verdict
+from diagnostics.core.errors import UsageError
+from diagnostics.core.findings import Evidence, Finding, Outcome, Severity, Status, Verdict
 
 
 def verdict(stage: str, name: str, severity: Severity = Severity.ERROR) -> Verdict:

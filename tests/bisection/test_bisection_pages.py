@@ -13,8 +13,8 @@ from diagnostics.bisection.report_json import json_text
 from diagnostics.bisection.report_md import markdown
 from diagnostics.bisection.trial import Kind
 from diagnostics.bisection.words import headline, needs
+from diagnostics.core.console import printable
 from diagnostics.run_report import RunReport
-from diagnostics.say import printable
 
 PAGE = """\
 # Bisection of model.make

@@ -16,7 +16,7 @@ from diagnostics.bisection.case import Case, Source
 from diagnostics.bisection.one_run import Asked, Surroundings, run_once
 from diagnostics.bisection.script_capture import CapturedScript, capture_script
 from diagnostics.bisection.verdicts import trial_of
-from diagnostics.errors import UsageError
+from diagnostics.core.errors import UsageError
 from diagnostics.machine.child import GroupChild
 from diagnostics.machine.ranks import TorchRanks
 

@@ -12,7 +12,7 @@ from diagnostics.bisection.side_effects import FolderState, what_will_run, writt
 from diagnostics.bisection.source_stamp import source_stamp
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
 from diagnostics.bisection.tries_file import TriesFile, known_case
-from diagnostics.errors import DoctorError
+from diagnostics.core.errors import DoctorError
 
 CASE = Case(source=Source(factory="model:Net"))
 TRIAL = Trial(

@@ -19,7 +19,7 @@ from diagnostics.caches.dcp_pickle import SAFE_HERE
 from diagnostics.caches.file_scan import FileScan, Problem, TensorFact
 from diagnostics.caches.one_file import scan_file
 from diagnostics.caches.safe_globals import SAFE_GLOBALS
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 WRITER = Path(__file__).parent.parent / "zoo" / "checkpoint_writer.py"
 

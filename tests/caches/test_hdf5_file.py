@@ -14,7 +14,7 @@ import pytest
 from diagnostics.caches.file_scan import FileScan, Problem
 from diagnostics.caches.lookup3 import lookup3
 from diagnostics.caches.one_file import scan_file
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 KINDS: dict[str, dict[str, object]] = {
     "version 0": {"libver": "earliest"},

@@ -15,7 +15,7 @@ import torch
 
 from diagnostics.caches.file_scan import FileScan
 from diagnostics.caches.one_file import scan_file
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 EVIL = b"\x80\x02cposix\nsystem\nX\x04\x00\x00\x00true\x85R."
 CLEAN = b"\x80\x02}."

@@ -7,7 +7,7 @@ import pytest
 
 from diagnostics.caches.file_scan import FileScan, Problem, Tally, TensorFact
 from diagnostics.caches.one_file import scan_file
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 
 def test_an_array_file_is_described_and_has_no_device_of_its_own(torch_files: Path) -> None:

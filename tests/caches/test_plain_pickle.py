@@ -11,7 +11,7 @@ import torch
 
 from diagnostics.caches.file_scan import FileScan, Tally
 from diagnostics.caches.one_file import scan_file
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)
 

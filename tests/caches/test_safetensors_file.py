@@ -13,7 +13,7 @@ from safetensors.numpy import save_file
 
 from diagnostics.caches.file_scan import FileScan, Problem, Tally, TensorFact
 from diagnostics.caches.one_file import scan_file
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 F32 = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
 

@@ -13,7 +13,7 @@ from diagnostics.cache import scan
 from diagnostics.caches.file_scan import FileScan
 from diagnostics.caches.one_file import scan_file
 from diagnostics.commands.scan_cache import command
-from diagnostics.errors import UsageError
+from diagnostics.core.errors import UsageError
 
 
 def folder_with(torch_files: Path, tmp_path: Path, *names: str) -> Path:

@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 
 from diagnostics.caches.file_scan import Problem
 from diagnostics.caches.one_file import scan_file
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 INDEX = "model.safetensors.index.json"
 SHARDS = {

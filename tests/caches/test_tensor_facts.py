@@ -19,7 +19,7 @@ import torch
 
 from diagnostics.caches.file_scan import FileScan, TensorFact
 from diagnostics.caches.one_file import scan_file
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 
 def saved(folder: Path, value: Any, **options: Any) -> FileScan:

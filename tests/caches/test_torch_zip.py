@@ -8,7 +8,7 @@ import pytest
 
 from diagnostics.caches.file_scan import FileScan, Problem, Tally, TensorFact
 from diagnostics.caches.one_file import scan_file
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 
 def names(scan: FileScan) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 
 from diagnostics.cache import scan
 from diagnostics.caches.one_file import scan_file
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 PROJECT = Path(__file__).parent.parent.parent
 SKIPPED = "not a cache format known here"

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from diagnostics.findings import Finding
+from diagnostics.core.findings import Finding
 from diagnostics.inspection import Inspected, Target, Wanted, findings_of, inspect
 from diagnostics.preflight_setup import open_machine
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from inspected import MODELS, Ran, commands, in_one_child, line
 
 from diagnostics.cli import doctor
-from diagnostics.errors import UsageError
+from diagnostics.core.errors import UsageError
 
 HANG_S = "30"
 

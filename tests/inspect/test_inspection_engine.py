@@ -9,8 +9,8 @@ import pytest
 from fakes import FailingChild, FakeChild, LateChild, child_result
 
 from diagnostics.checks import JobDescription
-from diagnostics.errors import DoctorError, UsageError
-from diagnostics.findings import Outcome, Status
+from diagnostics.core.errors import DoctorError, UsageError
+from diagnostics.core.findings import Outcome, Status
 from diagnostics.inspection import Target, Wanted, inspect
 from diagnostics.machine.facts import ChildResult
 

@@ -11,15 +11,15 @@ from adversaries import Adversary, adversaries
 from collecting import Found, all_patterns
 from growth import searched, verdict
 
-from diagnostics import redact
 from diagnostics.agent import hiding
 from diagnostics.analysis.fault_stacks import parse_fault_report
 from diagnostics.analysis.launcher_log import read_launcher_log
 from diagnostics.analysis.log_case import clean, log_case
-from diagnostics.analysis.long_lines import clipped_lines
 from diagnostics.analysis.shell_syntax import parse
 from diagnostics.analysis.shell_tokens import ShellError
 from diagnostics.analysis.traceback_text import tracebacks
+from diagnostics.core import redaction
+from diagnostics.core.line_clipping import clipped_lines
 
 # Patterns that are made where code runs and cannot be told here, with why they are harmless.
 MADE_WHERE_CODE_RUNS = {
@@ -92,10 +92,10 @@ def shell(text: str) -> object:
 
 
 READERS = {
-    "redact.text": redact.text,
-    "redact.source": lambda text: redact.source(text, python=True),
-    "redact.argv": lambda text: redact.argv(["train", "--token", text]),
-    "redact.line": redact.line,
+    "redact.text": redaction.text,
+    "redact.source": lambda text: redaction.source(text, python=True),
+    "redact.argv": lambda text: redaction.argv(["train", "--token", text]),
+    "redact.line": redaction.line,
     "agent hide": hiding.hide,
     "clipped_lines": clipped_lines,
     "tracebacks": tracebacks,

@@ -9,7 +9,7 @@ import pytest
 from job_of import config_of
 
 from diagnostics.checks import ChildTimeout, PreflightConfig, Skip
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import this_machine
 from diagnostics.probes import cache_scan

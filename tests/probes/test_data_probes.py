@@ -7,7 +7,7 @@ import pytest
 from job_of import config_of
 
 from diagnostics.checks import ChildTimeout, PreflightConfig, Result, Skip
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import this_machine
 from diagnostics.probes import data_files_readable, epochs_reshuffled, samples_disjoint

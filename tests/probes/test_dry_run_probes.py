@@ -8,7 +8,7 @@ import pytest
 from job_of import config_of
 
 from diagnostics.checks import Result
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import this_machine
 from diagnostics.probes import checkpoint_reread, data_wait, dry_run, peak_memory, throughput

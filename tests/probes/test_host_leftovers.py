@@ -15,7 +15,7 @@ from fakes import FailingProcesses, FakeGpus, FakeProcesses, fake_machine, prefl
 from whole_finding import told
 
 from diagnostics.checks import Skip
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 from diagnostics.machine.facts import Gpu, GpuProcess, Process
 from diagnostics.machine.processes import SystemProcesses
 from diagnostics.probes import leftover_processes

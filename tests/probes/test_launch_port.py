@@ -13,7 +13,7 @@ from fakes import FailingNetwork, FakeNetwork, fake_machine, preflight_config
 from whole_finding import told
 
 from diagnostics.checks import JobDescription, PreflightConfig, Skip
-from diagnostics.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.facts import PortHolder
 from diagnostics.machine.network import TcpNetwork
 from diagnostics.machine.processes import SystemProcesses

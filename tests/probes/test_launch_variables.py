@@ -10,7 +10,7 @@ from fakes import fake_machine, preflight_config
 from whole_finding import told
 
 from diagnostics.checks import JobDescription
-from diagnostics.findings import Finding
+from diagnostics.core.findings import Finding
 from diagnostics.machine.child import GroupChild
 from diagnostics.probes import torchrun_spawns_ranks
 

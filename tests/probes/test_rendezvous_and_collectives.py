@@ -15,7 +15,8 @@ from fakes import TORCH, FakeRanks, fake_machine, preflight_config, rank_results
 from diagnostics import probes
 from diagnostics.analysis.nccl_log import Warned, reason, transports, warnings
 from diagnostics.checks import JobDescription, PreflightConfig, Skip, Thresholds
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
+from diagnostics.core.registry import discover
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import NOTHING, Gpu, MachineError, RankResult
 from diagnostics.machine.ranks import TorchRanks
@@ -32,7 +33,6 @@ from diagnostics.probes import (
     rendezvous_environment,
     world_size_one,
 )
-from diagnostics.registry import discover
 
 OF_RANKS = {code: module for code, module in discover(probes).items() if code[1] in "345"}
 WITHOUT_GPU = ("P303", "P504")

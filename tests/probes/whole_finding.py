@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from diagnostics.findings import Confidence, Finding
+from diagnostics.core.findings import Confidence, Finding
 
 
 def told(findings: Iterable[Finding]) -> str:

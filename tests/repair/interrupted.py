@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.caches.one_file import formats
-from diagnostics.errors import DoctorError
+from diagnostics.core.errors import DoctorError
 from diagnostics.repair.apply import apply
 from diagnostics.repair.look import repair_of
 

@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from diagnostics.caches.patch import Patch, Range
-from diagnostics.errors import DoctorError
+from diagnostics.core.errors import DoctorError
 from diagnostics.repair.actions import Identity
 from diagnostics.repair.apply import Applied, apply, stale_temporaries
 from diagnostics.repair.copying import copy_range
@@ -96,7 +96,7 @@ APPLY_AS_NOBODY = """
 import os, sys
 from pathlib import Path
 from diagnostics.caches.one_file import formats
-from diagnostics.errors import DoctorError
+from diagnostics.core.errors import DoctorError
 from diagnostics.repair.apply import apply
 from diagnostics.repair.look import repair_of
 formats()

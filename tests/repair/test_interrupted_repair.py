@@ -110,6 +110,6 @@ def test_a_file_size_limit_stops_the_append_and_the_file_is_what_it_was(sample: 
     )
     command = [sys.executable, "-c", program, str(sample), str(len(before) + 100)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.stderr.splitlines()[-1].startswith("diagnostics.errors.DoctorError: cannot repair ")
+    assert done.stderr.splitlines()[-1].startswith("diagnostics.core.errors.DoctorError: cannot repair ")
     assert sample.read_bytes() == before
     assert list(sample.parent.iterdir()) == [sample]

@@ -23,8 +23,8 @@ from diagnostics import rules
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Found
-from diagnostics.findings import Confidence
-from diagnostics.registry import discover
+from diagnostics.core.findings import Confidence
+from diagnostics.core.registry import discover
 
 HERE = Path(__file__).parent
 Key = tuple[str, str]  # rule, "project/path.py:31"

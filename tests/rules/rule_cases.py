@@ -9,7 +9,7 @@ from diagnostics import rules
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Audit, Found
-from diagnostics.registry import discover
+from diagnostics.core.registry import discover
 
 CASES = Path(__file__).parent / "cases"
 RULES = discover(rules)

@@ -11,8 +11,8 @@ from diagnostics import rules
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Found
-from diagnostics.findings import Confidence, Severity
-from diagnostics.registry import discover
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.core.registry import discover
 
 STORIES = Path(__file__).parent / "stories"
 RULES = discover(rules)

@@ -8,7 +8,7 @@ import hand_made as made
 from deadlocked import call, done, hung, rank
 
 from diagnostics.analysis.case import Case
-from diagnostics.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.signatures import (
     collective_not_joined,

@@ -10,7 +10,7 @@ from hung_jobs import TORCH, hung, living, say, stack
 
 from diagnostics.analysis.agent_facts import Event
 from diagnostics.analysis.case import Part, ProcessStory
-from diagnostics.findings import Confidence
+from diagnostics.core.findings import Confidence
 from diagnostics.signatures import rank_ended_before_its_peers, rendezvous_incomplete, rendezvous_waits
 
 IN_INIT = (

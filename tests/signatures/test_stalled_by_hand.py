@@ -15,7 +15,7 @@ from diagnostics.analysis.job_facts import Stall
 from diagnostics.analysis.positions import Stand
 from diagnostics.analysis.samples import Sample
 from diagnostics.analysis.stalled_rank import standings
-from diagnostics.findings import Confidence
+from diagnostics.core.findings import Confidence
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.report_standing import standing_rows
 from diagnostics.signatures import object_cannot_be_pickled, rank_outside_collectives

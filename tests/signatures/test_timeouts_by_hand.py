@@ -11,7 +11,7 @@ from stalled import BARRIER, at, lib, looks, rank
 
 from diagnostics.analysis.agent_facts import CollectiveCall, Frame
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.findings import Confidence
+from diagnostics.core.findings import Confidence
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.signatures import slow_rank_times_out, stuck_rank_times_out
 

@@ -9,7 +9,7 @@ import planted
 import pytest
 from jobs import report, run
 
-from diagnostics import redact
+from diagnostics.core import redaction
 
 PLACES = (
     "environment", "argv", "rank-argv", "script", "source", "local", "message", "cause", "stdout", "stderr", "logged",
@@ -173,7 +173,7 @@ def test_what_two_ranks_wrote_on_one_line_shows_no_secret_of_either() -> None:
         (one, other)
         for one, first in texts.items()
         for other, second in texts.items()
-        for shown in [redact.text(f"{first}{second}\n")]
+        for shown in [redaction.text(f"{first}{second}\n")]
         if planted.secret(*one) in shown or planted.secret(*other) in shown
     }
     assert leaks == set()

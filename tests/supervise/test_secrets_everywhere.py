@@ -12,8 +12,8 @@ import planted_job
 import pytest
 from jobs import run
 
-from diagnostics import redact
 from diagnostics.agent import hiding
+from diagnostics.core import redaction
 
 COMMANDS = (
     ("diagnose", "--log", "saved.log"),
@@ -65,7 +65,12 @@ def test_every_place_was_reached() -> None:
 def test_a_command_line_shows_none_whenever_and_however_it_was_seen(place: str) -> None:
     """Which of a job's processes are seen, and by whom, is a matter of moments."""
     words = ["/usr/bin/python", "train.py", *planted_job.words_of(place)]
-    shown = [*redact.argv(words), *hiding.hide_words(words), redact.text(repr(words)), redact.text(shlex.join(words))]
+    shown = [
+        *redaction.argv(words),
+        *hiding.hide_words(words),
+        redaction.text(repr(words)),
+        redaction.text(shlex.join(words)),
+    ]
     assert planted_job.found("\n".join(shown).encode()) == []
 
 

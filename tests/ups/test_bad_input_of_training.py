@@ -12,7 +12,7 @@ import h5py
 import pytest
 from small_run import ups, write_config, write_data
 
-from diagnostics.errors import DoctorError
+from diagnostics.core.errors import DoctorError
 from ups.config import DataConfig, UpsConfig
 from ups.run_folder import RunFolder
 

@@ -13,7 +13,7 @@ import torch
 from click.testing import CliRunner
 from evaluated_run import make_run, trajectories, write_advection
 
-from diagnostics.errors import DoctorError
+from diagnostics.core.errors import DoctorError
 from ups.commands.evaluate import command
 
 

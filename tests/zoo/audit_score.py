@@ -19,8 +19,8 @@ from diagnostics import rules
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Found
-from diagnostics.findings import Confidence, Severity
-from diagnostics.registry import discover
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.core.registry import discover
 
 # Classes whose cause stands in the program's text, if not always in a form that a reader could be sure of.
 VISIBLE = (

@@ -32,7 +32,7 @@ from diagnostics.caches.across.file_names import pattern
 from diagnostics.caches.across.fingerprints import MAX_FINGERPRINTS, Fingerprints
 from diagnostics.caches.across_files import Across, AcrossProblem
 from diagnostics.caches.file_scan import FileScan, Problem
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C153"
 NAME = "duplicate-files"

@@ -31,7 +31,7 @@ from diagnostics.caches.across.by_folder import ByFolder
 from diagnostics.caches.across.number_series import NumberSeries
 from diagnostics.caches.across_files import Across, AcrossProblem
 from diagnostics.caches.file_scan import FileScan, Problem
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C152"
 NAME = "index-gaps"

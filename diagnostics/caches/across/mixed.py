@@ -28,7 +28,7 @@ from diagnostics.caches.across.file_names import pattern
 from diagnostics.caches.across.key_types import KeyTypes, Layout, Oddity, few, layout_of, shown
 from diagnostics.caches.across_files import Across, AcrossProblem
 from diagnostics.caches.file_scan import MAX_FACTS, FileScan, Problem, TensorFact
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C151"
 NAME = "mixed-cache"

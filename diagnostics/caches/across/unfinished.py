@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from diagnostics.caches.across.by_folder import ByFolder
 from diagnostics.caches.across_files import Across, AcrossProblem
 from diagnostics.caches.file_scan import FileScan, Problem
-from diagnostics.findings import Severity
+from diagnostics.core.findings import Severity
 
 CODE = "C154"
 NAME = "unfinished-checkpoint"

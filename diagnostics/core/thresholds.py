@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from diagnostics.checks import Thresholds
-from diagnostics.strict_yaml import load
+from diagnostics.core.strict_yaml import load
 
 PLACES = (Path("configs/doctor.yaml"), Path("doctor.yaml"))  # below the current folder
 

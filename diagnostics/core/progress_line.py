@@ -9,7 +9,7 @@ import time
 from types import TracebackType
 from typing import TextIO
 
-from diagnostics.say import ERASE, printable
+from diagnostics.core.console import ERASE, printable
 
 REDRAW_S = 0.1
 

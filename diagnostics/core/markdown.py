@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from diagnostics import redact
-from diagnostics.say import printable
+from diagnostics.core import redaction
+from diagnostics.core.console import printable
 
 
 def page(lines: Iterable[str]) -> str:
     """Returns a page made of these lines, whatever they hold: the one place where text goes out to a page."""
-    return printable("\n".join(redact.text(line) for line in lines).rstrip()) + "\n"
+    return printable("\n".join(redaction.text(line) for line in lines).rstrip()) + "\n"
 
 
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)")  # code in a line, as Markdown pairs backticks
@@ -19,7 +19,7 @@ _SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)")  # code in a line, as M
 
 def inline(text: str) -> str:
     """Returns text as one line of prose: nothing in it starts a cell, a tag, a link, code or a control sequence."""
-    line = redact.line(" ".join(text.split()))
+    line = redaction.line(" ".join(text.split()))
     line = re.sub(r"(?<!\\)(\\*)\|", r"\1\1\\|", line)  # a backslash before the bar would take the one that escapes it
     line = line.replace("<", "&lt;").replace("](", "]\\(")
     if "`" in line and ("\\`" in line or "`" in _SPAN.sub("", line)):
@@ -30,14 +30,14 @@ def inline(text: str) -> str:
 
 def code(text: str) -> str:
     """Returns text as inline code."""
-    line = redact.line(" ".join(text.split())) or " "
+    line = redaction.line(" ".join(text.split())) or " "
     fence = fence_of([line], shortest=1)
     return f"`{line}`" if fence == "`" else f"{fence} {line} {fence}"
 
 
 def block(lines: Sequence[str]) -> list[str]:
     """Returns lines as a code block."""
-    shown = [redact.line(line) for line in lines]
+    shown = [redaction.line(line) for line in lines]
     fence = fence_of(shown, shortest=3)
     return [fence, *shown, fence]
 

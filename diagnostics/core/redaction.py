@@ -9,7 +9,7 @@ from typing import Any
 
 from diagnostics.agent.hiding import HIDDEN, without_values
 from diagnostics.agent.secret_lines import Lines, hidden, hidden_words, is_secret_variable
-from diagnostics.python_secrets import without_literals
+from diagnostics.core.python_redaction import without_literals
 
 __all__ = [
     "HIDDEN",

@@ -18,8 +18,8 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import yaml
 
-from diagnostics.errors import UsageError, from_os_error
-from diagnostics.value_range import Range
+from diagnostics.core.errors import UsageError, from_os_error
+from diagnostics.core.value_range import Range
 
 __all__ = ["Located", "Range", "build", "load"]
 
