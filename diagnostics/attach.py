@@ -12,10 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.attached_verdict import FILE_NAME, Judgement, judge
 from diagnostics.analysis.case import Part
-from diagnostics.analysis.job_facts import ATTACHED, JobFacts, Missing, SeenProcess, Stall
 from diagnostics.attach_find import UNDECIDED, find_job
 from diagnostics.attach_look import Looked, LookOptions, look_at
 from diagnostics.attach_view import folder_of, world_size_of
@@ -25,7 +23,9 @@ from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.diagnosis_in_time import diagnose_in_time
 from diagnostics.machine.process_table import TableRow, environment_of, started_ns, uses_torch
-from diagnostics.record_files import read_bytes
+from diagnostics.record.agent_bytes import AgentFileError
+from diagnostics.record.supervisor_facts import ATTACHED, JobFacts, Missing, SeenProcess, Stall
+from diagnostics.record.untrusted_files import read_bytes
 from diagnostics.run_folder import RunFolder, open_run_folder
 from diagnostics.run_report import RunReport
 from diagnostics.stall import waits_for_orders

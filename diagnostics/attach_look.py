@@ -7,11 +7,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.assumed_ranks import assumed_ranks
 from diagnostics.analysis.attached_job import AttachedJob, process_of
 from diagnostics.analysis.case import Part
-from diagnostics.analysis.job_facts import Missing
 from diagnostics.analysis.looks import Look, moved
 from diagnostics.analysis.merged_stacks import Standing
 from diagnostics.analysis.process_parts import Parts
@@ -31,6 +29,8 @@ from diagnostics.machine.stacks import (
     find_py_spy,
     one_look,
 )
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.supervisor_facts import Missing
 
 ONE_S = 3.0  # for one process's stacks; 10 ms as a rule
 NATIVE_S = 30.0  # with C++ frames; 1 s as a rule

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.process_kinds import LAUNCHER_MODULES, LAUNCHERS, MULTIPROCESSING
 from diagnostics.analysis.rank_slots import script_of
 from diagnostics.machine.job_tree import Member
-from diagnostics.record import read_agent_file
+from diagnostics.record.agent_bytes import AgentFileError
+from diagnostics.record.record import read_agent_file
 
 _LIBRARY = b"libtorch"
 _IMPORTS = re.compile(

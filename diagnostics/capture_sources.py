@@ -14,19 +14,19 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from diagnostics.analysis.agent_facts import AgentFile, Frame
-from diagnostics.analysis.core_text import parse_core_text
-from diagnostics.analysis.homes import homes_of
-from diagnostics.analysis.job_facts import Missing
 from diagnostics.analysis.launch_scripts import NAMED, SCRIPT, makefiles
-from diagnostics.analysis.outside_stacks import parse_outside_stacks
 from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.user_files import imported_files
 from diagnostics.capture import keep_text
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.frames import is_installed, user_frames
-from diagnostics.record import AGENT_SITE, SOURCE_INDEX, RunRecord
+from diagnostics.record.agent_data import AgentFile, Frame
+from diagnostics.record.frame_owners import homes_of
+from diagnostics.record.gdb_report import parse_core_text
+from diagnostics.record.outside_stacks import parse_outside_stacks
+from diagnostics.record.record import AGENT_SITE, SOURCE_INDEX, RunRecord
+from diagnostics.record.supervisor_facts import Missing
 
 MOST_FILES = 200
 MOST_IMPORTED = 120  # files that were in no call path

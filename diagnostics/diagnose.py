@@ -9,18 +9,18 @@ from pathlib import Path
 from types import ModuleType
 
 from diagnostics import signatures
-from diagnostics.analysis.agent_bytes import AgentFileError
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.case_building import Material, build_case
-from diagnostics.analysis.job_facts import ATTACHED
 from diagnostics.analysis.log_case import log_case
 from diagnostics.core.errors import DoctorError, UsageError, from_os_error
 from diagnostics.core.findings import Confidence
 from diagnostics.core.registry import BrokenPlugin, discover
 from diagnostics.last_word import LastWord, last_word
 from diagnostics.matches import Examines, JobOutcome, Match
-from diagnostics.record import BEFORE, RunRecord
-from diagnostics.record_files import read_output
+from diagnostics.record.agent_bytes import AgentFileError
+from diagnostics.record.record import BEFORE, RunRecord
+from diagnostics.record.supervisor_facts import ATTACHED
+from diagnostics.record.untrusted_files import read_output
 from diagnostics.report import write_whole
 from diagnostics.report_filling import fill_report
 from diagnostics.run_page import json_text, markdown

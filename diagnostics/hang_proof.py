@@ -15,9 +15,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import AgentFile
 from diagnostics.analysis.case import Case, Part
-from diagnostics.analysis.job_facts import Missing, ProvedHang
 from diagnostics.analysis.positions import Position
 from diagnostics.analysis.rank_positions import positions_of
 from diagnostics.analysis.recovery import may_recover
@@ -25,7 +23,9 @@ from diagnostics.analysis.wait_graph import Deadlock, prove
 from diagnostics.capture import ask_agents
 from diagnostics.diagnose import case_of
 from diagnostics.machine.proc_state import effort
-from diagnostics.record import RunRecord
+from diagnostics.record.agent_data import AgentFile
+from diagnostics.record.record import RunRecord
+from diagnostics.record.supervisor_facts import Missing, ProvedHang
 from diagnostics.run_folder import RunFolder
 from diagnostics.stall_samples import StallSamples
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from diagnostics.analysis.job_facts import Missing
 from diagnostics.hang_proof import HangProof, Proof
+from diagnostics.record.supervisor_facts import Missing
 from diagnostics.run_folder import RunFolder
 from diagnostics.stall_samples import StallSamples
 

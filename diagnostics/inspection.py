@@ -22,7 +22,7 @@ from diagnostics.core.findings import Finding, Outcome, Status, Verdict
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.core.registry import discover
 from diagnostics.machine.facts import MachineError
-from diagnostics.record import RunRecord, agent_environment, make_record_folder
+from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

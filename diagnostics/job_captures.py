@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.job_facts import Missing, Stall
 from diagnostics.analysis.stall_rule import Judgement
 from diagnostics.capture import snapshot
 from diagnostics.capture_cores import cores
@@ -24,7 +23,8 @@ from diagnostics.machine.job_tree import JobTree, Member
 from diagnostics.machine.tools import running_tools
 from diagnostics.matches import Match
 from diagnostics.raised_watch import RaisedWatch
-from diagnostics.record import BEFORE
+from diagnostics.record.record import BEFORE
+from diagnostics.record.supervisor_facts import Missing, Stall
 from diagnostics.run_folder import RunFolder
 from diagnostics.stall import Progress, waits_for_orders
 from diagnostics.state_before import keep_state

@@ -10,9 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.job_facts import End, JobFacts, Missing, SeenProcess, SentSignal
 from diagnostics.core import private_files, redaction
 from diagnostics.machine.job_tree import Member
+from diagnostics.record.supervisor_facts import End, JobFacts, Missing, SeenProcess, SentSignal
 
 LEAST_S = 0.2  # between two writings
 SHARE = 0.01  # of the time may go into writing

@@ -6,9 +6,9 @@ import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 
-from diagnostics.analysis.job_facts import SentSignal
 from diagnostics.job_facts_file import JobFactsFile
 from diagnostics.machine.job_tree import JobTree, signal_all
+from diagnostics.record.supervisor_facts import SentSignal
 
 
 class JobSending:

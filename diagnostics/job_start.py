@@ -15,7 +15,7 @@ from diagnostics.core.own_folders import DOCTOR
 from diagnostics.machine.job_streams import ADDRESS_VARIABLE, JobStreams
 from diagnostics.machine.job_tree import OWN
 from diagnostics.machine.kin import MARK
-from diagnostics.record import agent_environment
+from diagnostics.record.record import agent_environment
 from diagnostics.run_folder import RunFolder
 
 COMMAND_NOT_FOUND, CANNOT_EXECUTE = 127, 126

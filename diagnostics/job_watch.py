@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from diagnostics.analysis.job_facts import ENDED_FOR_HANGING, Missing
 from diagnostics.background_services import Leftovers, Wish
 from diagnostics.background_trainings import background_trainings
 from diagnostics.core.working_folder import working_folder
@@ -26,6 +25,7 @@ from diagnostics.machine.job_streams import JobStreams
 from diagnostics.machine.job_tree import OWN, JobTree, signal_all
 from diagnostics.machine.subreaper import adopt_orphans
 from diagnostics.machine.terminal import Terminal
+from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING, Missing
 from diagnostics.run_folder import RunFolder
 from diagnostics.unwatched import fault, wait_plainly
 

@@ -16,7 +16,7 @@ from diagnostics.analysis.past_stalls import past_stalls
 from diagnostics.analysis.unexplained import Seen, unexplained
 from diagnostics.core.findings import Confidence, Finding
 from diagnostics.matches import JobOutcome
-from diagnostics.record import RunRecord
+from diagnostics.record.record import RunRecord
 from diagnostics.report_ranks import coverage, rank_rows, stack_groups
 from diagnostics.report_standing import standing_rows
 from diagnostics.report_timeline import timeline

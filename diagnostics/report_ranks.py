@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import signal_name
 from diagnostics.analysis.case import Case, How, ProcessStory
-from diagnostics.analysis.job_facts import ATTACHED
 from diagnostics.core.frames import telling_frames
-from diagnostics.record import RunRecord
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.record import RunRecord
+from diagnostics.record.supervisor_facts import ATTACHED
 from diagnostics.report_timeline import ended_in_words, last_collective
 from diagnostics.run_report import Coverage, RankRow, StackGroup
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.agent_facts import AgentFile, CollectiveCall, Event
 from diagnostics.analysis.blame import how_it_ended, program
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.process_tree import at_s
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import AgentFile, CollectiveCall, Event
 from diagnostics.run_report import TimelineEntry
 
 EACH = 12  # events of a rank

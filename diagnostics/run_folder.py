@@ -11,7 +11,7 @@ from pathlib import Path
 
 from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.machine.disks import MountedDisks
-from diagnostics.record import make_record_folder
+from diagnostics.record.record import make_record_folder
 from diagnostics.report import new_folder
 
 REPORTS = Path("reports")

@@ -6,13 +6,13 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Part
 from diagnostics.analysis.looks import Motion
 from diagnostics.analysis.merged_stacks import Branch, Standing, groups, merge, missing_ranks, names, ranges
 from diagnostics.analysis.stack_place import Doing, is_library, is_native, shown_file
 from diagnostics.core import redaction
 from diagnostics.core.frames import location
+from diagnostics.record.agent_data import Frame
 
 SHOWN_GROUPS = 24
 SHOWN_LIBRARY = 4  # library frames in a row; more are folded

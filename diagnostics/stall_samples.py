@@ -15,15 +15,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.job_facts import Missing
-from diagnostics.analysis.samples import FILE_NAME, Sample
 from diagnostics.capture import MOST_PROCESSES, NO_PY_SPY, keep_text
 from diagnostics.core import redaction
 from diagnostics.machine.in_parallel import in_parallel
 from diagnostics.machine.proc_state import Doing, doing
 from diagnostics.machine.stacks import StacksRefusedError, find_py_spy, read_stacks
 from diagnostics.machine.system_calls import describe_call
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.process_samples import FILE_NAME, Sample
+from diagnostics.record.supervisor_facts import Missing
 
 FIRST, LAST, BRIEF = 5, 20, 4  # samples of one process that are kept
 EARLY_S, EARLY_EVERY_S, LATE_EVERY_S = 10.0, 2.0, 15.0

@@ -13,9 +13,9 @@ import stat
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from diagnostics.analysis.job_facts import JobFacts, Missing
 from diagnostics.capture import keep_json
-from diagnostics.record import BEFORE
+from diagnostics.record.record import BEFORE
+from diagnostics.record.supervisor_facts import JobFacts, Missing
 from diagnostics.run_folder import RunFolder
 
 BLOCK_BYTES = 16 << 10  # of an agent's file, most blocks are empty: the copy has holes there

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.analysis.job_facts import Missing
 from diagnostics.background_services import Wish
 from diagnostics.capture import keep_text
 from diagnostics.core import redaction
@@ -25,6 +24,7 @@ from diagnostics.diagnosis_in_time import Haste, diagnose_in_time
 from diagnostics.job_signals import JobSignals
 from diagnostics.job_start import NotStartedError
 from diagnostics.job_watch import JobWatch
+from diagnostics.record.supervisor_facts import Missing
 from diagnostics.run_folder import RunFolder, open_run_folder
 from diagnostics.run_summary import summary_lines
 from diagnostics.short_report import write_short_report

@@ -22,7 +22,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.job_facts import DiskState, Missing
 from diagnostics.analysis.kernel_lines import MOST_LINES, concerns_a_job, shown
 from diagnostics.capture import keep_json
 from diagnostics.core import redaction
@@ -40,6 +39,7 @@ from diagnostics.machine.oom_counters import (
     outermost,
     read_with_limit,
 )
+from diagnostics.record.supervisor_facts import DiskState, Missing
 
 SAMPLE_S = 0.1  # a full disk may have room again as soon as the file that filled it is gone
 SAMPLES_PER_MEMORY = 10  # reading /proc/meminfo costs a hundred times more than statvfs

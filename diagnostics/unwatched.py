@@ -13,13 +13,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from diagnostics.analysis.job_facts import Missing
 from diagnostics.core import redaction
 from diagnostics.core.console import say
 from diagnostics.job_facts_file import end_of
 from diagnostics.job_signals import JobSignals
 from diagnostics.job_start import refusal
 from diagnostics.machine.job_tree import Member
+from diagnostics.record.supervisor_facts import Missing
 
 LEAST_FILES = 24  # descriptors with which the doctor itself gets along
 LONGEST_WAIT_S = 0.5

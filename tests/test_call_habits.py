@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from diagnostics.analysis.agent_facts import CollectiveCall, Frame
 from diagnostics.analysis.call_habits import broken, in_another_group
+from diagnostics.record.agent_data import CollectiveCall, Frame
 
 
 def call(number: int, op: str, line: int, *, group: str = "0", thread: int = 0) -> CollectiveCall:

@@ -17,17 +17,17 @@ from pathlib import Path
 import pytest
 
 from diagnostics import capture, surroundings
-from diagnostics.analysis.agent_bytes import AgentFileError
-from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.job_facts import Missing
-from diagnostics.analysis.outside_stacks import parse_outside_stacks
 from diagnostics.analysis.source_files import SourceFile
 from diagnostics.capture_sources import collect_sources
 from diagnostics.machine.cores import read_notes
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.in_parallel import Answers
-from diagnostics.record import AGENT_SITE, RunRecord, make_record_folder
-from diagnostics.record_files import read_bytes, read_json
+from diagnostics.record.agent_bytes import AgentFileError
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.outside_stacks import parse_outside_stacks
+from diagnostics.record.record import AGENT_SITE, RunRecord, make_record_folder
+from diagnostics.record.supervisor_facts import Missing
+from diagnostics.record.untrusted_files import read_bytes, read_json
 
 PYTHON = sys.executable
 SLEEPER = """

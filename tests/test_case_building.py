@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from signatures.hand_made import agent, event
 
-from diagnostics.analysis.agent_facts import AgentFile, CollectiveCall, Steps
 from diagnostics.analysis.blame import to_blame
 from diagnostics.analysis.case import Case, How, Part
 from diagnostics.analysis.case_building import Material, build_case
-from diagnostics.analysis.fault_stacks import FaultReport, parse_fault_report
-from diagnostics.analysis.job_facts import End, JobFacts, SeenProcess, SentSignal
+from diagnostics.record.agent_data import AgentFile, CollectiveCall, Steps
+from diagnostics.record.fault_stacks import FaultReport, parse_fault_report
+from diagnostics.record.supervisor_facts import End, JobFacts, SeenProcess, SentSignal
 
 TORCHRUN = ("python", "/env/bin/torchrun", "--nproc-per-node", "2", "train.py")
 TRAIN = ("python", "-u", "train.py")

@@ -9,10 +9,10 @@ import pytest
 from flow.marked_source import marked
 from flow.partings import NOTHING, PARTINGS, UNCERTAIN
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.decide import decisions, is_certain
 from diagnostics.analysis.decisions import Decision, Parting, Place, Way
 from diagnostics.analysis.source_files import Sources
+from diagnostics.record.agent_data import Frame
 
 MOST_S = 2.0  # of CPU; 0.2 s on an idle machine
 

@@ -16,7 +16,7 @@ import pytest
 
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.diagnose import diagnose, examine, examine_logs, record_folder
-from diagnostics.record import agent_environment, make_record_folder
+from diagnostics.record.record import agent_environment, make_record_folder
 
 TRAIN = """
 import os, sys

@@ -10,12 +10,12 @@ import pytest
 from signatures.hand_made import agent, case, event, raised, story
 from test_verdict import a_match
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, How, Part
-from diagnostics.analysis.job_facts import ProvedHang, SentSignal, Stall
 from diagnostics.core.findings import Confidence
 from diagnostics.last_word import ENDED_FROM_OUTSIDE, Foundation, foundation, last_word
 from diagnostics.matches import JobOutcome, Match
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.supervisor_facts import ProvedHang, SentSignal, Stall
 from diagnostics.verdict import Decision, decide, exit_of
 
 HANG, CRASH, OK = JobOutcome.HANG, JobOutcome.CRASH, JobOutcome.OK

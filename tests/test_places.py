@@ -13,17 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from signatures.hand_made import agent, event
 
-from diagnostics.analysis import homes as homes_module
-from diagnostics.analysis.agent_facts import AgentFile, Frame, Owner
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.case_building import Material, build_case
-from diagnostics.analysis.fault_stacks import parse_fault_report
-from diagnostics.analysis.homes import Homes, homes_of
-from diagnostics.analysis.job_facts import End, JobFacts, SeenProcess
-from diagnostics.analysis.samples import FILE_NAME
-from diagnostics.analysis.thread_frames import frames_from_json
 from diagnostics.core.frames import telling_frames, user_frames
 from diagnostics.diagnose import ask
+from diagnostics.record import frame_owners as homes_module
+from diagnostics.record.agent_data import AgentFile, Frame, Owner
+from diagnostics.record.fault_stacks import parse_fault_report
+from diagnostics.record.frame_owners import Homes, homes_of
+from diagnostics.record.process_samples import FILE_NAME
+from diagnostics.record.stacks import frames_from_json
+from diagnostics.record.supervisor_facts import End, JobFacts, SeenProcess
 
 AGENT = "/env/lib/python3.11/site-packages/diagnostics/agent"
 FOLDERS: dict[str, Any] = {

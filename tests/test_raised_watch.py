@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from diagnostics.raised_watch import RaisedWatch
-from diagnostics.record import agent_environment
+from diagnostics.record.record import agent_environment
 
 
 def watched(folder: Path, code: str) -> dict[int, int]:

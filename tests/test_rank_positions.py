@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.analysis.agent_facts import AgentFile
 from diagnostics.analysis.positions import Position, Stand, Waiting
 from diagnostics.analysis.rank_positions import RankView, positions
 from diagnostics.analysis.wait_graph import Knot, prove
-from diagnostics.record import RunRecord, agent_environment
+from diagnostics.record.agent_data import AgentFile
+from diagnostics.record.record import RunRecord, agent_environment
 
 DEADLINE_S = 120.0  # of a machine on which much else runs; 3 s as a rule
 HEAD = """

@@ -16,14 +16,14 @@ from diagnostics.agent import layout
 from diagnostics.agent.areas import AgentFile as Writer
 from diagnostics.agent.areas import Strings
 from diagnostics.agent.frames import CallPaths
-from diagnostics.analysis.agent_bytes import AgentFileError
-from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.agent_file import decode_agent_file
-from diagnostics.analysis.fault_stacks import parse_fault_report
 from diagnostics.analysis.rank_death import explain_death
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.frames import shown_path, user_frames
-from diagnostics.record import RunRecord, make_record_folder, read_agent_file
+from diagnostics.record.agent_bytes import AgentFileError
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.agent_file import decode_agent_file
+from diagnostics.record.fault_stacks import parse_fault_report
+from diagnostics.record.record import RunRecord, make_record_folder, read_agent_file
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.analysis.samples import FILE_NAME, Sample, samples_of
 from diagnostics.machine.proc_state import doing
 from diagnostics.machine.system_calls import describe_call, names_of_calls
+from diagnostics.record.process_samples import FILE_NAME, Sample, samples_of
 from diagnostics.stall_samples import BRIEF, FIRST, LAST, MAX_BYTES, StallSamples
 
 

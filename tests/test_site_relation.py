@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.site_relation import Relation, relation
 from diagnostics.analysis.source_files import Sources
+from diagnostics.record.agent_data import Frame
 
 TEXT = """\
 class Mean:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.analysis.job_facts import Stall
 from diagnostics.analysis.stall_rule import Judgement, Seen, StallRule
-from diagnostics.record import agent_environment, make_record_folder
+from diagnostics.record.record import agent_environment, make_record_folder
+from diagnostics.record.supervisor_facts import Stall
 from diagnostics.stall import Progress, waits_for_orders
 
 TICK_S = 0.5

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from test_verdict import a_match
 
-from diagnostics.analysis.job_facts import JobFacts, SeenProcess, SentSignal, Stall
 from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis_in_time import Haste, diagnose_in_time
 from diagnostics.matches import JobOutcome
-from diagnostics.record import BEFORE, RunRecord
+from diagnostics.record.record import BEFORE, RunRecord
+from diagnostics.record.supervisor_facts import JobFacts, SeenProcess, SentSignal, Stall
 from diagnostics.run_folder import RunFolder, open_run_folder
 from diagnostics.signatures.rank_outside_collectives import CODE
 from diagnostics.state_before import BLOCK_BYTES, keep_state

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from diagnostics.analysis.flight_record import MAX_ENTRIES, flight_from_json
-from diagnostics.analysis.thread_frames import MAX_FRAMES, MAX_THREADS, frames_from_json
+from diagnostics.record.flight_recorder import MAX_ENTRIES, flight_from_json
+from diagnostics.record.stacks import MAX_FRAMES, MAX_THREADS, frames_from_json
 
 WRONG = [None, 3, "x", [], [[]], {}, {"a": 1}, True, 1 << 80, -1.5]
 FRAME = {"file": "train.py", "line": 3, "function": "main"}

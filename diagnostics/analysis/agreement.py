@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.call_kinds import NEW_GROUP
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.decisions import Parting, Place, Way
@@ -15,6 +14,7 @@ from diagnostics.analysis.site_relation import Relation, relation
 from diagnostics.analysis.told_apart import Split, told_apart
 from diagnostics.analysis.wait_graph import Deadlock, Knot
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import Frame
 
 
 def splits(case: Case, deadlock: Deadlock) -> tuple[Split, ...]:

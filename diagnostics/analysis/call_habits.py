@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from diagnostics.analysis.agent_facts import CollectiveCall
+from diagnostics.record.agent_data import CollectiveCall
 
 FEWEST = 2  # rounds that make a habit
 

@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from diagnostics.analysis.agent_facts import AgentFile, Frame
-from diagnostics.analysis.fault_stacks import FaultReport
-from diagnostics.analysis.flight_record import FlightEntry
-from diagnostics.analysis.homes import NOWHERE, Homes
-from diagnostics.analysis.job_facts import End, JobFacts
 from diagnostics.analysis.rank_death import Death
-from diagnostics.analysis.samples import Sample
 from diagnostics.analysis.source_files import Sources
-from diagnostics.analysis.thread_frames import ProcessFrames
 from diagnostics.core.frames import location
+from diagnostics.record.agent_data import AgentFile, Frame
+from diagnostics.record.fault_stacks import FaultReport
+from diagnostics.record.flight_recorder import FlightEntry
+from diagnostics.record.frame_owners import NOWHERE, Homes
+from diagnostics.record.process_samples import Sample
+from diagnostics.record.stacks import ProcessFrames
+from diagnostics.record.supervisor_facts import End, JobFacts
 
 
 class Part(StrEnum):

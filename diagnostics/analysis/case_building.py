@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from diagnostics.analysis.agent_facts import AgentFile, Frame
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
-from diagnostics.analysis.core_text import parse_core_text
-from diagnostics.analysis.fault_stacks import FaultReport
-from diagnostics.analysis.flight_record import FlightEntry
-from diagnostics.analysis.homes import Homes, homes_of
 from diagnostics.analysis.job_ends import Enders, Told, end_of, sent_by_job
-from diagnostics.analysis.job_facts import End, JobFacts
-from diagnostics.analysis.launcher_log import read_launcher_log
-from diagnostics.analysis.outside_stacks import parse_outside_stacks
 from diagnostics.analysis.process_parts import Parts
 from diagnostics.analysis.process_tree import Process, join_processes
 from diagnostics.analysis.raised_errors import loads_of, raised_of
 from diagnostics.analysis.rank_blame import blame
 from diagnostics.analysis.rank_death import Death, explain_death
 from diagnostics.analysis.rank_slots import script_of
-from diagnostics.analysis.samples import FILE_NAME as SAMPLES
-from diagnostics.analysis.samples import Sample, samples_of
 from diagnostics.analysis.source_files import Sources
 from diagnostics.analysis.stack_place import is_data_worker
-from diagnostics.analysis.thread_frames import ProcessFrames
+from diagnostics.record.agent_data import AgentFile, Frame
+from diagnostics.record.fault_stacks import FaultReport
+from diagnostics.record.flight_recorder import FlightEntry
+from diagnostics.record.frame_owners import Homes, homes_of
+from diagnostics.record.gdb_report import parse_core_text
+from diagnostics.record.launcher_log import read_launcher_log
+from diagnostics.record.outside_stacks import parse_outside_stacks
+from diagnostics.record.process_samples import FILE_NAME as SAMPLES
+from diagnostics.record.process_samples import Sample, samples_of
+from diagnostics.record.stacks import ProcessFrames
+from diagnostics.record.supervisor_facts import End, JobFacts
 
 SOURCE_SUFFIXES = frozenset(
     {

@@ -11,9 +11,9 @@ import ast
 import itertools
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_facts import Construction, Frame
 from diagnostics.analysis.module_attribute import attribute_of
 from diagnostics.analysis.source_files import Sources
+from diagnostics.record.agent_data import Construction, Frame
 
 
 def open_constructions(

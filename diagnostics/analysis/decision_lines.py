@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from diagnostics.analysis import syntax_walk
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.decisions import Decides, Decision
 from diagnostics.analysis.flow_calls import Function, Program, last_name
 from diagnostics.analysis.flow_graph import EdgeKind, Node, NodeKind
 from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import State, Walk, frame_of
 from diagnostics.analysis.taint_sources import DATA, EXCEPTION, RANK, WEIGHTS, Taint
+from diagnostics.record.agent_data import Frame
 
 STRENGTH = 6  # points for each goal that only one of the two ways reaches
 _NEAR = 6

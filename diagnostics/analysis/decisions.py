@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from diagnostics.analysis.agent_facts import Frame
+from diagnostics.record.agent_data import Frame
 
 
 class Way(StrEnum):

@@ -11,12 +11,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import PASSED_ON, distinct, written_by
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.rank_ends import LOST_PEER
-from diagnostics.analysis.traceback_text import TracebackText, tracebacks
 from diagnostics.core.frames import shown_path, user_frames
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.tracebacks import TracebackText, tracebacks
 
 IN_WORKER = re.compile(r"Caught ([\w.]+) in \w+ worker process (\d+)")
 IN_CHILD = re.compile(r"^-- Process (\d+) terminated with the following error:", re.MULTILINE)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from diagnostics.analysis.blame import PASSED_ON, distinct, ended_s, output_evidence, path_evidence, to_blame
 from diagnostics.analysis.case import Case, How, Part, ProcessStory
 from diagnostics.analysis.failure_origin import Origin, locations_of, of_raised, origin
-from diagnostics.analysis.traceback_text import plain_lines
 from diagnostics.core.findings import Evidence
+from diagnostics.record.tracebacks import plain_lines
 
 LAST_LINES = 60  # of a process without a known exception: older ones are about something it lived through
 SHOWN = 600  # characters of a text as evidence

@@ -6,7 +6,6 @@ stack of the abort and the tracebacks tell where they stood; which of them had g
 
 from __future__ import annotations
 
-from diagnostics.analysis.agent_facts import CollectiveCall, Frame
 from diagnostics.analysis.blame import ended_s
 from diagnostics.analysis.case import Case, How, ProcessStory
 from diagnostics.analysis.deadlock_story import DeadlockStory, story_of
@@ -15,6 +14,7 @@ from diagnostics.analysis.process_tree import at_s as job_time
 from diagnostics.analysis.rank_blame import is_lost_peer
 from diagnostics.analysis.wait_graph import Deadlock, Knot
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import CollectiveCall, Frame
 
 _ENDING = (How.UNCAUGHT, How.SPAWN, How.OUTPUT, How.THREAD)
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.flow_building import build, suppresses_by_name
 from diagnostics.analysis.flow_graph import FlowGraph, FunctionSyntax
 from diagnostics.analysis.group_calls import is_recorded, names_of_distributed
 from diagnostics.analysis.source_files import SourceFile, Sources
 from diagnostics.analysis.syntax_walk import children, walk
 from diagnostics.analysis.user_files import imported_files
+from diagnostics.record.agent_data import Frame
 
 MOST_FILES = 60
 Callable_ = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

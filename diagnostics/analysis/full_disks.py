@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from diagnostics.analysis.case import Case
-from diagnostics.analysis.job_facts import DiskState
 from diagnostics.core.findings import Evidence
 from diagnostics.core.wording import shown_bytes
+from diagnostics.record.supervisor_facts import DiskState
 
 SHM = "/dev/shm"  # noqa: S108 - the name of a mount, nothing is written there
 FULL_BYTES = 32 << 20  # what a checkpoint or a batch would not fit into

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable
 from functools import cached_property
 
 from diagnostics.agent import layout, operations
-from diagnostics.analysis.agent_facts import AgentFile, CollectiveCall, GroupProgress
 from diagnostics.analysis.call_kinds import NEW_GROUP, is_collective, is_counted
-from diagnostics.analysis.flight_record import FlightEntry
 from diagnostics.analysis.positions import Waiting
-from diagnostics.analysis.thread_frames import ProcessFrames
+from diagnostics.record.agent_data import AgentFile, CollectiveCall, GroupProgress
+from diagnostics.record.flight_recorder import FlightEntry
+from diagnostics.record.stacks import ProcessFrames
 
 SENDS = frozenset({"send", "isend", "send_object_list"})
 RECEIVES = frozenset({"recv", "irecv", "recv_object_list"})

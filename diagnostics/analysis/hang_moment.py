@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from diagnostics.analysis.blame import stood_still
 from diagnostics.analysis.case import Case, How
-from diagnostics.analysis.job_facts import ENDED_FOR_HANGING
 from diagnostics.analysis.process_tree import at_s as job_time
+from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING
 
 # What gloo, NCCL's watchdog and the stores say when their own patience ends.
 TIMED_OUT = re.compile(

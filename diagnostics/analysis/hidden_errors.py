@@ -10,7 +10,6 @@ import ast
 import re
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import Event, Frame, ModuleName
 from diagnostics.analysis.case import Case, How, ProcessStory, Raised
 from diagnostics.analysis.process_kinds import test_runner
 from diagnostics.analysis.process_tree import at_s
@@ -27,6 +26,7 @@ from diagnostics.analysis.try_blocks import (
 )
 from diagnostics.analysis.user_files import user_files
 from diagnostics.core.frames import is_installed, user_frames
+from diagnostics.record.agent_data import Event, Frame, ModuleName
 
 # Ways of ending a loop on purpose; so are exceptions of the job's own that are not called errors.
 CONTROL = re.compile(

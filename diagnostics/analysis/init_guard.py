@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.try_blocks import spans
+from diagnostics.record.agent_data import Frame
 
 
 def guard_of(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from diagnostics.analysis.case import Part, SentByJob
-from diagnostics.analysis.fault_stacks import FaultReport
-from diagnostics.analysis.job_facts import End, JobFacts
-from diagnostics.analysis.launcher_log import LauncherLog
 from diagnostics.analysis.process_parts import Parts
 from diagnostics.analysis.process_tree import Process, at_s, words
+from diagnostics.record.fault_stacks import FaultReport
+from diagnostics.record.launcher_log import LauncherLog
+from diagnostics.record.supervisor_facts import End, JobFacts
 
 DOCTOR, LAUNCHER, UNKNOWN = "doctor", "launcher", "unknown"
 # faulthandler's words for the signals that it handles

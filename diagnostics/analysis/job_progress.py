@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from diagnostics.analysis.agent_facts import GROUP_MADE
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.process_tree import words
+from diagnostics.record.agent_data import GROUP_MADE
 
 
 def made_group(story: ProcessStory) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from diagnostics.analysis.agent_facts import CollectiveCall, Frame
 from diagnostics.analysis.call_kinds import NEW_GROUP, disagreement, is_collective
 from diagnostics.analysis.case import Case, How
 from diagnostics.analysis.decisions import Place, Way
 from diagnostics.analysis.group_counts import GroupCounts
 from diagnostics.analysis.positions import Position, Wait
 from diagnostics.analysis.process_tree import at_s as job_time
+from diagnostics.record.agent_data import CollectiveCall, Frame
 
 _SEEN = (How.CAUGHT, How.LOGGED, How.PRINTED)
 

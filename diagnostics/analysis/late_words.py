@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import distinct, named, path_evidence, sentence
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.stall_advice import advice
@@ -13,6 +12,7 @@ from diagnostics.analysis.stall_decision import led_there
 from diagnostics.analysis.stall_evidence import looks_evidence
 from diagnostics.analysis.timed_out import Late, TimedOut
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.record.agent_data import Frame
 
 SHOWN = 2  # ranks that were missing
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from diagnostics.analysis.agent_facts import AgentFile, Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.process_tree import at_s
+from diagnostics.record.agent_data import AgentFile, Frame
 
 # By the names of functions that a rank is in; the first that fits.
 _PHASES = (

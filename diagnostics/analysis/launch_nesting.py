@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.job_progress import made_group, variable
 from diagnostics.analysis.launch_line import read_launch_line
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import Frame
 
 GIVEN_BY_LAUNCHERS = ("TORCHELASTIC_RUN_ID", "LOCAL_WORLD_SIZE", "GROUP_RANK")
 

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.decision_lines import decision, origin, rank_only
 from diagnostics.analysis.decisions import Decides, Decision
 from diagnostics.analysis.flow_calls import Function, Program, last_name
@@ -20,6 +19,7 @@ from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import Goal
 from diagnostics.analysis.syntax_walk import children
 from diagnostics.analysis.taint_sources import LOSS, RANDOM, RANK, TIME, Taint
+from diagnostics.record.agent_data import Frame
 
 MOST_DEPTH = 3  # calls below a callback
 _PLAIN = 14  # a test of which nothing is known

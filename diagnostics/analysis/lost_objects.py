@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.process_tree import words
 from diagnostics.analysis.stall_follow import reason_of
@@ -18,6 +17,7 @@ from diagnostics.analysis.stall_reason import Kind
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.user_files import user_files
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import Frame
 
 _QUEUES = "/multiprocessing/queues.py"
 

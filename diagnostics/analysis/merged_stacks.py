@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Part
 from diagnostics.analysis.looks import Motion, Moved
 from diagnostics.analysis.stack_place import Doing, StackPlace, is_library
+from diagnostics.record.agent_data import Frame
 
 _PLUMBING = re.compile(r"/torch/distributed/c10d_logger\.py$|/torch/nn/modules/module\.py$|/contextlib\.py$")
 

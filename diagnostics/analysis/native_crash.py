@@ -7,10 +7,10 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import ProcessStory
-from diagnostics.analysis.fault_stacks import ThreadStack
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.fault_stacks import ThreadStack
 
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS}
 RECURSION_FRAMES = 50  # equal frames on top of a stack, from which on it is recursion

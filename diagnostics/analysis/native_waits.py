@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_facts import AgentFile, Frame
 from diagnostics.analysis.group_counts import GroupCounts
 from diagnostics.analysis.positions import Wait, Waiting
+from diagnostics.record.agent_data import AgentFile, Frame
 
 # Innermost Python frames below which C++ makes or waits for collectives.
 IN_BACKWARD = re.compile(r"/torch/autograd/(?:graph|__init__)\.py$")

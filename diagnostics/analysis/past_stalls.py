@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case
-from diagnostics.analysis.job_facts import Stall
 from diagnostics.analysis.positions import Stand
 from diagnostics.analysis.rank_positions import positions_of
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.supervisor_facts import Stall
 
 
 def past_stalls(case: Case) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from diagnostics.analysis.agent_facts import Frame
+from diagnostics.record.agent_data import Frame
 
 
 class Stand(StrEnum):

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from diagnostics.analysis.agent_facts import GROUP_MADE
 from diagnostics.analysis.process_tree import Process, words
+from diagnostics.record.agent_data import GROUP_MADE
 
 SHELLS = {
     "bash", "sh", "dash", "zsh", "ksh", "fish", "make", "gmake", "srun", "env", "timeout", "nohup", "xargs", "tini",

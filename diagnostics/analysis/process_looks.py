@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.samples import Sample
 from diagnostics.core import untrusted_json
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.process_samples import Sample
 
 BUSY_CPUS = 0.5  # from here on a process computes; what polls or beats a heart takes a few hundredths
 STARVED_CPUS = 0.02

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from diagnostics.analysis.case import Part
-from diagnostics.analysis.launcher_log import LauncherLog
 from diagnostics.analysis.process_kinds import (
     SHELLS,
     group_rank,
@@ -17,6 +16,7 @@ from diagnostics.analysis.process_kinds import (
 )
 from diagnostics.analysis.process_tree import Process, words
 from diagnostics.analysis.rank_slots import numbered, program_of, script_of
+from diagnostics.record.launcher_log import LauncherLog
 
 RANKS_SPAWNED = re.compile(r"^(?:torch\.multiprocessing(?:\.spawn)?\.)?Process(?:Raised|Exited)Exception\b")
 RANK_TARGET = re.compile(r"\btorch\.multiprocessing\b|\b_wrap\b")

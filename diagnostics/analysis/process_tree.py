@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import AgentFile, Event
-from diagnostics.analysis.job_facts import JobFacts, SeenProcess
+from diagnostics.record.agent_data import AgentFile, Event
+from diagnostics.record.supervisor_facts import JobFacts, SeenProcess
 
 _PYTHON = re.compile(r"^python(?:\d[\d.]*)?[a-z]*$|^pypy")
 _WORD = re.compile(r"(?<!\w)(\w+)=(\S*)")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_facts import Event, Frame
 from diagnostics.analysis.blame import ended_s
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.process_tree import words
@@ -19,6 +18,7 @@ from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.try_blocks import spans
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import Event, Frame
 
 READ = "child-read"
 _ATTRIBUTES = ("returncode", "exitcode")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_facts import Event
 from diagnostics.analysis.case import How, LoadFailure, Raised
-from diagnostics.analysis.homes import NOWHERE, Homes
-from diagnostics.analysis.job_facts import JobFacts
 from diagnostics.analysis.process_tree import Process, at_s, words
-from diagnostics.analysis.traceback_text import TracebackText, tracebacks
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import Event
+from diagnostics.record.frame_owners import NOWHERE, Homes
+from diagnostics.record.supervisor_facts import JobFacts
+from diagnostics.record.tracebacks import TracebackText, tracebacks
 
 _KINDS = {"exception": How.UNCAUGHT, "thread-exception": How.THREAD, "unraisable": How.UNRAISABLE}
 _CAUGHT = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import AgentFile, Event, Frame, ModuleName, OpenModules
 from diagnostics.analysis.construction_path import construction_path, open_constructions
-from diagnostics.analysis.fault_stacks import FaultReport
 from diagnostics.analysis.source_files import Sources
 from diagnostics.core.frames import location, user_frames
+from diagnostics.record.agent_data import AgentFile, Event, Frame, ModuleName, OpenModules
+from diagnostics.record.fault_stacks import FaultReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

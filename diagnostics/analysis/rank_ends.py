@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from diagnostics.analysis.agent_facts import AgentFile, Event
-from diagnostics.analysis.fault_stacks import FaultReport
 from diagnostics.analysis.job_answers import last_line, last_lines
 from diagnostics.analysis.rank_death import Death, explain_death
 from diagnostics.machine.facts import RankResult
+from diagnostics.record.agent_data import AgentFile, Event
+from diagnostics.record.fault_stacks import FaultReport
 
 LOST_PEER = re.compile(
     r"closed by peer|reset by peer|broken pipe|connection refused|connection was (?:closed|reset)|recvValue failed"

@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from diagnostics.analysis.agent_facts import AgentFile, CollectiveCall, Frame
 from diagnostics.analysis.call_kinds import NEW_GROUP
 from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.flight_record import FlightEntry
 from diagnostics.analysis.group_counts import GroupCounts
-from diagnostics.analysis.job_facts import End
 from diagnostics.analysis.native_waits import native_wait
 from diagnostics.analysis.positions import Position, Stand, Wait, Waiting
 from diagnostics.analysis.process_kinds import TRACKERS
 from diagnostics.analysis.process_tree import at_s as job_time
-from diagnostics.analysis.thread_frames import ProcessFrames
 from diagnostics.analysis.thread_reach import ThreadReach
 from diagnostics.analysis.threads_waiting import leaves_from, thread_waits
+from diagnostics.record.agent_data import AgentFile, CollectiveCall, Frame
+from diagnostics.record.flight_recorder import FlightEntry
+from diagnostics.record.stacks import ProcessFrames
+from diagnostics.record.supervisor_facts import End
 
 __all__ = ["RankView", "positions", "positions_of", "views_of"]
 

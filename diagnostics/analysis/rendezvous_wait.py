@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import GROUP_MADE
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.job_progress import made_group, variable
 from diagnostics.analysis.process_tree import words
 from diagnostics.analysis.story_paths import called, main_stack, own_frames, still_there, text_at
+from diagnostics.record.agent_data import GROUP_MADE
 
 BEGUN = f"{GROUP_MADE}-begin"
 _OF_LAUNCHERS = re.compile(r"/torch/distributed/elastic/rendezvous/|/elastic/agent/server/api\.py$")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import distinct
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.leaving import (
@@ -36,6 +35,7 @@ from diagnostics.analysis.story_paths import (
     text_at,
 )
 from diagnostics.analysis.work_left import has_work_left
+from diagnostics.record.agent_data import Frame
 
 _QUEUES = re.compile(r"\b(?:Joinable|Simple)?Queue\(|\.Manager\(")
 _PUTS = re.compile(r"\.put(?:_nowait)?\(")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import CollectiveCall, GroupProgress
 from diagnostics.analysis.call_kinds import NEW_GROUP, disagreement, is_counted
 from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.record.agent_data import CollectiveCall, GroupProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

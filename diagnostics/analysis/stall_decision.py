@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.decide import decisions
 from diagnostics.analysis.decisions import Decides, Decision, Parting, Place, Way
+from diagnostics.record.agent_data import Frame
 
 _SURE = 10  # least score of a decision that is worth a line
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import how_it_ended, program
 from diagnostics.analysis.case import Case, How, Part, ProcessStory
 from diagnostics.analysis.process_looks import looks_of, open_files
@@ -14,6 +13,7 @@ from diagnostics.analysis.stall_kin import below, is_gone, is_idle, is_pool_idle
 from diagnostics.analysis.stall_reason import Kind, Reason, own_reason
 from diagnostics.analysis.waiting_lines import lock_at, taken_at
 from diagnostics.core.frames import is_installed, user_frames
+from diagnostics.record.agent_data import Frame
 
 _MOST_STEPS = 5  # a shell that waits for a script that waits for a tool
 _NO_LOCK = re.compile(r"\.(?:py|pyc|so)(?:\.|$)|/agents/|/dev/|\(deleted\)$|/output/")

@@ -6,10 +6,10 @@ import re
 from collections import deque
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.process_looks import looks_of
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import Frame
 
 _WORKER_LOOP = re.compile(r"/torch/utils/data/_utils/worker\.py$")
 _MULTIPROCESSING = re.compile(r"/multiprocessing/")

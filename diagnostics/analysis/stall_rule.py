@@ -17,7 +17,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from statistics import median
 
-from diagnostics.analysis.job_facts import Stall
+from diagnostics.record.supervisor_facts import Stall
 
 LEAST_PATIENCE_S = 10.0
 EARLY_PATIENCE_S = 30.0  # while fewer than FEW_STEPS are known: the second step may take far longer than the third

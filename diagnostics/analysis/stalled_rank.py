@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.positions import Stand
 from diagnostics.analysis.process_looks import looks_of
@@ -14,6 +13,7 @@ from diagnostics.analysis.rank_blame import waits_in_a_collective
 from diagnostics.analysis.stall_follow import reason_of, stack_of
 from diagnostics.analysis.stall_reason import Reason
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import Frame
 
 # Writing a checkpoint is work of the rank's own; what it exchanges passes through other files of torch.distributed.
 _WAITS = re.compile(r"/torch/distributed/(?!checkpoint/|elastic/|optim/)")

@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.story_paths import own_frames
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.try_blocks import spans
+from diagnostics.record.agent_data import Frame
 
 
 def made_before_start(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_facts import Event, Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.core import untrusted_json
 from diagnostics.core.frames import telling_frames, user_frames
+from diagnostics.record.agent_data import Event, Frame
 
 
 def still_there(story: ProcessStory) -> bool:

@@ -11,14 +11,14 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.flow_building import dotted
 from diagnostics.analysis.flow_calls import Function, Program
 from diagnostics.analysis.group_calls import RECORDED, is_recorded, names_of_distributed
 from diagnostics.analysis.source_files import SourceFile, Sources
 from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.thread_frames import ThreadFrames
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.stacks import ThreadFrames
 
 MOST_FUNCTIONS = 400
 _HARMLESS = frozenset(

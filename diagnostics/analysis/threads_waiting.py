@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_areas import ranks_of
-from diagnostics.analysis.agent_facts import AgentFile, CollectiveCall, Frame
 from diagnostics.analysis.call_kinds import NEW_GROUP, OBJECTS
 from diagnostics.analysis.group_counts import RECEIVES, SENDS, GroupCounts
 from diagnostics.analysis.positions import Wait, Waiting
+from diagnostics.record.agent_areas import ranks_of
+from diagnostics.record.agent_data import AgentFile, CollectiveCall, Frame
 
 _OVER = ("exit", "alive-at-end")  # events of a program that is through
 _SHUTDOWN = re.compile(r"/threading\.py$")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import GROUP_MADE, CollectiveCall, Frame
 from diagnostics.analysis.blame import ended_s
 from diagnostics.analysis.case import Case, How, ProcessStory
 from diagnostics.analysis.positions import Stand
@@ -20,6 +19,7 @@ from diagnostics.analysis.stall_follow import reason_of, stack_of
 from diagnostics.analysis.stall_reason import Reason
 from diagnostics.analysis.stalled_rank import stand_of
 from diagnostics.core.frames import user_frames
+from diagnostics.record.agent_data import GROUP_MADE, CollectiveCall, Frame
 
 TIMEOUT = re.compile(
     r"Timed out waiting \d+ ?ms|failed to pass monitoredBarrier|collective operation timeout"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from diagnostics.agent.layout import CALL_SLOTS
-from diagnostics.analysis.agent_facts import CollectiveCall
 from diagnostics.analysis.call_habits import Break, broken, in_another_group
 from diagnostics.analysis.call_kinds import NEW_GROUP
 from diagnostics.analysis.case import Case
@@ -14,6 +13,7 @@ from diagnostics.analysis.last_agreed import agreed_before, caught_by, counts_of
 from diagnostics.analysis.positions import Position, Wait, Waiting
 from diagnostics.analysis.site_relation import Relation
 from diagnostics.analysis.wait_graph import Deadlock
+from diagnostics.record.agent_data import CollectiveCall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

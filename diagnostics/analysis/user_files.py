@@ -6,11 +6,11 @@ import ast
 import os
 from collections.abc import Iterator
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.frames import is_installed, user_frames
+from diagnostics.record.agent_data import Frame
 
 MOST_FILES = 60
 _LEVELS_ABOVE = 2

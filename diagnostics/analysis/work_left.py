@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.syntax_walk import walk
+from diagnostics.record.agent_data import Frame
 
 _TRAINS = ("backward", "step", "fit")
 _LEVELS = 4  # of functions that call functions that train

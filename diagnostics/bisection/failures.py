@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.failure_message import plain_message
 from diagnostics.analysis.failure_place import place_of, wait_of
 from diagnostics.analysis.trial_answers import RankAnswer
@@ -14,6 +13,7 @@ from diagnostics.bisection.own_frames import OURS
 from diagnostics.bisection.rank_runs import RankRun, out_of_time
 from diagnostics.bisection.trial import PHASES, Failure, Kind
 from diagnostics.core.redaction import text as without_secrets
+from diagnostics.record.agent_data import Frame
 
 SAME_TIME_S = 0.05  # ranks that end this close to each other ended at once: the lower one is named
 NO_MEMORY = re.compile(

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.fault_stacks import FaultReport, parse_fault_report
 from diagnostics.analysis.job_answers import read_json
 from diagnostics.analysis.rank_ends import RankEnd
 from diagnostics.analysis.trial_answers import read_rank_answer
@@ -22,7 +21,8 @@ from diagnostics.bisection.rank_runs import RankRun
 from diagnostics.core.own_folders import AGENT, CHILDREN
 from diagnostics.machine.contract import Ranks
 from diagnostics.machine.facts import MachineError, RankResult
-from diagnostics.record import RunRecord, agent_environment, make_record_folder
+from diagnostics.record.fault_stacks import FaultReport, parse_fault_report
+from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
 
 PROGRAM = CHILDREN / "trial_rank.py"
 STACKS_BEFORE_DEADLINE = 0.9  # the share of the deadline after which stuck ranks write their stacks

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from diagnostics.analysis.agent_facts import AgentFile, Construction, Frame
-from diagnostics.analysis.fault_stacks import FaultReport
 from diagnostics.core.own_folders import AGENT, CHILDREN
+from diagnostics.record.agent_data import AgentFile, Construction, Frame
+from diagnostics.record.fault_stacks import FaultReport
 
 OURS = (str(CHILDREN), str(AGENT))
 _FOLDERS = tuple(f"{folder}/" for folder in OURS)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.fault_stacks import parse_fault_report
 from diagnostics.analysis.rank_ends import LOST_PEER, RankEnd
 from diagnostics.analysis.trial_answers import RankAnswer, RankError
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.fault_stacks import parse_fault_report
 
 LEAVING = "end"  # the phase in which a rank takes its process group down: the model has been run
 

@@ -22,7 +22,7 @@ from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.plain_ranks import free_port
 from diagnostics.machine.tails import last_lines
-from diagnostics.record import agent_environment, make_record_folder
+from diagnostics.record.record import agent_environment, make_record_folder
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

@@ -13,7 +13,7 @@ from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnose import write_report
 from diagnostics.diagnosis_in_time import examine_in_time
 from diagnostics.matches import JobOutcome
-from diagnostics.record import make_record_folder
+from diagnostics.record.record import make_record_folder
 from diagnostics.run_page import json_text, markdown
 from diagnostics.run_report import RunReport
 from diagnostics.run_summary import summary_lines

@@ -29,7 +29,7 @@ from diagnostics.checks import JobDescription, PreflightConfig, Result, Skip, St
 from diagnostics.core.findings import Evidence, Finding, Role, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.probes import adapter_ranks
-from diagnostics.record import RunRecord, agent_environment, make_record_folder
+from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
 
 CODE = "P701"
 NAME = "model-step"

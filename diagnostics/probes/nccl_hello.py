@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from diagnostics.analysis.nccl_log import reason, transports
 from diagnostics.analysis.rank_values import hello_finding
 from diagnostics.checks import ChildTimeout, NotApplicable, PreflightConfig, Result, Stage
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import RankResult
 from diagnostics.probes import rank_tasks
+from diagnostics.record.nccl_log import reason, transports
 
 CODE = "P303"
 NAME = "nccl-hello"

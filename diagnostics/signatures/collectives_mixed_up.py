@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.agent_facts import CollectiveCall, Frame
 from diagnostics.analysis.blame import distinct, path_evidence, rank_numbers
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.decide import decisions
@@ -23,6 +22,7 @@ from diagnostics.analysis.silent_disagreement import Silent, silent_disagreement
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, JobOutcome, Match
+from diagnostics.record.agent_data import CollectiveCall, Frame
 
 CODE = "D540"
 NAME = "collectives-mixed-up"

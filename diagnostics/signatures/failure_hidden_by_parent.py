@@ -19,7 +19,6 @@ Good:
 
 from __future__ import annotations
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import (
     distinct,
     end_evidence,
@@ -39,6 +38,7 @@ from diagnostics.analysis.shell_status import Fate
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, JobOutcome, Match
+from diagnostics.record.agent_data import Frame
 from diagnostics.signatures.blamed import blamed
 
 CODE = "D402"

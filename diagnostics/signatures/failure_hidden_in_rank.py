@@ -22,7 +22,6 @@ Good:
 
 from __future__ import annotations
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import distinct, named, path_evidence, sentence, source_evidence
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_origin import locations_of, of_raised
@@ -31,6 +30,7 @@ from diagnostics.analysis.try_blocks import calls_of_attribute
 from diagnostics.analysis.user_files import user_files
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
+from diagnostics.record.agent_data import Frame
 from diagnostics.signatures.blamed import blamed
 
 CODE = "D401"

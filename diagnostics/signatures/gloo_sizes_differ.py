@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from diagnostics.analysis.agent_facts import CollectiveCall
 from diagnostics.analysis.agreement import site
 from diagnostics.analysis.blame import (
     distinct,
@@ -36,6 +35,7 @@ from diagnostics.analysis.wrap_lines import wrap_calls
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, Match
+from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.signatures.blamed import blamed
 
 CODE = "D290"

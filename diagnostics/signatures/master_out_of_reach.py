@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.agent_facts import GROUP_MADE
 from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.failure_texts import Told, failed_stories, told
@@ -24,6 +23,7 @@ from diagnostics.analysis.launch_scripts import launch_lines, lines_with, settin
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, Match
+from diagnostics.record.agent_data import GROUP_MADE
 from diagnostics.signatures.blamed import blamed
 
 CODE = "D106"

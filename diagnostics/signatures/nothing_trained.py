@@ -15,7 +15,6 @@ from __future__ import annotations
 import ast
 import re
 
-from diagnostics.analysis.agent_facts import Event, Frame
 from diagnostics.analysis.blame import distinct, source_evidence
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.hidden_errors import asked_for_no_training, hidden_error, went_on
@@ -25,6 +24,7 @@ from diagnostics.analysis.user_files import user_files
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, JobOutcome, Match
+from diagnostics.record.agent_data import Event, Frame
 from diagnostics.signatures.blamed import blamed
 
 CODE = "D410"

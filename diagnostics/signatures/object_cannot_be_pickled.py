@@ -17,7 +17,6 @@ from __future__ import annotations
 import ast
 import re
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import (
     distinct,
     end_evidence,
@@ -36,6 +35,7 @@ from diagnostics.analysis.lost_objects import lost_objects
 from diagnostics.analysis.user_files import user_files
 from diagnostics.core.findings import Confidence, Fix
 from diagnostics.matches import Examines, Match
+from diagnostics.record.agent_data import Frame
 from diagnostics.signatures.blamed import blamed
 
 CODE = "D270"

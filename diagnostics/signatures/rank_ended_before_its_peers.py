@@ -10,7 +10,6 @@ Fix: let every rank make the same number of steps and collectives: drop_last, jo
 
 from __future__ import annotations
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import distinct, end_evidence, ended_s, named, path_evidence, rank_numbers, sentence
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.job_progress import made_group
@@ -18,6 +17,7 @@ from diagnostics.analysis.rank_blame import lost_peer
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, JobOutcome, Match
+from diagnostics.record.agent_data import Frame
 
 CODE = "D301"
 NAME = "rank-ended-before-its-peers"

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 
-from diagnostics.analysis.agent_facts import Event, Frame
 from diagnostics.analysis.blame import (
     distinct,
     end_evidence,
@@ -30,6 +29,7 @@ from diagnostics.analysis.user_files import user_files
 from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, Match
+from diagnostics.record.agent_data import Event, Frame
 from diagnostics.signatures.blamed import blamed
 
 CODE = "D202"

@@ -18,12 +18,12 @@ from diagnostics.analysis.blame import distinct, named, path_evidence, sentence,
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.decide import decisions
 from diagnostics.analysis.decisions import Decision, Parting, Place, Way
-from diagnostics.analysis.job_facts import ATTACHED
 from diagnostics.analysis.positions import Stand
 from diagnostics.analysis.stack_place import place_of
 from diagnostics.analysis.stalled_rank import Standing, standings
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.matches import Examines, JobOutcome, Match
+from diagnostics.record.supervisor_facts import ATTACHED
 
 CODE = "D318"
 NAME = "ranks-wait-apart"

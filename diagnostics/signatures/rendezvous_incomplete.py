@@ -14,7 +14,6 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.failure_texts import Told, failed_stories, told
@@ -28,6 +27,7 @@ from diagnostics.analysis.rendezvous_wait import asked, state_of
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, Match
+from diagnostics.record.agent_data import Frame
 from diagnostics.signatures.blamed import blamed
 
 CODE = "D105"

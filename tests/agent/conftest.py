@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.record import RunRecord, agent_environment, make_record_folder
+from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
 
 DEADLINE_S = 120
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.analysis.agent_facts import AgentFile, CollectiveCall
+from diagnostics.record.agent_data import AgentFile, CollectiveCall
 
 # Two ranks forked from one process that has imported torch: `rank_main(rank)` is the program.
 RANKS = """

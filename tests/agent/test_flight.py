@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.record import agent_environment, make_record_folder
+from diagnostics.record.record import agent_environment, make_record_folder
 
 DEADLINE_S = 60
 STUCK = """

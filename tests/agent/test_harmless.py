@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.record import RunRecord, agent_environment
+from diagnostics.record.record import RunRecord, agent_environment
 
 TRAINING = """
     import torch

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.record import AGENT_SITE
+from diagnostics.record.record import AGENT_SITE
 
 HELLO = "print('hello')"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.record import AGENT_SITE
+from diagnostics.record.record import AGENT_SITE
 
 VERSIONS = ["3.8", "3.11", "3.12", "3.13"]
 

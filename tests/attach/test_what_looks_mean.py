@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from shown_text import HOSTILE, poisoned, unprintable
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.attached_job import job_of, jobs_below
 from diagnostics.analysis.attached_verdict import judge
 from diagnostics.analysis.case import Part
@@ -18,6 +17,7 @@ from diagnostics.analysis.stack_place import Doing, place_of
 from diagnostics.core.console import printable
 from diagnostics.machine.activity import Activity
 from diagnostics.machine.process_table import TableRow
+from diagnostics.record.agent_data import Frame
 from diagnostics.stack_tree import Screen, lines_of
 
 SITE = "/env/lib/python3.11/site-packages"

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from diagnostics.record import agent_environment, make_record_folder
+from diagnostics.record.record import agent_environment, make_record_folder
 
 
 def pairs_of(bare: Callable[[], float], watched: Callable[[], float], pairs: int) -> tuple[list[float], list[float]]:

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from diagnostics.record import agent_environment, make_record_folder
+from diagnostics.record.record import agent_environment, make_record_folder
 
 JOB = """
 import torch, torch.distributed as dist

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.failure_place import Wait, place_of, same_place, wait_of
+from diagnostics.record.agent_data import Frame
 
 SITE = "/venv/lib/python3.11/site-packages/"
 OURS = ("/doctor/children",)

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.fault_stacks import FaultReport, ThreadStack
 from diagnostics.analysis.rank_ends import RankEnd
 from diagnostics.analysis.trial_answers import RankAnswer, RankError
 from diagnostics.bisection.failures import failure_of, fault_of_ours
 from diagnostics.bisection.rank_runs import RankRun
 from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.fault_stacks import FaultReport, ThreadStack
 
 LINE = Frame(file="/job/model.py", line=31, function="forward")
 OTHER = Frame(file="/job/model.py", line=77, function="forward")

@@ -11,9 +11,9 @@ import ast
 import re
 from dataclasses import dataclass, field
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.decisions import Parting, Place, Way
 from diagnostics.analysis.source_files import Sources
+from diagnostics.record.agent_data import Frame
 
 FOLDER = "/job"
 LIBRARY = Frame(file="/env/lib/python3.11/site-packages/lightning/trainer.py", line=10, function="Trainer.fit")

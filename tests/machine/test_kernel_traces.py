@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.core_text import parse_core_text
-from diagnostics.analysis.job_facts import Missing
 from diagnostics.analysis.kernel_lines import concerns_a_job, shown
 from diagnostics.capture_cores import cores
 from diagnostics.machine import cores as machine_cores
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.kernel_log import KernelLog, parse_record
 from diagnostics.machine.oom_counters import counts_upwards, machine_oom_kills, memory_group, outermost, read_group
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.gdb_report import parse_core_text
+from diagnostics.record.supervisor_facts import Missing
 
 
 def test_a_kernel_log_that_may_not_be_read_says_so(tmp_path: Path) -> None:

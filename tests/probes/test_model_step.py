@@ -11,7 +11,7 @@ import pytest
 from diagnostics.checks import JobDescription, PreflightConfig, Skip, Thresholds
 from diagnostics.machine.this import this_machine
 from diagnostics.probes import model_step, parameters_agree
-from diagnostics.record import RunRecord
+from diagnostics.record.record import RunRecord
 
 ZOO = Path(__file__).parents[1] / "zoo"
 OPERATOR = ZOO / "segfault_operator.py"

@@ -13,7 +13,6 @@ import pytest
 from fakes import TORCH, FakeRanks, fake_machine, preflight_config, rank_results
 
 from diagnostics import probes
-from diagnostics.analysis.nccl_log import Warned, reason, transports, warnings
 from diagnostics.checks import JobDescription, PreflightConfig, Skip, Thresholds
 from diagnostics.core.findings import Severity
 from diagnostics.core.registry import discover
@@ -33,6 +32,7 @@ from diagnostics.probes import (
     rendezvous_environment,
     world_size_one,
 )
+from diagnostics.record.nccl_log import Warned, reason, transports, warnings
 
 OF_RANKS = {code: module for code, module in discover(probes).items() if code[1] in "345"}
 WITHOUT_GPU = ("P303", "P504")

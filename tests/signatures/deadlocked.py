@@ -8,9 +8,9 @@ from typing import Any
 
 import hand_made as made
 
-from diagnostics.analysis.agent_facts import CollectiveCall, GroupProgress
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.job_facts import ProvedHang
+from diagnostics.record.agent_data import CollectiveCall, GroupProgress
+from diagnostics.record.supervisor_facts import ProvedHang
 
 WORLD = (0, 1)
 PROVED = ProvedHang(began_s=2.0, proved_s=4.5, ranks=WORLD)

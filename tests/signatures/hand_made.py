@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.agent_facts import AgentFile, Event, Frame, Steps
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
-from diagnostics.analysis.job_facts import End, JobFacts
 from diagnostics.analysis.source_files import Sources
+from diagnostics.record.agent_data import AgentFile, Event, Frame, Steps
+from diagnostics.record.supervisor_facts import End, JobFacts
 
 AGENT_FOLDER = "/doctor/agent"
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import hand_made as made
 
-from diagnostics.analysis.agent_facts import Event
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.job_facts import Stall
 from diagnostics.matches import Match
+from diagnostics.record.agent_data import Event
+from diagnostics.record.supervisor_facts import Stall
 
 STDLIB = "/usr/lib/python3.11"
 TORCH = "/venv/lib/python3.11/site-packages/torch"

@@ -7,10 +7,10 @@ from typing import Any
 
 from hand_made import agent, case, event, frame, story
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.job_facts import Stall
-from diagnostics.analysis.samples import Sample
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.process_samples import Sample
+from diagnostics.record.supervisor_facts import Stall
 
 LIB = "/usr/lib/python3.11"
 TORCH = f"{LIB}/site-packages/torch"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hand_made import agent, case, event, frame, frames, raised, story
 
-from diagnostics.analysis.agent_facts import CollectiveCall
 from diagnostics.analysis.case import How, Part, Raised, SentByJob
-from diagnostics.analysis.fault_stacks import FaultReport, ThreadStack
-from diagnostics.analysis.job_facts import SentSignal, Stall
 from diagnostics.matches import JobOutcome, Match
+from diagnostics.record.agent_data import CollectiveCall
+from diagnostics.record.fault_stacks import FaultReport, ThreadStack
+from diagnostics.record.supervisor_facts import SentSignal, Stall
 from diagnostics.signatures import (
     cuda_kernel_fails,
     data_worker_dies,

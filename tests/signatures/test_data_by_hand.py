@@ -7,8 +7,8 @@ from pathlib import Path
 import hand_made as made
 import pytest
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, LoadFailure
+from diagnostics.record.agent_data import Frame
 from diagnostics.signatures import (
     cache_out_of_date,
     checkpoint_does_not_fit,

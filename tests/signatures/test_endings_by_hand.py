@@ -7,9 +7,9 @@ from pathlib import Path
 import hand_made as made
 from hung_jobs import STDLIB, hung, living, say, stack
 
-from diagnostics.analysis.agent_facts import CollectiveCall
 from diagnostics.analysis.case import Part, ProcessStory
-from diagnostics.analysis.job_facts import Stall
+from diagnostics.record.agent_data import CollectiveCall
+from diagnostics.record.supervisor_facts import Stall
 from diagnostics.signatures import ending_held_up
 
 SHUTDOWN = f"{STDLIB}/threading.py:1590:_shutdown"

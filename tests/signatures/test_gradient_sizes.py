@@ -6,9 +6,9 @@ from pathlib import Path
 
 import hand_made as made
 
-from diagnostics.analysis.agent_facts import CollectiveCall, Frame
 from diagnostics.analysis.case import Case
-from diagnostics.analysis.fault_stacks import FaultReport, ThreadStack
+from diagnostics.record.agent_data import CollectiveCall, Frame
+from diagnostics.record.fault_stacks import FaultReport, ThreadStack
 from diagnostics.signatures import gloo_sizes_differ
 
 SAID = "op.preamble.length <= op.nbytes. 296 vs 148. Is there a distributed collective mismatch in your code?"

@@ -8,12 +8,12 @@ from typing import Any
 import hand_made as made
 import pytest
 
-from diagnostics.analysis.agent_facts import CollectiveCall
 from diagnostics.analysis.hang_moment import ended_by_itself, ended_by_own_timeout, hang_moment
-from diagnostics.analysis.job_facts import ProvedHang
 from diagnostics.analysis.positions import Position, Stand, Wait, Waiting
 from diagnostics.analysis.recovery import may_recover
 from diagnostics.analysis.wait_graph import Deadlock, Knot
+from diagnostics.record.agent_data import CollectiveCall
+from diagnostics.record.supervisor_facts import ProvedHang
 
 GAVE_UP = "RuntimeError: [gloo/transport/tcp/unbound_buffer.cc:81] Timed out waiting 6000ms for recv operation"
 PROVED = ProvedHang(began_s=2.0, proved_s=4.5, ranks=(0, 1))

@@ -9,8 +9,8 @@ import hand_made as made
 import pytest
 
 from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.job_facts import DiskState
 from diagnostics.matches import Match
+from diagnostics.record.supervisor_facts import DiskState
 from diagnostics.signatures import (
     access_refused,
     backend_missing,

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hand_made import agent, case, event, raised, story
 
-from diagnostics.analysis.agent_facts import Event, Steps
 from diagnostics.analysis.case import How, Part
 from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.try_blocks import swallowing
 from diagnostics.matches import JobOutcome, Match
+from diagnostics.record.agent_data import Event, Steps
 from diagnostics.signatures import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
 
 LOOP = """\

@@ -9,14 +9,14 @@ import pytest
 from hand_made import raised
 from stalled import BACKWARD, BARRIER, WORKER, at, child, hung, lib, looks, rank, sample
 
-from diagnostics.analysis.agent_facts import Frame
 from diagnostics.analysis.case import Case, How, Part, ProcessStory
-from diagnostics.analysis.job_facts import Stall
 from diagnostics.analysis.positions import Stand
-from diagnostics.analysis.samples import Sample
 from diagnostics.analysis.stalled_rank import standings
 from diagnostics.core.findings import Confidence
 from diagnostics.matches import JobOutcome, Match
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.process_samples import Sample
+from diagnostics.record.supervisor_facts import Stall
 from diagnostics.report_standing import standing_rows
 from diagnostics.signatures import object_cannot_be_pickled, rank_outside_collectives
 

@@ -9,10 +9,10 @@ import pytest
 from hand_made import agent, case, event, raised
 from stalled import BARRIER, at, lib, looks, rank
 
-from diagnostics.analysis.agent_facts import CollectiveCall, Frame
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.core.findings import Confidence
 from diagnostics.matches import JobOutcome, Match
+from diagnostics.record.agent_data import CollectiveCall, Frame
 from diagnostics.signatures import slow_rank_times_out, stuck_rank_times_out
 
 SOURCE = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from jobs import facts, report, run
 
-from diagnostics.analysis.samples import FILE_NAME, samples_of
+from diagnostics.record.process_samples import FILE_NAME, samples_of
 
 # Two ranks forked from one process that has imported torch: `body` is what each does with `rank`.
 RANKS = """

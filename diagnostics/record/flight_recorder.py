@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from diagnostics.analysis.agent_bytes import printable
+from diagnostics.record.agent_bytes import printable
 
 MAX_ENTRIES = 20_000
 MAX_KEPT = 256  # finished ones, the latest

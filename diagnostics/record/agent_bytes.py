@@ -6,8 +6,8 @@ import struct
 from dataclasses import dataclass
 
 from diagnostics.agent import layout
-from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.homes import NOWHERE, Homes
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.frame_owners import NOWHERE, Homes
 
 MAX_TEXT = 2048
 

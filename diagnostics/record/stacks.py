@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from diagnostics.analysis.agent_bytes import printable
-from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.homes import NOWHERE, Homes
+from diagnostics.record.agent_bytes import printable
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.frame_owners import NOWHERE, Homes
 
 MAX_THREADS, MAX_FRAMES = 512, 200
 

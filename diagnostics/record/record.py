@@ -13,17 +13,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from diagnostics.analysis.agent_bytes import AgentFileError
-from diagnostics.analysis.agent_facts import AgentFile
-from diagnostics.analysis.agent_file import decode_agent_file
-from diagnostics.analysis.fault_stacks import FaultReport, parse_fault_report
-from diagnostics.analysis.flight_record import FlightEntry, flight_from_json
-from diagnostics.analysis.homes import Homes, homes_of
-from diagnostics.analysis.job_facts import JobFacts
-from diagnostics.analysis.thread_frames import ProcessFrames, frames_from_json
 from diagnostics.core.errors import DoctorError, from_os_error
 from diagnostics.core.own_folders import AGENT
-from diagnostics.record_files import MAX_FILES, names_in, read_bytes, read_job, read_json, read_output, read_text
+from diagnostics.record.agent_bytes import AgentFileError
+from diagnostics.record.agent_data import AgentFile
+from diagnostics.record.agent_file import decode_agent_file
+from diagnostics.record.fault_stacks import FaultReport, parse_fault_report
+from diagnostics.record.flight_recorder import FlightEntry, flight_from_json
+from diagnostics.record.frame_owners import Homes, homes_of
+from diagnostics.record.stacks import ProcessFrames, frames_from_json
+from diagnostics.record.supervisor_facts import JobFacts
+from diagnostics.record.untrusted_files import (
+    MAX_FILES,
+    names_in,
+    read_bytes,
+    read_job,
+    read_json,
+    read_output,
+    read_text,
+)
 
 SOURCE_INDEX = "index.json"  # in sources/: {"/the/path/it/had.py": "name of the copy"}
 MACHINE_WRITTEN = (".json", ".jsonl")  # captures whose lines are values; all else is what programs wrote

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from diagnostics.analysis.agent_bytes import printable
-from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.homes import NOWHERE, Homes
 from diagnostics.core import untrusted_json
+from diagnostics.record.agent_bytes import printable
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.frame_owners import NOWHERE, Homes
 
 _MOST_THREADS, _MOST_FRAMES = 256, 256
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from diagnostics.analysis.agent_facts import AgentFile, Frame, Owner
 from diagnostics.core.own_folders import AGENT
+from diagnostics.record.agent_data import AgentFile, Frame, Owner
 
 # Below a folder of packages: what starts ranks, and is never the line to change.
 _LAUNCHERS = re.compile(

@@ -6,9 +6,9 @@ import struct
 from collections.abc import Iterator
 
 from diagnostics.agent import layout
-from diagnostics.analysis.agent_areas import collective_calls, group_progress, training_steps
-from diagnostics.analysis.agent_bytes import Header, StringTable, number, read_header
-from diagnostics.analysis.agent_facts import (
+from diagnostics.record.agent_areas import collective_calls, group_progress, training_steps
+from diagnostics.record.agent_bytes import Header, StringTable, number, read_header
+from diagnostics.record.agent_data import (
     AgentFile,
     CollectiveCall,
     Construction,
@@ -18,7 +18,7 @@ from diagnostics.analysis.agent_facts import (
     ModuleName,
     OpenModules,
 )
-from diagnostics.analysis.homes import Homes, home
+from diagnostics.record.frame_owners import Homes, home
 
 _NAME_MASK = (1 << layout.NAME_BITS) - 1
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from diagnostics.analysis.agent_bytes import printable
-from diagnostics.analysis.agent_facts import Frame
-from diagnostics.analysis.homes import NOWHERE, Homes
 from diagnostics.core import untrusted_json
+from diagnostics.record.agent_bytes import printable
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.frame_owners import NOWHERE, Homes
 
 FILE_NAME = "samples.jsonl"
 _MOST_LINES, _MOST_FRAMES, _MOST_TEXT = 20_000, 256, 4096
