@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from diagnostics.core.errors import DoctorError, UsageError, from_os_error
     from diagnostics.core.findings import Finding, Severity, Verdict
     from diagnostics.core.strict_yaml import Located, Range, build, load
+    from diagnostics.machine.host.free_space import room_in
     from diagnostics.preflight_setup import check
-    from diagnostics.room import room_in
     from diagnostics.supervise import WatchOptions, watch
 
 __all__ = [
@@ -50,7 +50,7 @@ _HOMES = {
     "diagnostics.core.errors": ("DoctorError", "UsageError", "from_os_error"),
     "diagnostics.core.findings": ("Finding", "Severity", "Verdict"),
     "diagnostics.preflight_setup": ("check",),
-    "diagnostics.room": ("room_in",),
+    "diagnostics.machine.host.free_space": ("room_in",),
     "diagnostics.core.strict_yaml": ("Located", "Range", "build", "load"),
     "diagnostics.supervise": ("WatchOptions", "watch"),
 }

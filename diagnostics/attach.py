@@ -22,7 +22,7 @@ from diagnostics.capture_sources import collect_sources
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.diagnosis_in_time import diagnose_in_time
-from diagnostics.machine.process_table import TableRow, environment_of, started_ns, uses_torch
+from diagnostics.machine.processes.process_table import TableRow, environment_of, started_ns, uses_torch
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.supervisor_facts import ATTACHED, JobFacts, Missing, SeenProcess, Stall
 from diagnostics.record.untrusted_files import read_bytes

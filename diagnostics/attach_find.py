@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from diagnostics.analysis.attached_job import AttachedJob, job_of, jobs_below, process_of
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError, UsageError
-from diagnostics.machine.process_table import TableRow, read_table, thread_owner
-from diagnostics.machine.processes import SystemProcesses
+from diagnostics.machine.processes.process_table import TableRow, read_table, thread_owner
+from diagnostics.machine.processes.processes import SystemProcesses
 
 UNDECIDED = 3
 _SHOWN_JOBS = 4

@@ -17,11 +17,11 @@ from diagnostics.analysis.process_tree import Process
 from diagnostics.analysis.stack_place import is_data_worker, is_library, place_of, worker_frames
 from diagnostics.capture import MOST_PROCESSES, NO_PY_SPY
 from diagnostics.core import redaction
-from diagnostics.machine.activity import read_activity
+from diagnostics.machine.deadlines import in_parallel
 from diagnostics.machine.facts import MachineError
-from diagnostics.machine.in_parallel import in_parallel
-from diagnostics.machine.ptrace_access import what_would_help
-from diagnostics.machine.stacks import (
+from diagnostics.machine.processes.activity import read_activity
+from diagnostics.machine.processes.ptrace_access import what_would_help
+from diagnostics.machine.processes.python_stacks import (
     NONBLOCKING,
     FrameWithValues,
     PythonThread,

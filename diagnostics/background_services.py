@@ -16,8 +16,8 @@ from typing import Literal
 from diagnostics.analysis.process_kinds import MULTIPROCESSING
 from diagnostics.background_trainings import trains
 from diagnostics.core import redaction
-from diagnostics.machine.attachment import attachment, ignores_hangup
-from diagnostics.machine.job_tree import JobTree, Member
+from diagnostics.machine.processes.attachment import attachment, ignores_hangup
+from diagnostics.machine.processes.job_processes import JobTree, Member
 
 Wish = Literal["services stay", "all stay", "all end"]
 Files = Collection[tuple[int, int]]

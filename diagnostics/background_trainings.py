@@ -8,7 +8,7 @@ from pathlib import Path
 
 from diagnostics.analysis.process_kinds import LAUNCHER_MODULES, LAUNCHERS, MULTIPROCESSING
 from diagnostics.analysis.rank_slots import script_of
-from diagnostics.machine.job_tree import Member
+from diagnostics.machine.processes.job_processes import Member
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.record import read_agent_file
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.core import private_files, redaction
-from diagnostics.machine.gpus import NvmlGpus
-from diagnostics.machine.in_parallel import Answers, in_parallel
-from diagnostics.machine.proc_state import ProcState, read_state
-from diagnostics.machine.stacks import PythonStacks, StacksRefusedError, find_py_spy, read_stacks
+from diagnostics.machine.deadlines import Answers, in_parallel
+from diagnostics.machine.host.gpus import NvmlGpus
+from diagnostics.machine.processes.proc_state import ProcState, read_state
+from diagnostics.machine.processes.python_stacks import PythonStacks, StacksRefusedError, find_py_spy, read_stacks
 from diagnostics.record.supervisor_facts import Missing
 
 MOST_PROCESSES = 256  # of a job that forks without end, the first ones: ranks start before their helpers

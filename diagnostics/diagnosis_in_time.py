@@ -20,7 +20,7 @@ from diagnostics.checks import Thresholds
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.thresholds import read_thresholds
 from diagnostics.diagnose import Asking, examine, examine_logs, write_report
-from diagnostics.machine.forked import TOLD, Forked, NoAnswerError
+from diagnostics.machine.execution.forked import TOLD, Forked, NoAnswerError
 from diagnostics.matches import Match
 from diagnostics.run_report import RunReport
 

@@ -22,7 +22,7 @@ from diagnostics.analysis.recovery import may_recover
 from diagnostics.analysis.wait_graph import Deadlock, prove
 from diagnostics.capture import ask_agents
 from diagnostics.diagnose import case_of
-from diagnostics.machine.proc_state import effort
+from diagnostics.machine.processes.proc_state import effort
 from diagnostics.record.agent_data import AgentFile
 from diagnostics.record.record import RunRecord
 from diagnostics.record.supervisor_facts import Missing, ProvedHang

@@ -18,9 +18,9 @@ from diagnostics.core.working_folder import working_folder
 from diagnostics.diagnosis_in_time import diagnose_in_time
 from diagnostics.hang_watch import HangWatch
 from diagnostics.job_facts_file import JobFactsFile
-from diagnostics.machine.job_streams import JobStreams
-from diagnostics.machine.job_tree import JobTree, Member
-from diagnostics.machine.tools import running_tools
+from diagnostics.machine.execution.output_relay import JobStreams
+from diagnostics.machine.processes.debugger_tools import running_tools
+from diagnostics.machine.processes.job_processes import JobTree, Member
 from diagnostics.matches import Match
 from diagnostics.raised_watch import RaisedWatch
 from diagnostics.record.record import BEFORE

@@ -7,8 +7,8 @@ import signal
 from collections.abc import Callable
 
 from diagnostics.job_sending import JobSending
-from diagnostics.machine.job_tree import JobTree
-from diagnostics.machine.terminal import Terminal
+from diagnostics.machine.execution.terminal import Terminal
+from diagnostics.machine.processes.job_processes import JobTree
 
 
 class JobControl:

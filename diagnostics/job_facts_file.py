@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.core import private_files, redaction
-from diagnostics.machine.job_tree import Member
+from diagnostics.machine.processes.job_processes import Member
 from diagnostics.record.supervisor_facts import End, JobFacts, Missing, SeenProcess, SentSignal
 
 LEAST_S = 0.2  # between two writings

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 
 from diagnostics.job_facts_file import JobFactsFile
-from diagnostics.machine.job_tree import JobTree, signal_all
+from diagnostics.machine.processes.job_processes import JobTree, signal_all
 from diagnostics.record.supervisor_facts import SentSignal
 
 

@@ -12,9 +12,9 @@ from contextlib import suppress
 from diagnostics import backend_debug as debugging
 from diagnostics.core import private_files
 from diagnostics.core.own_folders import DOCTOR
-from diagnostics.machine.job_streams import ADDRESS_VARIABLE, JobStreams
-from diagnostics.machine.job_tree import OWN
-from diagnostics.machine.kin import MARK
+from diagnostics.machine.execution.output_relay import ADDRESS_VARIABLE, JobStreams
+from diagnostics.machine.processes.descendants import MARK
+from diagnostics.machine.processes.job_processes import OWN
 from diagnostics.record.record import agent_environment
 from diagnostics.run_folder import RunFolder
 

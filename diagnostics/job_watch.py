@@ -19,12 +19,12 @@ from diagnostics.job_facts_file import JobFactsFile, end_of
 from diagnostics.job_sending import JobSending
 from diagnostics.job_signals import INTERRUPTS, JobSignals
 from diagnostics.job_start import environment, not_started, open_streams, raise_open_files, spawn
-from diagnostics.machine.child import new_mark
-from diagnostics.machine.folder_watch import FolderWatch
-from diagnostics.machine.job_streams import JobStreams
-from diagnostics.machine.job_tree import OWN, JobTree, signal_all
-from diagnostics.machine.subreaper import adopt_orphans
-from diagnostics.machine.terminal import Terminal
+from diagnostics.machine.execution.child_process import new_mark
+from diagnostics.machine.execution.folder_watch import FolderWatch
+from diagnostics.machine.execution.output_relay import JobStreams
+from diagnostics.machine.execution.terminal import Terminal
+from diagnostics.machine.processes.job_processes import OWN, JobTree, signal_all
+from diagnostics.machine.processes.subreaper import adopt_orphans
 from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING, Missing
 from diagnostics.run_folder import RunFolder
 from diagnostics.unwatched import fault, wait_plainly

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.core.errors import UsageError, from_os_error
-from diagnostics.machine.disks import MountedDisks
+from diagnostics.machine.host.disks import MountedDisks
 from diagnostics.record.record import make_record_folder
 from diagnostics.report import new_folder
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from diagnostics.agent import layout
 from diagnostics.analysis.stall_rule import Judgement, Seen, StallRule
-from diagnostics.machine.proc_state import Effort, effort
+from diagnostics.machine.processes.proc_state import Effort, effort
 from diagnostics.record.supervisor_facts import Stall
 
 BUSY_CPUS = 0.2  # of one process, on average since the last count; an idle launcher's loop takes 0.01

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from diagnostics.capture import MOST_PROCESSES, NO_PY_SPY, keep_text
 from diagnostics.core import redaction
-from diagnostics.machine.in_parallel import in_parallel
-from diagnostics.machine.proc_state import Doing, doing
-from diagnostics.machine.stacks import StacksRefusedError, find_py_spy, read_stacks
-from diagnostics.machine.system_calls import describe_call
+from diagnostics.machine.deadlines import in_parallel
+from diagnostics.machine.processes.proc_state import Doing, doing
+from diagnostics.machine.processes.python_stacks import StacksRefusedError, find_py_spy, read_stacks
+from diagnostics.machine.processes.system_calls import describe_call
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.process_samples import FILE_NAME, Sample
 from diagnostics.record.supervisor_facts import Missing

@@ -22,16 +22,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.kernel_lines import MOST_LINES, concerns_a_job, shown
 from diagnostics.capture import keep_json
 from diagnostics.core import redaction
+from diagnostics.machine.deadlines import in_parallel
 from diagnostics.machine.facts import MachineError
-from diagnostics.machine.gpus import NvmlGpus
-from diagnostics.machine.in_parallel import in_parallel
-from diagnostics.machine.job_tree import OWN
-from diagnostics.machine.kernel_log import KernelLog
-from diagnostics.machine.memory import SHM, SystemMemory
-from diagnostics.machine.oom_counters import (
+from diagnostics.machine.host.gpus import NvmlGpus
+from diagnostics.machine.host.kernel_lines import MOST_LINES, concerns_a_job, shown
+from diagnostics.machine.host.kernel_log import KernelLog
+from diagnostics.machine.host.memory import SHM, SystemMemory
+from diagnostics.machine.host.oom_counters import (
     GroupMemory,
     counts_upwards,
     machine_oom_kills,
@@ -39,6 +38,7 @@ from diagnostics.machine.oom_counters import (
     outermost,
     read_with_limit,
 )
+from diagnostics.machine.processes.job_processes import OWN
 from diagnostics.record.supervisor_facts import DiskState, Missing
 
 SAMPLE_S = 0.1  # a full disk may have room again as soon as the file that filled it is gone

@@ -18,7 +18,7 @@ from diagnostics.core.console import say
 from diagnostics.job_facts_file import end_of
 from diagnostics.job_signals import JobSignals
 from diagnostics.job_start import refusal
-from diagnostics.machine.job_tree import Member
+from diagnostics.machine.processes.job_processes import Member
 from diagnostics.record.supervisor_facts import Missing
 
 LEAST_FILES = 24  # descriptors with which the doctor itself gets along

@@ -19,9 +19,9 @@ import pytest
 from diagnostics import capture, surroundings
 from diagnostics.analysis.source_files import SourceFile
 from diagnostics.capture_sources import collect_sources
-from diagnostics.machine.cores import read_notes
+from diagnostics.machine.deadlines import Answers
 from diagnostics.machine.facts import MachineError
-from diagnostics.machine.in_parallel import Answers
+from diagnostics.machine.processes.core_dumps import read_notes
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.outside_stacks import parse_outside_stacks

@@ -14,7 +14,7 @@ from diagnostics import interpreter
 from diagnostics.checks import JobDescription
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.job import adapters, describe, read_description
-from diagnostics.machine.child import GroupChild
+from diagnostics.machine.execution.child_process import GroupChild
 
 ADAPTER = """
 import json, sys

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from diagnostics.room import room_in
+from diagnostics.machine.host.free_space import room_in
 
 
 def test_a_folder_on_a_disk_has_what_the_disk_has_free(tmp_path: Path) -> None:

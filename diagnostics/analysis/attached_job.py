@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.process_kinds import MULTIPROCESSING, SHELLS, is_launcher
 from diagnostics.analysis.process_tree import Process
-from diagnostics.machine.process_table import TableRow
+from diagnostics.machine.processes.process_table import TableRow
 
 _MOST = 4096
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.core.frames import user_frames
-from diagnostics.machine.activity import Activity
+from diagnostics.machine.processes.activity import Activity
 from diagnostics.record.agent_data import Frame
 
 BUSY_CPUS = 0.2  # of a process, on average between the first look and the last

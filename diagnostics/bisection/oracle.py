@@ -15,7 +15,7 @@ from diagnostics.bisection.side_effects import FolderState, what_will_run, writt
 from diagnostics.bisection.trial import Failure, OutOfTries, Trial
 from diagnostics.bisection.tries_file import TriesFile, known_case
 from diagnostics.machine.contract import Ranks
-from diagnostics.machine.ranks import TorchRanks
+from diagnostics.machine.execution.ranks import TorchRanks
 
 LEAST_BYTES = 1 << 30  # threads and libraries alone reserve hundreds of MiB
 KEPT_FREE = 0.1  # of the memory that is free when a try begins

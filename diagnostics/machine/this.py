@@ -6,14 +6,14 @@ import getpass
 import os
 import sys
 
-from diagnostics.machine.child import GroupChild
 from diagnostics.machine.contract import Machine
-from diagnostics.machine.disks import MountedDisks
-from diagnostics.machine.gpus import NvmlGpus
-from diagnostics.machine.limits import KernelLimits
-from diagnostics.machine.memory import SystemMemory
-from diagnostics.machine.network import TcpNetwork
-from diagnostics.machine.processes import SystemProcesses
+from diagnostics.machine.execution.child_process import GroupChild
+from diagnostics.machine.host.disks import MountedDisks
+from diagnostics.machine.host.gpus import NvmlGpus
+from diagnostics.machine.host.limits import KernelLimits
+from diagnostics.machine.host.memory import SystemMemory
+from diagnostics.machine.host.network import TcpNetwork
+from diagnostics.machine.processes.processes import SystemProcesses
 
 
 def this_machine(*, python: str = sys.executable) -> Machine:
@@ -21,7 +21,7 @@ def this_machine(*, python: str = sys.executable) -> Machine:
 
     Nothing is asked and nothing is started before a provider is used.
     """
-    from diagnostics.machine.ranks import TorchRanks
+    from diagnostics.machine.execution.ranks import TorchRanks
 
     processes = SystemProcesses()
     return Machine(

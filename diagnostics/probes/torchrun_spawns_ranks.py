@@ -24,8 +24,8 @@ from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.contract import Machine
+from diagnostics.machine.execution.bounded_output import last_lines
 from diagnostics.machine.facts import ChildResult, MachineError
-from diagnostics.machine.tails import last_lines
 
 CODE = "P202"
 NAME = "torchrun-spawns-ranks"

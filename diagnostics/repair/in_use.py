@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from diagnostics.core import redaction
-from diagnostics.machine.file_writers import FileId, FileUse, FileUses, file_uses, is_written
+from diagnostics.machine.processes.file_writers import FileId, FileUse, FileUses, file_uses, is_written
 from diagnostics.repair.actions import Action, FilePlan
 
 FRESH_S = 1.0  # where the kernel answers for no single file, /proc is read again after this time

@@ -13,7 +13,7 @@ from diagnostics.caches.file_scan import HARMLESS_DEVICES, FileScan, Problem
 from diagnostics.caches.one_file import format_of, formats, scan_file
 from diagnostics.caches.patch import Patch, UnrepairableError
 from diagnostics.core.findings import Severity
-from diagnostics.machine.file_writers import is_written
+from diagnostics.machine.processes.file_writers import is_written
 from diagnostics.repair.actions import Action, FilePlan, Identity
 from diagnostics.repair.ways import folder_refusal, way
 

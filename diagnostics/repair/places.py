@@ -9,7 +9,7 @@ from pathlib import Path
 
 from diagnostics.cache_files import QUARANTINE_NOTE
 from diagnostics.core.errors import UsageError
-from diagnostics.machine.disks import nearest_existing
+from diagnostics.machine.host.disks import nearest_existing
 from diagnostics.repair.actions import Action, FilePlan, Identity
 from diagnostics.repair.found import Roots
 

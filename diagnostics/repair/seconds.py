@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from diagnostics.machine.disks import MountedDisks
+from diagnostics.machine.host.disks import MountedDisks
 from diagnostics.repair.actions import REWRITING, FilePlan
 
 # Measured: an appended and synced file, and bytes copied by the kernel, in memory and on a local disk.

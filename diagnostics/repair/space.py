@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.core.errors import DoctorError
-from diagnostics.machine.disks import MountedDisks, nearest_existing
+from diagnostics.machine.host.disks import MountedDisks, nearest_existing
 from diagnostics.repair.actions import REWRITING, Action, FilePlan
 from diagnostics.repair.places import device_of
 

@@ -9,7 +9,7 @@ import stat
 from dataclasses import replace
 
 from diagnostics.caches.patch import Patch
-from diagnostics.machine.file_marks import is_locked
+from diagnostics.machine.host.file_attributes import is_locked
 from diagnostics.repair.actions import Action, FilePlan
 
 BLOCK_BYTES = 512  # the unit of st_blocks, whatever the file system's

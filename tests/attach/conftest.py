@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from outside import DOCTOR, Look, Start
 
-from diagnostics.machine.kin import all_stats, descendants
+from diagnostics.machine.processes.descendants import all_stats, descendants
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from outside import DOCTOR, Look, Start
 
-from diagnostics.machine.process_table import read_table
+from diagnostics.machine.processes.process_table import read_table
 
 TWO_RANKS = """
 import time, torch, torch.distributed as dist

@@ -15,8 +15,8 @@ from diagnostics.analysis.looks import Look, Motion, Moved, moved
 from diagnostics.analysis.merged_stacks import Standing, ranges
 from diagnostics.analysis.stack_place import Doing, place_of
 from diagnostics.core.console import printable
-from diagnostics.machine.activity import Activity
-from diagnostics.machine.process_table import TableRow
+from diagnostics.machine.processes.activity import Activity
+from diagnostics.machine.processes.process_table import TableRow
 from diagnostics.record.agent_data import Frame
 from diagnostics.stack_tree import Screen, lines_of
 

@@ -17,8 +17,8 @@ import torch
 from diagnostics.bisection.case import Case, Edits, Source
 from diagnostics.bisection.journal_tree import read_tree
 from diagnostics.bisection.trial import ModuleNode
+from diagnostics.machine.execution.ranks import TorchRanks
 from diagnostics.machine.facts import RankResult
-from diagnostics.machine.ranks import TorchRanks
 
 MODELS = Path(__file__).parent / "models"
 CHILDREN = Path(__file__).parent.parent.parent / "diagnostics" / "children"

@@ -13,7 +13,7 @@ import pytest
 from diagnostics.bisection.environment_install import ask_for, install
 from diagnostics.bisection.environment_plan import Environment
 from diagnostics.bisection.versions import FAILS, PASSES, Tried, came_or_went, order, version_of
-from diagnostics.machine.child import GroupChild
+from diagnostics.machine.execution.child_process import GroupChild
 
 CHILD = GroupChild()
 

@@ -20,7 +20,7 @@ from diagnostics.bisection.repro_plan import Plan
 from diagnostics.bisection.repro_text import folded
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode
 from diagnostics.bisection.user_sources import user_sources
-from diagnostics.machine.child import GroupChild
+from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.facts import ChildResult
 
 MODELS = Path(__file__).parent / "models"

@@ -17,8 +17,8 @@ from diagnostics.bisection.one_run import Asked, Surroundings, run_once
 from diagnostics.bisection.script_capture import CapturedScript, capture_script
 from diagnostics.bisection.verdicts import trial_of
 from diagnostics.core.errors import UsageError
-from diagnostics.machine.child import GroupChild
-from diagnostics.machine.ranks import TorchRanks
+from diagnostics.machine.execution.child_process import GroupChild
+from diagnostics.machine.execution.ranks import TorchRanks
 
 CHILD = GroupChild()
 HINT = "name a factory instead: ups-doctor bisect-model module:factory --inputs module:make_batch"

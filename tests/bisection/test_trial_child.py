@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from diagnostics.bisection.case import Case, Settings, Source
+from diagnostics.machine.execution.ranks import TorchRanks
 from diagnostics.machine.facts import RankResult
-from diagnostics.machine.ranks import TorchRanks
 
 MODELS = Path(__file__).parent / "models"
 CHILDREN = Path(__file__).parent.parent.parent / "diagnostics" / "children"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from diagnostics.fix_cache import Options, carry_out, prepare
-from diagnostics.machine.file_writers import file_uses, is_written
+from diagnostics.machine.processes.file_writers import file_uses, is_written
 from diagnostics.repair.actions import Status
 
 Fix = Callable[..., "subprocess.CompletedProcess[str]"]

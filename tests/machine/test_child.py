@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from diagnostics.checks import ChildTimeout
-from diagnostics.machine.child import GroupChild
+from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.facts import MachineError
 
 DAEMON = """

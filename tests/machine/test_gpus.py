@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.machine.child import GroupChild
+from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.facts import ChildResult, Driver, Gpu, GpuProcess
 
 PROJECT = Path(__file__).parent.parent.parent
-ASK = "from diagnostics.machine.gpus import NvmlGpus; print(repr((NvmlGpus().devices(), NvmlGpus().driver())))"
+ASK = "from diagnostics.machine.host.gpus import NvmlGpus; print(repr((NvmlGpus().devices(), NvmlGpus().driver())))"
 FIRST = Gpu(
     index=0,
     name="NVIDIA H100 80GB HBM3",

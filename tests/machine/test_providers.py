@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.machine.cgroups import ancestors
-from diagnostics.machine.disks import MountedDisks
 from diagnostics.machine.facts import MachineError
-from diagnostics.machine.gpus import NvmlGpus
-from diagnostics.machine.limits import KernelLimits
-from diagnostics.machine.memory import SystemMemory
-from diagnostics.machine.network import TcpNetwork
-from diagnostics.machine.processes import SystemProcesses
+from diagnostics.machine.host.cgroups import ancestors
+from diagnostics.machine.host.disks import MountedDisks
+from diagnostics.machine.host.gpus import NvmlGpus
+from diagnostics.machine.host.limits import KernelLimits
+from diagnostics.machine.host.memory import SystemMemory
+from diagnostics.machine.host.network import TcpNetwork
+from diagnostics.machine.processes.processes import SystemProcesses
 
 
 def test_the_groups_of_both_versions_are_found_innermost_first(tmp_path: Path) -> None:

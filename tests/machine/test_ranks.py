@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from diagnostics.checks import ChildTimeout
+from diagnostics.machine.execution.ranks import TorchRanks
+from diagnostics.machine.execution.torch_host import CHILDREN
 from diagnostics.machine.facts import MachineError, RankResult
-from diagnostics.machine.kin import all_stats, descendants
-from diagnostics.machine.ranks import TorchRanks
-from diagnostics.machine.torch_host import CHILDREN
+from diagnostics.machine.processes.descendants import all_stats, descendants
 
 FAULTS = Path(__file__).parent / "tasks"
 
@@ -166,7 +166,7 @@ def test_a_python_that_is_not_there_is_named() -> None:
 DOCTOR = """
 import os, sys
 from pathlib import Path
-from diagnostics.machine.ranks import TorchRanks
+from diagnostics.machine.execution.ranks import TorchRanks
 ranks = TorchRanks(sys.executable, tasks_dir=Path(sys.argv[1]))
 if sys.argv[2] == "task":
     ranks.torch_facts()

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from diagnostics.machine.deadlines import in_parallel
 from diagnostics.machine.facts import MachineError
-from diagnostics.machine.in_parallel import in_parallel
-from diagnostics.machine.stacks import StacksRefusedError, read_stacks
-from diagnostics.machine.tools import ask, running_tools
+from diagnostics.machine.processes.debugger_tools import ask, running_tools
+from diagnostics.machine.processes.python_stacks import StacksRefusedError, read_stacks
 
 THREADS: list[dict[str, Any]] = [
     {"os_thread_id": 8, "thread_name": "loader", "active": True, "owns_gil": False, "frames": []},

@@ -24,7 +24,7 @@ from diagnostics.record.tracebacks import tracebacks
 # Patterns that are made where code runs and cannot be told here, with why they are harmless.
 MADE_WHERE_CODE_RUNS = {
     "diagnostics/analysis/launch_scripts.py": "escaped words between borders",
-    "diagnostics/machine/cores.py": "the kernel's core pattern, over names of files: 255 bytes",
+    "diagnostics/machine/processes/core_dumps.py": "the kernel's core pattern, over names of files: 255 bytes",
 }
 
 

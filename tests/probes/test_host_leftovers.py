@@ -17,7 +17,7 @@ from whole_finding import told
 from diagnostics.checks import Skip
 from diagnostics.core.findings import Severity
 from diagnostics.machine.facts import Gpu, GpuProcess, Process
-from diagnostics.machine.processes import SystemProcesses
+from diagnostics.machine.processes.processes import SystemProcesses
 from diagnostics.probes import leftover_processes
 
 RANK = {"RANK": "1", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": "none"}

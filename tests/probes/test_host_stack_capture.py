@@ -10,7 +10,7 @@ import pytest
 from fakes import FailingLimits, FakeChild, FakeLimits, child_result, fake_machine, preflight_config
 from whole_finding import told
 
-from diagnostics.machine.child import GroupChild
+from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.facts import ChildResult
 from diagnostics.probes import stack_capture
 

@@ -9,7 +9,7 @@ import pytest
 from fakes import FailingChild, FakeChild, child_result, fake_machine, preflight_config
 from whole_finding import told
 
-from diagnostics.machine.child import GroupChild
+from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.probes import torchrun_found
 
 

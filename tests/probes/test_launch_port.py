@@ -15,8 +15,8 @@ from whole_finding import told
 from diagnostics.checks import JobDescription, PreflightConfig, Skip
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.facts import PortHolder
-from diagnostics.machine.network import TcpNetwork
-from diagnostics.machine.processes import SystemProcesses
+from diagnostics.machine.host.network import TcpNetwork
+from diagnostics.machine.processes.processes import SystemProcesses
 from diagnostics.probes import port_free
 
 HOLD = "import socket; s = socket.socket(); s.bind(('', 0)); s.listen(); print(s.getsockname()[1], flush=True); input()"

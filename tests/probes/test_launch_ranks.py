@@ -10,9 +10,9 @@ from fakes import FailingChild, fake_machine, preflight_config
 from whole_finding import told
 
 from diagnostics.analysis.launch_line import read_launch_line
-from diagnostics.machine.child import GroupChild
-from diagnostics.machine.network import TcpNetwork
-from diagnostics.machine.processes import SystemProcesses
+from diagnostics.machine.execution.child_process import GroupChild
+from diagnostics.machine.host.network import TcpNetwork
+from diagnostics.machine.processes.processes import SystemProcesses
 from diagnostics.probes import torchrun_spawns_ranks
 
 REAL = {"child": GroupChild(), "network": TcpNetwork(SystemProcesses())}

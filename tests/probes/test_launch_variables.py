@@ -11,7 +11,7 @@ from whole_finding import told
 
 from diagnostics.checks import JobDescription
 from diagnostics.core.findings import Finding
-from diagnostics.machine.child import GroupChild
+from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.probes import torchrun_spawns_ranks
 
 ZOO = Path(__file__).parent.parent / "zoo"

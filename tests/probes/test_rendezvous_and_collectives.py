@@ -17,8 +17,8 @@ from diagnostics.checks import JobDescription, PreflightConfig, Skip, Thresholds
 from diagnostics.core.findings import Severity
 from diagnostics.core.registry import discover
 from diagnostics.machine.contract import Machine
+from diagnostics.machine.execution.ranks import TorchRanks
 from diagnostics.machine.facts import NOTHING, Gpu, MachineError, RankResult
-from diagnostics.machine.ranks import TorchRanks
 from diagnostics.probes import (
     all_reduce,
     all_reduce_speed,

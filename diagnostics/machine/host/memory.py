@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.machine.cgroups import ancestors
 from diagnostics.machine.facts import CgroupMemory, MachineError, Space
+from diagnostics.machine.host.cgroups import ancestors
 
 SHM = Path("/dev/shm")  # noqa: S108 - its size is what is asked for; nothing is written
 _UNLIMITED = 1 << 60  # cgroup v1 writes "no limit" as a number just under 2**63

@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.machine.pidfds import stat_words
+from diagnostics.machine.processes.pidfds import stat_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.machine.facts import MachineError
-from diagnostics.machine.tools import ask
+from diagnostics.machine.processes.debugger_tools import ask
 
 _NO_PYTHON = "Failed to find python"
 _REFUSED = ("Permission", "Operation not permitted", "EPERM", "EACCES")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.machine.facts import MachineError
-from diagnostics.machine.sockets import Socket, sockets_of
+from diagnostics.machine.host.sockets import Socket, sockets_of
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _MOST_THREADS = 128

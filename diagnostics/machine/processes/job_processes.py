@@ -14,9 +14,9 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.machine.kin import MARK
-from diagnostics.machine.pidfds import open_pidfd, reaped_status, stat_words, zombie_status
-from diagnostics.machine.processes import LAUNCHER_VARIABLES
+from diagnostics.machine.processes.descendants import MARK
+from diagnostics.machine.processes.pidfds import open_pidfd, reaped_status, stat_words, zombie_status
+from diagnostics.machine.processes.processes import LAUNCHER_VARIABLES
 
 OWN = "UPS_DOCTOR_OWN"  # in our own environment, never in the job's
 MOST = 4096  # processes remembered; of a job that starts programs for ever, those that ended well are forgotten first

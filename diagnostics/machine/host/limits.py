@@ -6,8 +6,8 @@ import os
 import resource
 from pathlib import Path
 
-from diagnostics.machine.cgroups import ancestors
 from diagnostics.machine.facts import Limit, MachineError
+from diagnostics.machine.host.cgroups import ancestors
 
 _SYS_PTRACE = 19  # bit of CAP_SYS_PTRACE, see capabilities(7)
 

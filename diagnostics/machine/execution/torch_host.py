@@ -14,10 +14,10 @@ from typing import Any
 
 from diagnostics.checks import ChildTimeout
 from diagnostics.core.own_folders import CHILDREN
-from diagnostics.machine.child import environment, new_mark
+from diagnostics.machine.execution.bounded_output import last_lines
+from diagnostics.machine.execution.child_process import environment, new_mark
 from diagnostics.machine.facts import MachineError
-from diagnostics.machine.kin import end_family
-from diagnostics.machine.tails import last_lines
+from diagnostics.machine.processes.descendants import end_family
 
 
 class TorchHost:

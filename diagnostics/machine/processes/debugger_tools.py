@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.machine.job_tree import OWN
+from diagnostics.machine.processes.job_processes import OWN
 
 MAX_OUTPUT_BYTES = 16 << 20
 # What would make a tool behave as a part of the job: the agent, and the job's Python settings.

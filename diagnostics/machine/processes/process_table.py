@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from diagnostics.machine.in_parallel import in_parallel
-from diagnostics.machine.pidfds import stat_words
+from diagnostics.machine.deadlines import in_parallel
+from diagnostics.machine.processes.pidfds import stat_words
 
 KERNEL_THREAD = 0x0020_0000  # PF_KTHREAD
 # What launchers give to ranks; the rest of an environment may hold secrets and is not kept.

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from diagnostics.machine.cgroups import ROOT, ancestors
+from diagnostics.machine.host.cgroups import ROOT, ancestors
 
 VMSTAT = Path("/proc/vmstat")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import psutil
 
 from diagnostics.machine.facts import Process
-from diagnostics.machine.kin import all_stats, descendants
+from diagnostics.machine.processes.descendants import all_stats, descendants
 
 # What launchers hand to ranks; the rest of an environment may hold secrets and is not read out.
 LAUNCHER_VARIABLES = (

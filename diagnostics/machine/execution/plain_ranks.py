@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import IO
 
 from diagnostics.core.own_folders import CHILDREN
-from diagnostics.machine.child import environment, new_mark
+from diagnostics.machine.execution.bounded_output import HeadAndTail
+from diagnostics.machine.execution.child_process import environment, new_mark
 from diagnostics.machine.facts import MachineError, RankResult
-from diagnostics.machine.kin import end_family
-from diagnostics.machine.tails import HeadAndTail
+from diagnostics.machine.processes.descendants import end_family
 
 TETHER = CHILDREN / "tether.py"
 POLL_S = 0.05  # for kernels without pidfd_open (before 5.3)

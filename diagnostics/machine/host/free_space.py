@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.machine.disks import MountedDisks
-from diagnostics.machine.memory import SystemMemory
+from diagnostics.machine.host.disks import MountedDisks
+from diagnostics.machine.host.memory import SystemMemory
 
 IN_MEMORY = ("tmpfs", "ramfs")
 

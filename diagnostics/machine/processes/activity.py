@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.machine.proc_state import effort
+from diagnostics.machine.processes.proc_state import effort
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 

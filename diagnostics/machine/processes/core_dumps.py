@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.machine.facts import MachineError
-from diagnostics.machine.tools import ask
+from diagnostics.machine.processes.debugger_tools import ask
 
 PATTERN = Path("/proc/sys/kernel/core_pattern")
 USES_PID = Path("/proc/sys/kernel/core_uses_pid")
