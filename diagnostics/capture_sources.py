@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from diagnostics.analysis.launch_scripts import NAMED, SCRIPT, makefiles
-from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.user_files import imported_files
 from diagnostics.capture import keep_text
 from diagnostics.core import redaction
@@ -27,6 +26,7 @@ from diagnostics.record.gdb_report import parse_core_text
 from diagnostics.record.outside_stacks import parse_outside_stacks
 from diagnostics.record.record import AGENT_SITE, SOURCE_INDEX, RunRecord
 from diagnostics.record.supervisor_facts import Missing
+from diagnostics.static.program.source_file import SourceFile
 
 MOST_FILES = 200
 MOST_IMPORTED = 120  # files that were in no call path

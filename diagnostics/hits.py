@@ -19,8 +19,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.project_file import AuditedFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,10 @@ from diagnostics.analysis.attached_verdict import judgement_of
 from diagnostics.analysis.blame import stood_still
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_fate import FailureFate, failure_fates
-from diagnostics.analysis.shell_status import Fate
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.record.supervisor_facts import ATTACHED
 from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS
+from diagnostics.static.launch_files.shell_exit_status import Fate
 
 HIDDEN_CRASH_EXIT = STRICT_EXIT = 70
 STALLED_EXIT = 124

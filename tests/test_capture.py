@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 
 from diagnostics import capture, surroundings
-from diagnostics.analysis.source_files import SourceFile
 from diagnostics.capture_sources import collect_sources
 from diagnostics.machine.deadlines import Answers
 from diagnostics.machine.facts import MachineError
@@ -28,6 +27,7 @@ from diagnostics.record.outside_stacks import parse_outside_stacks
 from diagnostics.record.record import AGENT_SITE, RunRecord, make_record_folder
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.record.untrusted_files import read_bytes, read_json
+from diagnostics.static.program.source_file import SourceFile
 
 PYTHON = sys.executable
 SLEEPER = """

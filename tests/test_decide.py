@@ -11,8 +11,8 @@ from flow.partings import NOTHING, PARTINGS, UNCERTAIN
 
 from diagnostics.analysis.decide import decisions, is_certain
 from diagnostics.analysis.decisions import Decision, Parting, Place, Way
-from diagnostics.analysis.source_files import Sources
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.source_file import Sources
 
 MOST_S = 2.0  # of CPU; 0.2 s on an idle machine
 

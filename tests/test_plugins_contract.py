@@ -9,7 +9,6 @@ from types import ModuleType
 import pytest
 
 from diagnostics import audit, caches, inspections, probes, rules, run_sections, sections, signatures
-from diagnostics.analysis.audited_file import FileKind
 from diagnostics.caches import across, across_files
 from diagnostics.checks import Stage
 from diagnostics.commands.explain import all_plugins
@@ -17,6 +16,7 @@ from diagnostics.core.findings import Severity
 from diagnostics.core.registry import discover
 from diagnostics.matches import FAILURE_CLASSES, Examines
 from diagnostics.probe_plan import in_order, load_probes
+from diagnostics.static.program.project_file import FileKind
 
 PROBES = discover(probes)
 SIGNATURES = discover(signatures)

@@ -6,15 +6,15 @@ import time
 
 import pytest
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.dockerfile import instructions
-from diagnostics.analysis.file_scripts import scripts
-from diagnostics.analysis.launch_commands import launches
-from diagnostics.analysis.literal_secrets import secret
-from diagnostics.analysis.shell_commands import commands
-from diagnostics.analysis.shell_syntax import parse
-from diagnostics.analysis.shell_tokens import ShellError
 from diagnostics.core.findings import Confidence
+from diagnostics.static.launch_files.dockerfile import instructions
+from diagnostics.static.launch_files.embedded_scripts import scripts
+from diagnostics.static.launch_files.launcher_commands import launches
+from diagnostics.static.launch_files.literal_secrets import secret
+from diagnostics.static.launch_files.shell_commands import commands
+from diagnostics.static.launch_files.shell_lexer import ShellError
+from diagnostics.static.launch_files.shell_parser import parse
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 
 def ran(text: str) -> list[tuple[int, tuple[str, ...]]]:

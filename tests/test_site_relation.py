@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from diagnostics.analysis.site_relation import Relation, relation
-from diagnostics.analysis.source_files import Sources
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.source_file import Sources
 
 TEXT = """\
 class Mean:

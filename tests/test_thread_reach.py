@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.analysis.source_files import Sources
 from diagnostics.analysis.thread_reach import ThreadReach
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.stacks import ThreadFrames
+from diagnostics.static.program.source_file import Sources
 
 THREADING, QUEUE = "/usr/lib/python3.11/threading.py", "/usr/lib/python3.11/queue.py"
 PACKAGES = "/venv/lib/python3.11/site-packages"

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from diagnostics.analysis.rank_death import Death
-from diagnostics.analysis.source_files import Sources
 from diagnostics.core.frames import location
 from diagnostics.record.agent_data import AgentFile, Frame
 from diagnostics.record.fault_stacks import FaultReport
@@ -19,6 +18,7 @@ from diagnostics.record.frame_owners import NOWHERE, Homes
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.stacks import ProcessFrames
 from diagnostics.record.supervisor_facts import End, JobFacts
+from diagnostics.static.program.source_file import Sources
 
 
 class Part(StrEnum):

@@ -13,7 +13,6 @@ from diagnostics.analysis.raised_errors import loads_of, raised_of
 from diagnostics.analysis.rank_blame import blame
 from diagnostics.analysis.rank_death import Death, explain_death
 from diagnostics.analysis.rank_slots import script_of
-from diagnostics.analysis.source_files import Sources
 from diagnostics.analysis.stack_place import is_data_worker
 from diagnostics.record.agent_data import AgentFile, Frame
 from diagnostics.record.fault_stacks import FaultReport
@@ -26,6 +25,7 @@ from diagnostics.record.process_samples import FILE_NAME as SAMPLES
 from diagnostics.record.process_samples import Sample, samples_of
 from diagnostics.record.stacks import ProcessFrames
 from diagnostics.record.supervisor_facts import End, JobFacts
+from diagnostics.static.program.source_file import Sources
 
 SOURCE_SUFFIXES = frozenset(
     {

@@ -12,8 +12,8 @@ import itertools
 from collections.abc import Sequence
 
 from diagnostics.analysis.module_attribute import attribute_of
-from diagnostics.analysis.source_files import Sources
 from diagnostics.record.agent_data import Construction, Frame
+from diagnostics.static.program.source_file import Sources
 
 
 def open_constructions(

@@ -15,9 +15,9 @@ from diagnostics.analysis.hang_moment import hang_moment
 from diagnostics.analysis.positions import Position, Stand, Waiting
 from diagnostics.analysis.rank_positions import positions_of
 from diagnostics.analysis.site_relation import Relation
-from diagnostics.analysis.taint_sources import RANK
 from diagnostics.analysis.told_apart import Split
 from diagnostics.analysis.wait_graph import Deadlock, Knot, prove
+from diagnostics.static.dataflow.taint_sources import RANK
 
 MISMATCH, MISSING, PEERS = "collective-mismatch", "collective-missing", "p2p-deadlock"
 MOST_LINES = 8

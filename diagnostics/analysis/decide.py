@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from diagnostics.analysis.decision_lines import Candidate, decision, lines_of
 from diagnostics.analysis.decisions import Decides, Decision, Parting, Place, Way
-from diagnostics.analysis.flow_calls import Program
 from diagnostics.analysis.flow_stacks import Stack, own_files, stack_of
-from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import FAR, Goal, State, Walk
 from diagnostics.analysis.indirect_decisions import hidden_call, indirect
 from diagnostics.analysis.library_decisions import library_decisions
 from diagnostics.analysis.same_line import same_line
 from diagnostics.analysis.skipped_rounds import skipped_rounds
-from diagnostics.analysis.source_files import Sources
-from diagnostics.analysis.taint_sources import EXCEPTION, Taint
+from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.taint_sources import EXCEPTION, Taint
+from diagnostics.static.program.call_graph import Program
+from diagnostics.static.program.source_file import Sources
 
 MOST_DECISIONS = 12
 CERTAIN_LEAD = 25  # points between the first and what else might have decided

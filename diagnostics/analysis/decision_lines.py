@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from diagnostics.analysis import syntax_walk
 from diagnostics.analysis.decisions import Decides, Decision
-from diagnostics.analysis.flow_calls import Function, Program, last_name
-from diagnostics.analysis.flow_graph import EdgeKind, Node, NodeKind
-from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import State, Walk, frame_of
-from diagnostics.analysis.taint_sources import DATA, EXCEPTION, RANK, WEIGHTS, Taint
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, RANK, WEIGHTS, Taint
+from diagnostics.static.program import ast_walk
+from diagnostics.static.program.call_graph import Function, Program, last_name
+from diagnostics.static.program.cfg import EdgeKind, Node, NodeKind
 
 STRENGTH = 6  # points for each goal that only one of the two ways reaches
 _NEAR = 6
@@ -258,7 +258,7 @@ def _spans(syntax: ast.AST | None, line: int) -> bool:
 
 
 def _within(node: ast.AST | None, outer: ast.AST) -> bool:
-    return any(one is node for one in syntax_walk.walk(outer)) or isinstance(node, ast.BoolOp)
+    return any(one is node for one in ast_walk.walk(outer)) or isinstance(node, ast.BoolOp)
 
 
 def rank_only(name: str) -> bool:

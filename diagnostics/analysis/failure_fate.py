@@ -16,9 +16,9 @@ from diagnostics.analysis.launch_scripts import MAKE
 from diagnostics.analysis.process_kinds import test_runner
 from diagnostics.analysis.python_status import of_python, starts_conditionally
 from diagnostics.analysis.script_of_shell import command_of, script_of
-from diagnostics.analysis.shell_commands import SHELLS
-from diagnostics.analysis.shell_status import Fate, is_conditional, status_of
 from diagnostics.analysis.teardown import is_teardown
+from diagnostics.static.launch_files.shell_commands import SHELLS
+from diagnostics.static.launch_files.shell_exit_status import Fate, is_conditional, status_of
 
 ORPHAN_REAPED = "supervisor-wait"  # the doctor waited for it: whoever had started it was over
 _ADVICE = {

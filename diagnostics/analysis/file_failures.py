@@ -9,9 +9,9 @@ from diagnostics.analysis.case import Case
 from diagnostics.analysis.failure_texts import Told
 from diagnostics.analysis.full_disks import path_in
 from diagnostics.analysis.model_source import Place, called_name, job_files
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.frames import shown_path
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.ast_walk import walk
 
 LOADERS = re.compile(
     r"/torch/(?:serialization|_weights_only_unpickler|storage)\.py$|/numpy/lib/|/numpy/_core/(?:memmap|records)"

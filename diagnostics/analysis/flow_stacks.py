@@ -7,10 +7,10 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.flow_calls import Function, Program, is_generator, last_name
-from diagnostics.analysis.flow_graph import NodeKind
 from diagnostics.core.frames import is_installed, is_package, user_frames
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.call_graph import Function, Program, is_generator, last_name
+from diagnostics.static.program.cfg import NodeKind
 
 _MERGED = re.compile(r"^<(?:listcomp|setcomp|dictcomp|genexpr)>$")
 # Library code that only passes a call of a module on: what it calls, it calls once.

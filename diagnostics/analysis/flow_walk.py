@@ -13,11 +13,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from diagnostics.analysis.flow_building import dotted
-from diagnostics.analysis.flow_calls import Function, Program, is_generator
-from diagnostics.analysis.flow_graph import Edge, EdgeKind, NodeKind
 from diagnostics.analysis.flow_stacks import Stack, nodes_at
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.call_graph import Function, Program, is_generator
+from diagnostics.static.program.cfg import Edge, EdgeKind, NodeKind
+from diagnostics.static.program.cfg_builder import dotted
 
 MOST_STATES = 20_000
 MOST_DEPTH = 12  # calls entered below those that the stacks show

@@ -15,10 +15,10 @@ from typing import Any
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.started_lines import lines_in
 from diagnostics.analysis.story_paths import event_s, events_of, own_frames, still_there, text_at
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.try_blocks import spans
 from diagnostics.core import untrusted_json
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.exception_flow import spans
 
 _FUTEX = ("202", "98")  # of x86-64 and arm64
 _PRIVATE = 0x80  # FUTEX_PRIVATE_FLAG: locks between processes do not have it

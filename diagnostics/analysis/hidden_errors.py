@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from diagnostics.analysis.case import Case, How, ProcessStory, Raised
 from diagnostics.analysis.process_kinds import test_runner
 from diagnostics.analysis.process_tree import at_s
-from diagnostics.analysis.try_blocks import (
+from diagnostics.analysis.user_files import user_files
+from diagnostics.core.frames import is_installed, user_frames
+from diagnostics.record.agent_data import Event, Frame, ModuleName
+from diagnostics.static.program.exception_flow import (
     catching,
     goes_on_raising,
     handler_of,
@@ -24,9 +27,6 @@ from diagnostics.analysis.try_blocks import (
     trainers,
     training_loops,
 )
-from diagnostics.analysis.user_files import user_files
-from diagnostics.core.frames import is_installed, user_frames
-from diagnostics.record.agent_data import Event, Frame, ModuleName
 
 # Ways of ending a loop on purpose; so are exceptions of the job's own that are not called errors.
 CONTROL = re.compile(

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from diagnostics.analysis.decision_lines import HIGHEST, decision, rank_only
 from diagnostics.analysis.decisions import Decides, Decision
-from diagnostics.analysis.flow_calls import last_name
 from diagnostics.analysis.flow_stacks import Level, Stack
-from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import Goal
 from diagnostics.analysis.same_line import contexts
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.taint_sources import DATA, ENVIRONMENT, RANK, Taint
+from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.taint_sources import DATA, ENVIRONMENT, RANK, Taint
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.call_graph import last_name
 
 _REGISTERED = 8
 _LOOKED_AT = 2  # innermost levels whose contexts are looked at

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from diagnostics.analysis.case import Case
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.try_blocks import spans
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.exception_flow import spans
 
 
 def guard_of(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:

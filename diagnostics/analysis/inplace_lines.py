@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.model_source import Function, Place, called_name, entered_classes, job_files, parents
-from diagnostics.analysis.syntax_walk import walk
+from diagnostics.static.program.ast_walk import walk
 
 _AUGMENTED = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.MatMult: "mm"}
 _NOT_TENSORS = {"requires_grad_", "_", "__"}

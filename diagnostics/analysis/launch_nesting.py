@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.job_progress import made_group, variable
-from diagnostics.analysis.launch_line import read_launch_line
 from diagnostics.core.frames import user_frames
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.launch_files.launch_line import read_launch_line
 
 GIVEN_BY_LAUNCHERS = ("TORCHELASTIC_RUN_ID", "LOCAL_WORLD_SIZE", "GROUP_RANK")
 

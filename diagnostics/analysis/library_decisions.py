@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from diagnostics.analysis.decision_lines import decision, origin, rank_only
 from diagnostics.analysis.decisions import Decides, Decision
-from diagnostics.analysis.flow_calls import Function, Program, last_name
-from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import Goal
-from diagnostics.analysis.syntax_walk import children
-from diagnostics.analysis.taint_sources import LOSS, RANDOM, RANK, TIME, Taint
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.taint_sources import LOSS, RANDOM, RANK, TIME, Taint
+from diagnostics.static.program.ast_walk import children
+from diagnostics.static.program.call_graph import Function, Program, last_name
 
 MOST_DEPTH = 3  # calls below a callback
 _PLAIN = 14  # a test of which nothing is known

@@ -14,11 +14,11 @@ from diagnostics.analysis.case_building import SOURCE_SUFFIXES
 from diagnostics.analysis.job_ends import FAULT_SIGNALS
 from diagnostics.analysis.raised_errors import causes_of, from_traceback
 from diagnostics.analysis.rank_blame import blame
-from diagnostics.analysis.source_files import Sources
 from diagnostics.record.fault_stacks import parse_fault_report
 from diagnostics.record.launcher_log import LoggedEnd, read_launcher_log
 from diagnostics.record.supervisor_facts import End, JobFacts
 from diagnostics.record.tracebacks import TracebackText, tracebacks
+from diagnostics.static.program.source_file import Sources
 
 # What containers and log collectors put before each line: a time, a name and a bar, "stdout F".
 _COLLECTOR = re.compile(

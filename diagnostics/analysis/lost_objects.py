@@ -14,10 +14,10 @@ from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
 from diagnostics.analysis.process_tree import words
 from diagnostics.analysis.stall_follow import reason_of
 from diagnostics.analysis.stall_reason import Kind
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.analysis.user_files import user_files
 from diagnostics.core.frames import user_frames
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.ast_walk import walk
 
 _QUEUES = "/multiprocessing/queues.py"
 

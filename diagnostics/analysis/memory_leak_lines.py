@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.kept_objects import kept_objects
 from diagnostics.analysis.user_files import user_files
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.torch_code.retained_objects import kept_objects
 
 LARGE_SHARE = 0.1  # of all memory: an allocation of this size needs no leak to fail
 

@@ -11,9 +11,9 @@ from typing import TypeGuard
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.model_source import Place, called_name, job_files
 from diagnostics.analysis.rank_taint import Taint, depends, enclosing_branch, rank_taint
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.frames import user_frames
 from diagnostics.record.agent_data import Construction, Frame
+from diagnostics.static.program.ast_walk import walk
 
 CASTS = {"double", "float", "half", "bfloat16"}
 WRAPS = {"DDP", "DistributedDataParallel", "FSDP", "FullyShardedDataParallel", "fully_shard"}

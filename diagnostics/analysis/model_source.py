@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.syntax_walk import children, walk
 from diagnostics.analysis.user_files import user_files
 from diagnostics.core.frames import shown_path
+from diagnostics.static.program.ast_walk import children, walk
 
 MAX_FILES = 60
 Function = ast.FunctionDef | ast.AsyncFunctionDef

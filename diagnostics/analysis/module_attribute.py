@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from diagnostics.analysis.source_files import SourceFile
-from diagnostics.analysis.syntax_walk import walk
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.source_file import SourceFile
 
 _CONTAINERS = {"ModuleList", "Sequential", "list", "tuple"}
 

@@ -13,9 +13,9 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.construction_path import construction_path, open_constructions
 from diagnostics.analysis.model_source import Place, called_name, class_of, job_files, method
 from diagnostics.analysis.skipping_lines import skipping_lines
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.frames import location, user_frames
 from diagnostics.record.agent_data import Construction, ModuleName
+from diagnostics.static.program.ast_walk import walk
 
 MAX_CONSTRUCTIONS = 500
 # How many parameters a module of torch has by itself, with its bias; the second number is what `bias=False` takes away.

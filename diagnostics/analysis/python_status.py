@@ -13,12 +13,12 @@ from diagnostics.analysis.blame import ended_s
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.process_tree import words
 from diagnostics.analysis.raised_by_child import what_became_of
-from diagnostics.analysis.shell_status import Fate, StatusFlow
-from diagnostics.analysis.source_files import SourceFile
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.try_blocks import spans
 from diagnostics.core.frames import user_frames
 from diagnostics.record.agent_data import Event, Frame
+from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.exception_flow import spans
+from diagnostics.static.program.source_file import SourceFile
 
 READ = "child-read"
 _ATTRIBUTES = ("returncode", "exitcode")

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Sequence
 
 from diagnostics.analysis.case import Case
-from diagnostics.analysis.shell_status import Fate, StatusFlow
-from diagnostics.analysis.source_files import SourceFile
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.try_blocks import catching, ends_in_raise, goes_on_raising, hiding_line, spans
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.exception_flow import catching, ends_in_raise, goes_on_raising, hiding_line, spans
+from diagnostics.static.program.source_file import SourceFile
 
 # Functions and methods that only say something; methods of loggers, traceback and warnings among them.
 _SAYING = frozenset(

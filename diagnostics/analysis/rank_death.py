@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diagnostics.analysis.construction_path import construction_path, open_constructions
-from diagnostics.analysis.source_files import Sources
 from diagnostics.core.frames import location, user_frames
 from diagnostics.record.agent_data import AgentFile, Event, Frame, ModuleName, OpenModules
 from diagnostics.record.fault_stacks import FaultReport
+from diagnostics.static.program.source_file import Sources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

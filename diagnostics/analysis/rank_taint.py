@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from diagnostics.analysis.model_source import called_name
-from diagnostics.analysis.syntax_walk import walk
+from diagnostics.static.program.ast_walk import walk
 
 _NAMES = re.compile(
     r"^(?:(?:local|global|world|my|dp|node|this)_?)?rank$|^(?:local_)?process_index$|^proc_id$"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from diagnostics.analysis.case import Case
-from diagnostics.analysis.flow_calls import Function, Program
 from diagnostics.analysis.positions import Wait, Waiting
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.try_blocks import goes_on_raising, spans
 from diagnostics.analysis.wait_graph import DEFAULT_GROUP, Deadlock
 from diagnostics.record.agent_data import GROUP_MADE, Frame
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.call_graph import Function, Program
+from diagnostics.static.program.exception_flow import goes_on_raising, spans
 
 LONG_S = 300.0  # who waits longer than that hangs, whatever comes after
 # Calls with a timeout of their own that no record tells; "monitored_barrier" is made to find out who is late.

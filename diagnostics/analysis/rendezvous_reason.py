@@ -10,11 +10,11 @@ from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.init_guard import guard_of, leavings_before
 from diagnostics.analysis.job_answers import shown_ranks
-from diagnostics.analysis.launch_line import option
 from diagnostics.analysis.launch_scripts import launch_lines, lines_with, setting
 from diagnostics.analysis.rendezvous_wait import BEGUN, Rendezvous, apart, asked, with_other_size, with_same_rank
 from diagnostics.analysis.story_paths import event_s, events_of, main_stack, own_frames, own_lines
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.launch_files.launch_line import option
 
 _SIZES = ("WORLD_SIZE", "world_size", "nnodes", "num_machines", "nproc_per_node", "num_processes", "ntasks", "nprocs")
 _NODES = ("nnodes", "num_machines", "NNODES", "NODES", "num_nodes")

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from diagnostics.analysis.decision_lines import decision
 from diagnostics.analysis.decisions import Decides, Decision
-from diagnostics.analysis.flow_calls import Function, last_name
 from diagnostics.analysis.flow_stacks import Level, nodes_at
-from diagnostics.analysis.flow_taint import Taints
 from diagnostics.analysis.flow_walk import Goal
-from diagnostics.analysis.taint_sources import DATA, LOSS, Taint
+from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.taint_sources import DATA, LOSS, Taint
+from diagnostics.static.program.call_graph import Function, last_name
 
 MOST_LEVELS = 6
 # Given by the root alone, as its second argument: that ranks differ in it is meant.

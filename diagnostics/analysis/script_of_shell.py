@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.shell_commands import SHELLS, Ran, commands, options_after
-from diagnostics.analysis.shell_syntax import parse
-from diagnostics.analysis.shell_tokens import ShellError
 from diagnostics.core.frames import shown_path
+from diagnostics.static.launch_files.shell_commands import SHELLS, Ran, commands, options_after
+from diagnostics.static.launch_files.shell_lexer import ShellError
+from diagnostics.static.launch_files.shell_parser import parse
 
 _UNKNOWN = frozenset("$`*?[")  # what the shell had made something else of
 _WITH_VALUE = ("-o", "+o", "-O", "+O", "--rcfile", "--init-file")

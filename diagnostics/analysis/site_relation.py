@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 from enum import StrEnum
 
-from diagnostics.analysis.source_files import Sources
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.source_file import Sources
 
 
 class Relation(StrEnum):

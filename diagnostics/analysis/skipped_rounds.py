@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from diagnostics.analysis.decision_lines import decision
 from diagnostics.analysis.decisions import Decides, Decision
 from diagnostics.analysis.flow_stacks import Level, Stack
-from diagnostics.analysis.flow_taint import Taints
-from diagnostics.analysis.taint_sources import EXCEPTION, Taint
+from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.taint_sources import EXCEPTION, Taint
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 

@@ -6,7 +6,7 @@ import ast
 
 from diagnostics.analysis.case import Case
 from diagnostics.analysis.model_source import Function, Place, class_of, parents
-from diagnostics.analysis.syntax_walk import walk
+from diagnostics.static.program.ast_walk import walk
 
 _LOOPS = (ast.For, ast.While)
 

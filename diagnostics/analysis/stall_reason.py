@@ -13,11 +13,11 @@ from enum import StrEnum
 
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.process_looks import Looks, looks_of
-from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.stall_words import Word, by_call, by_frames, by_source
 from diagnostics.analysis.waiting_lines import Ending, Loop, ending_of, loop_at, nap_of
 from diagnostics.core.frames import user_frames
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.source_file import SourceFile
 
 _LONG_NAP_S = 10.0  # no polling any more
 _HOURS_S = 600.0  # nobody sleeps that long to be only late

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.source_files import SourceFile
 from diagnostics.analysis.waiting_lines import calls_at
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.source_file import SourceFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.story_paths import own_frames
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.try_blocks import spans
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.exception_flow import spans
 
 
 def made_before_start(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:

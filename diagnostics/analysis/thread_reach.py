@@ -11,14 +11,14 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from diagnostics.analysis.flow_building import dotted
-from diagnostics.analysis.flow_calls import Function, Program
-from diagnostics.analysis.group_calls import RECORDED, is_recorded, names_of_distributed
-from diagnostics.analysis.source_files import SourceFile, Sources
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.frames import user_frames
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.stacks import ThreadFrames
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.call_graph import Function, Program
+from diagnostics.static.program.cfg_builder import dotted
+from diagnostics.static.program.distributed_names import RECORDED, is_recorded, names_of_distributed
+from diagnostics.static.program.source_file import SourceFile, Sources
 
 MOST_FUNCTIONS = 400
 _HARMLESS = frozenset(

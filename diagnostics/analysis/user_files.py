@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterator
 
 from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.source_files import SourceFile
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.source_file import SourceFile
 
 MOST_FILES = 60
 _LEVELS_ABOVE = 2

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import UnionType
 
-from diagnostics.analysis.source_files import SourceFile
-from diagnostics.analysis.syntax_walk import children, walk
-from diagnostics.analysis.try_blocks import spans
+from diagnostics.static.program.ast_walk import children, walk
+from diagnostics.static.program.exception_flow import spans
+from diagnostics.static.program.source_file import SourceFile
 
 Loop = ast.While | ast.For | ast.AsyncFor
 _SLEEPS = re.compile(r"(?:^|\.)sleep$")

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from diagnostics.analysis.case import Case
-from diagnostics.analysis.source_files import SourceFile
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.source_file import SourceFile
 
 _TRAINS = ("backward", "step", "fit")
 _LEVELS = 4  # of functions that call functions that train

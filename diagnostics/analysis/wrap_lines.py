@@ -6,7 +6,7 @@ import ast
 
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.model_source import Place, called_name, job_files
-from diagnostics.analysis.syntax_walk import walk
+from diagnostics.static.program.ast_walk import walk
 
 WRAPPERS = {"DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "prepare", "setup", "wrap"}
 

@@ -18,10 +18,10 @@ from types import ModuleType
 from typing import Any
 
 import diagnostics
-from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit import wire
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.found import Audit
+from diagnostics.static.program.project_file import AuditedFile
 
 MOST_ANSWERS = 100
 MOST_BYTES = 32 << 20

@@ -9,15 +9,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.yaml_nodes import is_deep
 from diagnostics.audit import patience, workers
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.found import Audit, Crash, Found, in_order
 from diagnostics.audit.patience import OutOfTimeError, at_most, seconds_for
 from diagnostics.core import redaction
 from diagnostics.hits import Hit
+from diagnostics.static.launch_files.yaml_nodes import is_deep
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 PYTHON_ONLY = frozenset({FileKind.PYTHON})
 

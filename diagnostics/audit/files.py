@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.audit import notebooks
 from diagnostics.core.errors import UsageError, from_os_error
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 # Bytes; a larger file was generated or holds data, and nobody would read what is found in it.
 LARGEST = {

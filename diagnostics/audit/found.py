@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.safe_line import safe_line
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.hits import Hit
+from diagnostics.static.program.project_file import AuditedFile
 
 ORDER = {Confidence.CONFIRMED: 0, Confidence.LIKELY: 1, Confidence.POSSIBLE: 2}
 

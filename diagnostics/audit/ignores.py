@@ -9,7 +9,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 MARK = re.compile(r"#\s*ups:\s*ignore(?P<whole>-file)?(?:\[(?P<codes>[^\]]*)\])?(?P<reason>.*)", re.IGNORECASE)
 WRITTEN = "# ups: ignore[A101] reason"

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 LARGEST = 2 << 20  # characters of code
 MAGIC = re.compile(r"\s*(?:[%!?]|[\w.]+\s*\?{1,2}\s*$|\w+\s*=\s*[%!])")

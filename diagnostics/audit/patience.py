@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
-from diagnostics.analysis.audited_file import AuditedFile
+from diagnostics.static.program.project_file import AuditedFile
 
 # Far beyond what ordinary projects take: the first question about one works out what the others need, too.
 QUESTION_S = 10.0

@@ -11,7 +11,6 @@ from types import ModuleType
 
 import diagnostics.audit
 from diagnostics import rules
-from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit import bad_ignore, cache, engine, selection, settings, unused_ignore
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Audit, Crash, Found, in_order
@@ -20,6 +19,7 @@ from diagnostics.audit.patience import THE_REST
 from diagnostics.audit.selection import Selection
 from diagnostics.audit.settings import Settings
 from diagnostics.core.registry import BrokenPlugin, discover
+from diagnostics.static.program.project_file import AuditedFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.core import redaction
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 
 def safe_line(file: AuditedFile, number: int) -> str:

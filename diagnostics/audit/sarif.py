@@ -12,13 +12,13 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import quote
 
-from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit.found import Audit, Found
 from diagnostics.audit.safe_line import safe_line
 from diagnostics.audit.shown import Filter
 from diagnostics.core import redaction
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Step
+from diagnostics.static.program.project_file import AuditedFile
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

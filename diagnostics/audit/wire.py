@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit.found import Crash, Found
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, Step
+from diagnostics.static.program.project_file import AuditedFile
 
 
 def found_json(one: Found) -> dict[str, Any]:

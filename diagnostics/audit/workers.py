@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit import wire
 from diagnostics.audit.found import Crash, Found
+from diagnostics.static.program.project_file import AuditedFile
 
 Task: TypeAlias = tuple[str, AuditedFile]  # the code of a rule, and a file to ask it about
 Answer: TypeAlias = tuple[list[Found], list[Crash]]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from diagnostics.analysis.value_text import NotTextError
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.progress import Progress
 from diagnostics.bisection.recorded_values import Values
@@ -20,6 +19,7 @@ from diagnostics.bisection.trial import Failure, Kind, ModuleNode
 from diagnostics.bisection.user_sources import UserSources
 from diagnostics.machine.contract import Child
 from diagnostics.machine.facts import MachineError
+from diagnostics.static.slicing.value_literals import NotTextError
 
 HEALTHY = "it does not fail"
 HANG_LIMIT_S = 20  # a rank that stands still for so long hangs

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from diagnostics.analysis.source_closure import Closure, Own, source_closure
-from diagnostics.analysis.value_text import MADE, NotTextError, Numbers, Texts
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.recorded_values import Values
 from diagnostics.bisection.recording import ModuleCall, Recording
@@ -16,6 +14,8 @@ from diagnostics.bisection.repro_pieces import CUT, HELD, RESERVED, STAND_IN, TR
 from diagnostics.bisection.repro_ways import Way
 from diagnostics.bisection.trial import ModuleNode
 from diagnostics.bisection.user_sources import UserSources
+from diagnostics.static.slicing.source_closure import Closure, Own, source_closure
+from diagnostics.static.slicing.value_literals import MADE, NotTextError, Numbers, Texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

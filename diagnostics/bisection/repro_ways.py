@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from diagnostics.analysis.value_text import Numbers
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.recording import Recording
+from diagnostics.static.slicing.value_literals import Numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

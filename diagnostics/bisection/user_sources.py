@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from diagnostics.analysis.job_answers import read_json
-from diagnostics.analysis.module_units import ModuleText
-from diagnostics.analysis.source_closure import Own
 from diagnostics.bisection.case import Source
 from diagnostics.bisection.trial import ModuleNode
+from diagnostics.static.slicing.module_statements import ModuleText
+from diagnostics.static.slicing.source_closure import Own
 
 _NEVER = frozenset({"torch"}) | sys.stdlib_module_names
 _LIBRARIES = ("/site-packages/", "/dist-packages/")

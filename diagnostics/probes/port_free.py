@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from diagnostics.analysis.launch_line import port, read_launch_line
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError, PortHolder
+from diagnostics.static.launch_files.launch_line import port, read_launch_line
 
 CODE = "P201"
 NAME = "port-free"

@@ -19,13 +19,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.launch_line import nodes, read_launch_line
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.execution.bounded_output import last_lines
 from diagnostics.machine.facts import ChildResult, MachineError
+from diagnostics.static.launch_files.launch_line import nodes, read_launch_line
 
 CODE = "P202"
 NAME = "torchrun-spawns-ranks"

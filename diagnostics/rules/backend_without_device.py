@@ -26,15 +26,15 @@ from collections.abc import Iterator
 
 import yaml
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import place
-from diagnostics.analysis.file_scripts import scripts
-from diagnostics.analysis.launch_commands import launches
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.shell_commands import Ran
-from diagnostics.analysis.yaml_nodes import column_of, documents, entries, line_of, mappings, scalar
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit
+from diagnostics.static.launch_files.command_locations import place
+from diagnostics.static.launch_files.embedded_scripts import scripts
+from diagnostics.static.launch_files.launcher_commands import launches
+from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.yaml_nodes import column_of, documents, entries, line_of, mappings, scalar
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A613"
 NAME = "backend-without-device"

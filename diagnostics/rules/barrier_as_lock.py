@@ -34,14 +34,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.operation_calls import operation_call
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded, values_of
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded, values_of
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.collective_arguments import operation_call
 
 CODE = "A214"
 NAME = "barrier-as-lock"

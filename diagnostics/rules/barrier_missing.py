@@ -32,15 +32,15 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.path_uses import PathUse, path_uses
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_waits import asks_for_file, waits
-from diagnostics.analysis.rank_zero import lets_in_first
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_zero import lets_in_first
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.file_races import PathUse, path_uses
+from diagnostics.static.spmd.rank_waits import asks_for_file, waits
 
 CODE = "A106"
 NAME = "barrier-missing"

@@ -27,13 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.autograd_values import Event, EventKind
-from diagnostics.analysis.autograd_walk import inplace_events
-from diagnostics.analysis.gradient_scope import is_set_up
-from diagnostics.analysis.project import Project
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.autograd.grad_mode import is_set_up
+from diagnostics.static.autograd.inplace_analysis import inplace_events
+from diagnostics.static.autograd.tensor_state import Event, EventKind
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
 
 CODE = "A302"
 NAME = "buffer-written-in-forward"

@@ -22,12 +22,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.gpu_values import on_gpu
-from diagnostics.analysis.project import Project
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.devices import on_gpu
 
 CODE = "A402"
 NAME = "cache-saved-on-gpu"

@@ -26,18 +26,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.group_questions import ASKS
-from diagnostics.analysis.group_start import guarded
-from diagnostics.analysis.per_project import per_project
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.trace_building import traces
-from diagnostics.analysis.trace_entries import Start
-from diagnostics.analysis.trace_names import INIT, is_collective, starts_group
-from diagnostics.analysis.traces import Event, Order, Trace
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.ordering.entry_points import Start
+from diagnostics.static.ordering.event_order import Event, Order, Trace
+from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.group_lifetime import ASKS
+from diagnostics.static.ordering.group_start import guarded
+from diagnostics.static.ordering.traced_calls import INIT, is_collective, starts_group
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.per_project import per_project
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
 
 CODE = "A113"
 NAME = "call-outside-group-lifetime"

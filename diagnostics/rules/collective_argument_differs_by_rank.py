@@ -25,16 +25,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.known_values import KnownValues
-from diagnostics.analysis.operation_calls import OperationCall, is_world, operation_calls, under_rank_test
-from diagnostics.analysis.own_places import own_place
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_tests import RankTests
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
+from diagnostics.static.dataflow.partial_evaluation import KnownValues
+from diagnostics.static.dataflow.rank_predicates import RankTests
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.collective_arguments import OperationCall, is_world, operation_calls, under_rank_test
+from diagnostics.static.spmd.per_rank_slots import own_place
 
 CODE = "A215"
 NAME = "collective-argument-differs-by-rank"

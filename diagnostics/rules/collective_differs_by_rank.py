@@ -23,12 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_decisions import Shape
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import hit_of, operation, partings
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.static_divergence import Shape
 
 CODE = "A203"
 NAME = "collective-differs-by-rank"

@@ -30,13 +30,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_decisions import Parting, Shape
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import MOST_CALLS, hit_of, operation, partings
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.static_divergence import Parting, Shape
 
 CODE = "A207"
 NAME = "collective-in-except"

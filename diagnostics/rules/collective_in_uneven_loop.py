@@ -27,14 +27,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_decisions import Shape
 from diagnostics.core.findings import Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import WORDS as REASONS
 from diagnostics.rules.partings import confidence, hit_of, operation, partings
 from diagnostics.rules.uneven import length_confidence
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.static_divergence import Shape
 
 CODE = "A206"
 NAME = "collective-in-uneven-loop"

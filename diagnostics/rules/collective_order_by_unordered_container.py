@@ -28,19 +28,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.communication import Communication, Meeting, Reach
-from diagnostics.analysis.filled_order import conditional_key
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.known_values import KnownValues
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_decisions import RankDecisions
-from diagnostics.analysis.rank_guards import values_of
-from diagnostics.analysis.rank_tests import RankTests
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.taint_sources import RANK
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
+from diagnostics.static.dataflow.partial_evaluation import KnownValues
+from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.dataflow.rank_predicates import RankTests
+from diagnostics.static.dataflow.taint_sources import RANK
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.collective_sites import Communication, Meeting, Reach
+from diagnostics.static.spmd.insertion_order import conditional_key
+from diagnostics.static.spmd.static_divergence import RankDecisions
 
 CODE = "A216"
 NAME = "collective-order-by-unordered-container"

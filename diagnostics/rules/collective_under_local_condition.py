@@ -26,15 +26,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.communication import Meeting
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_decisions import Shape
-from diagnostics.analysis.taint_sources import RANK
 from diagnostics.core.findings import Severity
 from diagnostics.hits import Hit
 from diagnostics.rules.partings import WORDS as REASONS
 from diagnostics.rules.partings import hit_of, operation, partings
+from diagnostics.static.dataflow.taint_sources import RANK
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.collective_sites import Meeting
+from diagnostics.static.spmd.static_divergence import Shape
 
 CODE = "A204"
 NAME = "collective-under-local-condition"

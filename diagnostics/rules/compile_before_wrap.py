@@ -26,12 +26,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.wrapped_models import DDP, Wrap, wraps_in
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, wraps_in
 
 CODE = "A104"
 NAME = "compile-before-wrap"

@@ -23,16 +23,16 @@ from collections.abc import Iterator
 
 import yaml
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import place
-from diagnostics.analysis.file_scripts import Script, scripts
-from diagnostics.analysis.launch_commands import base
-from diagnostics.analysis.launched_program import Training, training
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.shell_commands import Ran
-from diagnostics.analysis.yaml_nodes import entries, items, scalar
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
+from diagnostics.static.launch_files.command_locations import place
+from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.launched_program import Training, training
+from diagnostics.static.launch_files.launcher_commands import base
+from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.yaml_nodes import entries, items, scalar
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A605"
 NAME = "container-without-shm"

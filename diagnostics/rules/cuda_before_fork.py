@@ -25,12 +25,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.device_words import gpu_of, moved_to, names_gpu
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.project import Project
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.device_words import gpu_of, moved_to, names_gpu
 
 CODE = "A407"
 NAME = "cuda-before-fork"

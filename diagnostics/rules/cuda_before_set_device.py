@@ -28,15 +28,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.per_project import per_project
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.trace_building import traces
-from diagnostics.analysis.trace_entries import Start
-from diagnostics.analysis.trace_names import INIT, is_collective
-from diagnostics.analysis.traces import Event, Order, Trace, meeting
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.ordering.entry_points import Start
+from diagnostics.static.ordering.event_order import Event, Order, Trace, meeting
+from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.traced_calls import INIT, is_collective
+from diagnostics.static.program.per_project import per_project
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
 
 CODE = "A105"
 NAME = "cuda-before-set-device"

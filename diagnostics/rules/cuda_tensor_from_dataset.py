@@ -25,14 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.device_words import gpu_of, moved_to
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.loader_workers import Loader, loaders, workers_over
-from diagnostics.analysis.module_classes import class_tree
-from diagnostics.analysis.project import Project
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.device_words import gpu_of, moved_to
+from diagnostics.static.torch_code.loader_workers import Loader, loaders, workers_over
+from diagnostics.static.torch_code.module_classes import class_tree
 
 CODE = "A401"
 NAME = "cuda-tensor-from-dataset"

@@ -23,20 +23,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import place
-from diagnostics.analysis.file_scripts import scripts
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.launch_commands import base, launches
-from diagnostics.analysis.launched_program import script_file, training
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_environment import needs_launcher
-from diagnostics.analysis.rank_guards import values_of
-from diagnostics.analysis.shell_commands import Ran, commands
-from diagnostics.analysis.shell_syntax import parse
-from diagnostics.analysis.shell_tokens import ShellError
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
+from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.launch_files.command_locations import place
+from diagnostics.static.launch_files.embedded_scripts import scripts
+from diagnostics.static.launch_files.launched_program import script_file, training
+from diagnostics.static.launch_files.launcher_commands import base, launches
+from diagnostics.static.launch_files.rank_environment import needs_launcher
+from diagnostics.static.launch_files.shell_commands import Ran, commands
+from diagnostics.static.launch_files.shell_lexer import ShellError
+from diagnostics.static.launch_files.shell_parser import parse
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A608"
 NAME = "environment-dropped"

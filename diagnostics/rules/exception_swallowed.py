@@ -28,17 +28,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.programs import Programs, is_main_guard, is_script
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_decisions import RankDecisions
-from diagnostics.analysis.rank_guards import enclosing
-from diagnostics.analysis.swallowed import head, is_broad, tries_of, vanishes
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.training_code import INIT, WRAPPERS, TrainingCode, own_calls
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_guards import enclosing
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.import_closure import Programs, is_main_guard, is_script
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.swallowed import head, is_broad, tries_of, vanishes
+from diagnostics.static.spmd.static_divergence import RankDecisions
+from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS, TrainingCode, own_calls
 
 CODE = "A502"
 NAME = "exception-swallowed"

@@ -30,14 +30,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_guards import conditions
-from diagnostics.analysis.swallowed import exits_with_success, head, is_whole, leads_on, tries_of, unconditional_calls
-from diagnostics.analysis.training_code import TrainingCode, own_calls
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_guards import conditions
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.swallowed import (
+    exits_with_success,
+    head,
+    is_whole,
+    leads_on,
+    tries_of,
+    unconditional_calls,
+)
+from diagnostics.static.torch_code.training_functions import TrainingCode, own_calls
 
 CODE = "A501"
 NAME = "exit-hides-failure"

@@ -24,14 +24,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.module_parts import has_parameters, is_plain_module, parts_of, reads_parts_unnamed
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.wrapped_models import DDP, class_wrapped, wraps_in
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.model_wrappers import DDP, class_wrapped, wraps_in
+from diagnostics.static.torch_code.submodules import has_parameters, is_plain_module, parts_of, reads_parts_unnamed
 
 CODE = "A110"
 NAME = "find-unused-parameters-needless"

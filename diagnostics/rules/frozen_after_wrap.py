@@ -27,14 +27,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_zero import lets_in_first
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.wrapped_models import DDP, Wrap, bound_to, wraps_in
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_zero import lets_in_first
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, bound_to, wraps_in
 
 CODE = "A114"
 NAME = "frozen-after-wrap"

@@ -30,14 +30,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.operation_calls import OperationCall, operation_call, operation_calls
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.varying_sizes import VaryingSizes
 from diagnostics.core.findings import Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.collective_arguments import OperationCall, operation_call, operation_calls
+from diagnostics.static.spmd.shape_divergence import VaryingSizes
 
 CODE = "A213"
 NAME = "gather-of-variable-size"

@@ -22,13 +22,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.global_ranks import global_rank
-from diagnostics.analysis.programs import Programs
-from diagnostics.analysis.project import Project
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.global_ranks import global_rank
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
 
 CODE = "A153"
 NAME = "global-rank-as-device"

@@ -26,16 +26,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.device_words import gpu_of, moved_to
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.gpu_values import on_gpu
-from diagnostics.analysis.loader_workers import workers_over
-from diagnostics.analysis.module_classes import KnownClass, class_tree, own_attribute
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.device_words import gpu_of, moved_to
+from diagnostics.static.torch_code.devices import on_gpu
+from diagnostics.static.torch_code.loader_workers import workers_over
+from diagnostics.static.torch_code.module_classes import KnownClass, class_tree, own_attribute
 
 CODE = "A403"
 NAME = "gpu-encoder-in-workers"

@@ -30,12 +30,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.stale_graphs import stale_backwards
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.autograd.stale_backward import stale_backwards
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
 
 CODE = "A308"
 NAME = "gradients-changed-wrongly"

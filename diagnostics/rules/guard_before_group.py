@@ -28,18 +28,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import last_name
-from diagnostics.analysis.group_questions import IS_INITIALIZED, Question, questions
-from diagnostics.analysis.group_start import is_sure, start_after
-from diagnostics.analysis.per_project import per_project
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.trace_building import traces
-from diagnostics.analysis.trace_names import is_seed
-from diagnostics.analysis.traces import Event, Site, meeting
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
+from diagnostics.static.ordering.event_order import Event, Site, meeting
+from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.group_lifetime import IS_INITIALIZED, Question, questions
+from diagnostics.static.ordering.group_start import is_sure, start_after
+from diagnostics.static.ordering.traced_calls import is_seed
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.per_project import per_project
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
 
 CODE = "A102"
 NAME = "guard-before-group"

@@ -26,17 +26,17 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import place
-from diagnostics.analysis.file_scripts import Script, scripts
-from diagnostics.analysis.flow_files import last_name
-from diagnostics.analysis.launch_commands import Launch, launches
-from diagnostics.analysis.launch_lists import written_port
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_environment import environ_key, is_environ
-from diagnostics.analysis.shell_commands import Ran
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
+from diagnostics.static.launch_files.command_locations import place
+from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.launch_lists import written_port
+from diagnostics.static.launch_files.launcher_commands import Launch, launches
+from diagnostics.static.launch_files.rank_environment import environ_key, is_environ
+from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A601"
 NAME = "hard-coded-master-port"

@@ -25,15 +25,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.communication import Communication, Meeting
-from diagnostics.analysis.flow_files import last_name
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_decisions import Shape
-from diagnostics.analysis.rank_ways import counts
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
 from diagnostics.rules.partings import hit_of, operation, partings, steps_to
+from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.collective_sequences import counts
+from diagnostics.static.spmd.collective_sites import Communication, Meeting
+from diagnostics.static.spmd.static_divergence import Shape
 
 CODE = "A202"
 NAME = "hidden-collective-under-rank-guard"

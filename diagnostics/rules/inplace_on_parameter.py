@@ -28,15 +28,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.gradient_scope import is_set_up, records
-from diagnostics.analysis.inplace_targets import changed_in_place
-from diagnostics.analysis.module_classes import class_tree, own_attribute
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
+from diagnostics.static.autograd.grad_mode import is_set_up, records
+from diagnostics.static.autograd.inplace_targets import changed_in_place
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.module_classes import class_tree, own_attribute
 
 CODE = "A301"
 NAME = "inplace-on-parameter"

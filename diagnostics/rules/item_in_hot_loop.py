@@ -26,15 +26,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.device_words import puts_on_gpu
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.gradient_scope import is_off
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.training_loops import TrainingLoop, training_loops
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
+from diagnostics.static.autograd.grad_mode import is_off
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.device_words import puts_on_gpu
+from diagnostics.static.torch_code.training_loops import TrainingLoop, training_loops
 
 CODE = "A307"
 NAME = "item-in-hot-loop"

@@ -27,16 +27,16 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.data_loaders import ITERABLE, LOADER, made_by_chance, managed
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.programs import Programs
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.training_code import INIT, WRAPPERS
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.data_loaders import ITERABLE, LOADER, made_by_chance, managed
+from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS
 
 CODE = "A158"
 NAME = "iterable-dataset-without-rank"

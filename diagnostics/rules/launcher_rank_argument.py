@@ -23,17 +23,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import place
-from diagnostics.analysis.file_scripts import scripts
-from diagnostics.analysis.flow_files import last_name
-from diagnostics.analysis.launch_commands import Launch, launches
-from diagnostics.analysis.launched_program import script_file
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.shell_commands import Ran
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit
+from diagnostics.static.launch_files.command_locations import place
+from diagnostics.static.launch_files.embedded_scripts import scripts
+from diagnostics.static.launch_files.launched_program import script_file
+from diagnostics.static.launch_files.launcher_commands import Launch, launches
+from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A611"
 NAME = "launcher-rank-argument"

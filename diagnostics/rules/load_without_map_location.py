@@ -25,13 +25,13 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.device_words import moved_to, names_gpu
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, Step, hit, step
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.device_words import moved_to, names_gpu
 
 CODE = "A404"
 NAME = "load-without-map-location"

@@ -33,18 +33,18 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import last_name
-from diagnostics.analysis.group_questions import ASKS, IS_INITIALIZED, Question, questions
-from diagnostics.analysis.group_start import asking_arms, guarded, is_sure, start_after
-from diagnostics.analysis.per_project import per_project
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.trace_building import traces
-from diagnostics.analysis.trace_names import is_sampler
-from diagnostics.analysis.traces import Event, Site, Trace, meeting
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.ordering.event_order import Event, Site, Trace, meeting
+from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.group_lifetime import ASKS, IS_INITIALIZED, Question, questions
+from diagnostics.static.ordering.group_start import asking_arms, guarded, is_sure, start_after
+from diagnostics.static.ordering.traced_calls import is_sampler
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.per_project import per_project
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
 
 CODE = "A101"
 NAME = "loader-before-process-group"

@@ -23,13 +23,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.data_loaders import constant, is_none, loaders_in
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_guards import values_of
 from diagnostics.core.findings import Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.data_loaders import constant, is_none, loaders_in
 
 CODE = "A509"
 NAME = "loader-without-batches"

@@ -28,15 +28,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.gradient_scope import is_off
-from diagnostics.analysis.kept_arguments import keeps_argument, renews_own
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.training_loops import Loop, TrainingLoop, backwards, carries, training_loops
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, hit, step
+from diagnostics.static.autograd.grad_mode import is_off
+from diagnostics.static.autograd.retained_graphs import keeps_argument, renews_own
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.training_loops import Loop, TrainingLoop, backwards, carries, training_loops
 
 CODE = "A306"
 NAME = "losses-kept-with-graph"

@@ -23,16 +23,16 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import place
-from diagnostics.analysis.file_scripts import scripts
-from diagnostics.analysis.flow_files import last_name
-from diagnostics.analysis.launch_commands import launches
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_counts import loop_name
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.findings import Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.launch_files.command_locations import place
+from diagnostics.static.launch_files.embedded_scripts import scripts
+from diagnostics.static.launch_files.launcher_commands import launches
+from diagnostics.static.launch_files.process_counts import loop_name
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A614"
 NAME = "master-port-differs"

@@ -23,13 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.data_loaders import managed
-from diagnostics.analysis.programs import Programs, is_script
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.training_code import INIT
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit
+from diagnostics.static.program.import_closure import Programs, is_script
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.data_loaders import managed
+from diagnostics.static.torch_code.training_functions import INIT
 
 CODE = "A152"
 NAME = "missing-destroy-process-group"

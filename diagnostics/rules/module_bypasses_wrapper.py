@@ -27,13 +27,13 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import children, walk
-from diagnostics.analysis.wrapped_models import DDP, FSDP, Wrap, bound_to, wraps_in
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.ast_walk import children, walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.model_wrappers import DDP, FSDP, Wrap, bound_to, wraps_in
 
 CODE = "A111"
 NAME = "module-bypasses-wrapper"

@@ -25,16 +25,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import place
-from diagnostics.analysis.file_scripts import Script, scripts
-from diagnostics.analysis.launch_commands import Launch, launches
-from diagnostics.analysis.launched_program import script_file
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_environment import starts_ranks
-from diagnostics.analysis.shell_commands import Ran
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
+from diagnostics.static.launch_files.command_locations import place
+from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.launched_program import script_file
+from diagnostics.static.launch_files.launcher_commands import Launch, launches
+from diagnostics.static.launch_files.rank_environment import starts_ranks
+from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A602"
 NAME = "nested-launcher"

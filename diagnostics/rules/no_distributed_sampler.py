@@ -24,8 +24,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.data_loaders import (
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.data_loaders import (
     EVALUATION,
     ITERABLE,
     LOADER,
@@ -37,13 +43,7 @@ from diagnostics.analysis.data_loaders import (
     read_by,
     sharded,
 )
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.programs import Programs
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded
-from diagnostics.analysis.training_code import WRAPPERS, TrainingCode
-from diagnostics.core.findings import Confidence, Severity
-from diagnostics.hits import Hit, hit, step
+from diagnostics.static.torch_code.training_functions import WRAPPERS, TrainingCode
 
 CODE = "A157"
 NAME = "no-distributed-sampler"

@@ -23,15 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import place
-from diagnostics.analysis.file_scripts import Script, scripts
-from diagnostics.analysis.launched_program import Training, training
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_counts import loop_values
-from diagnostics.analysis.shell_commands import Ran
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit
+from diagnostics.static.launch_files.command_locations import place
+from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.launched_program import Training, training
+from diagnostics.static.launch_files.process_counts import loop_values
+from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A607"
 NAME = "omp-threads-unset"

@@ -30,17 +30,17 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.per_project import per_project
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.trace_building import traces
-from diagnostics.analysis.trace_names import is_optimizer
-from diagnostics.analysis.traces import Event, Order, Site, Trace, meeting
-from diagnostics.analysis.wrapped_models import DDP, WRAPPERS
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.ordering.event_order import Event, Order, Site, Trace, meeting
+from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.traced_calls import is_optimizer
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.per_project import per_project
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.model_wrappers import DDP, WRAPPERS
 
 CODE = "A103"
 NAME = "optimizer-before-wrap"

@@ -6,16 +6,16 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.communication import Communication, Meeting, Reach
-from diagnostics.analysis.flow_files import last_name
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_decisions import Parting, RankDecisions, Shape
-from diagnostics.analysis.rank_tests import RankTests, is_own_rank
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME
 from diagnostics.core.findings import Confidence
 from diagnostics.hits import Hit, Step, hit, step
+from diagnostics.static.dataflow.rank_predicates import RankTests, is_own_rank
+from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.collective_sites import Communication, Meeting, Reach
+from diagnostics.static.spmd.static_divergence import Parting, RankDecisions, Shape
 
 SMALL = 40  # files of a project in which a value is followed across files
 MOST_CALLS = 5  # down to the operation: further down it is likely to be some other object's method

@@ -25,14 +25,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.data_loaders import SAMPLER, is_none
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_guards import conditions, follows_from_rank, rank_guarded
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_guards import conditions, follows_from_rank, rank_guarded
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.data_loaders import SAMPLER, is_none
 
 CODE = "A159"
 NAME = "per-rank-seed-changes-split"

@@ -23,16 +23,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import levels, place, tokens_of
-from diagnostics.analysis.file_scripts import Script, scripts
-from diagnostics.analysis.launch_commands import base
-from diagnostics.analysis.launched_program import Training, training
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.shell_commands import Ran
-from diagnostics.analysis.shell_syntax import Simple
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
+from diagnostics.static.launch_files.command_locations import levels, place, tokens_of
+from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.launched_program import Training, training
+from diagnostics.static.launch_files.launcher_commands import base
+from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_parser import Simple
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A512"
 NAME = "pipe-without-pipefail"

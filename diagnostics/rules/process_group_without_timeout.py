@@ -23,12 +23,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.training_code import INIT
 from diagnostics.core.findings import Severity
 from diagnostics.hits import Edit, Hit, hit
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.training_functions import INIT
 
 CODE = "A151"
 NAME = "process-group-without-timeout"

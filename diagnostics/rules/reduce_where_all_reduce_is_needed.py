@@ -29,22 +29,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.communication import Communication, Meeting
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.operation_calls import (
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
+from diagnostics.static.dataflow.rank_predicates import RankTests
+from diagnostics.static.program.ast_walk import children, walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.collective_arguments import (
     OperationCall,
     asks_for_rank,
     operation_call,
     operation_calls,
     under_rank_test,
 )
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded
-from diagnostics.analysis.rank_tests import RankTests
-from diagnostics.analysis.syntax_walk import children, walk
-from diagnostics.core.findings import Confidence, Severity
-from diagnostics.hits import Hit, hit, step
+from diagnostics.static.spmd.collective_sites import Communication, Meeting
 
 CODE = "A211"
 NAME = "reduce-where-all-reduce-is-needed"

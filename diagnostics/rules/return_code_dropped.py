@@ -22,13 +22,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.launched_commands import command_text, trains
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.training_code import TrainingCode
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.launch_files.subprocess_commands import command_text, trains
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.training_functions import TrainingCode
 
 CODE = "A504"
 NAME = "return-code-dropped"

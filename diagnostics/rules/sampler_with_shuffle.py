@@ -21,13 +21,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.data_loaders import Loader, loaders_in
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_guards import values_of
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.data_loaders import Loader, loaders_in
 
 CODE = "A155"
 NAME = "sampler-with-shuffle"

@@ -28,18 +28,18 @@ from itertools import pairwise
 from diagnostics.agent.secret_forms import is_secret_variable
 from diagnostics.agent.secret_lines import hidden_words
 from diagnostics.agent.secret_names import WEAK, strength
-from diagnostics.analysis import dockerfile
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import place
-from diagnostics.analysis.file_scripts import environment_entries, scripts
-from diagnostics.analysis.flow_files import last_name
-from diagnostics.analysis.literal_secrets import secret
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_environment import environ_key, is_environ
-from diagnostics.analysis.shell_commands import Ran
-from diagnostics.analysis.yaml_nodes import documents, entries, line_of, mappings, scalar
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
+from diagnostics.static.launch_files import dockerfile
+from diagnostics.static.launch_files.command_locations import place
+from diagnostics.static.launch_files.embedded_scripts import environment_entries, scripts
+from diagnostics.static.launch_files.literal_secrets import secret
+from diagnostics.static.launch_files.rank_environment import environ_key, is_environ
+from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.yaml_nodes import documents, entries, line_of, mappings, scalar
+from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A606"
 NAME = "secret-in-launch-file"

@@ -28,14 +28,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.message_deadlocks import Deadlock, MessageDeadlocks
-from diagnostics.analysis.message_order import Kind, Waiting
-from diagnostics.analysis.operation_calls import OperationCall, operation_calls
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.collective_arguments import OperationCall, operation_calls
+from diagnostics.static.spmd.p2p_deadlocks import Deadlock, MessageDeadlocks
+from diagnostics.static.spmd.p2p_simulation import Kind, Waiting
 
 CODE = "A210"
 NAME = "send-recv-order"

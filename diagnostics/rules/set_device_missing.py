@@ -24,14 +24,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.data_loaders import constant, managed
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.programs import Programs, is_script
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.training_code import INIT
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.import_closure import Programs, is_script
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.data_loaders import constant, managed
+from diagnostics.static.torch_code.training_functions import INIT
 
 CODE = "A154"
 NAME = "set-device-missing"

@@ -28,15 +28,15 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.data_loaders import LOADER, SAMPLER, constant, managed, read_by
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.programs import Programs
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.training_code import TrainingCode, own_calls
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, hit, step
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.data_loaders import LOADER, SAMPLER, constant, managed, read_by
+from diagnostics.static.torch_code.training_functions import TrainingCode, own_calls
 
 CODE = "A156"
 NAME = "set-epoch-missing"

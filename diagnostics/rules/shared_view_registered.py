@@ -29,14 +29,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.module_classes import is_none, own_attribute
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.saved_tensors import EXPANDS
-from diagnostics.analysis.tied_units import Tied, tied_units
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.autograd.operator_tables import EXPANDS
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.fsdp_tied_weights import Tied, tied_units
+from diagnostics.static.torch_code.module_classes import is_none, own_attribute
 
 CODE = "A305"
 NAME = "shared-view-registered"

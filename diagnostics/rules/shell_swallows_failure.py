@@ -28,16 +28,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import levels, place, reads_status, simple_commands
-from diagnostics.analysis.file_scripts import Script, scripts
-from diagnostics.analysis.launched_program import Training, training
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.shell_commands import Ran
-from diagnostics.analysis.shell_syntax import AndOr, Command, Pipeline, Simple
-from diagnostics.analysis.yaml_nodes import entries, line_of, scalar
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
+from diagnostics.static.launch_files.command_locations import levels, place, reads_status, simple_commands
+from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.launched_program import Training, training
+from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_parser import AndOr, Command, Pipeline, Simple
+from diagnostics.static.launch_files.yaml_nodes import entries, line_of, scalar
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A511"
 NAME = "shell-swallows-failure"

@@ -26,16 +26,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.accumulation import entered_by, first_round
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.changing_branches import changing_branches
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.module_parts import classes_inside
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.wrapped_models import DDP, Wrap, bound_to, class_wrapped, wraps_in
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.conditional_submodules import changing_branches
+from diagnostics.static.torch_code.gradient_accumulation import entered_by, first_round
+from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, bound_to, class_wrapped, wraps_in
+from diagnostics.static.torch_code.submodules import classes_inside
 
 CODE = "A109"
 NAME = "static-graph-changes"

@@ -27,14 +27,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.swallowed import head, tries_of, unconditional_calls
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.training_code import TrainingCode
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.swallowed import head, tries_of, unconditional_calls
+from diagnostics.static.torch_code.training_functions import TrainingCode
 
 CODE = "A503"
 NAME = "success-printed-early"

@@ -32,14 +32,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.queue_threads import QueueThread, queue_threads, risks, silent_end
-from diagnostics.analysis.swallowed import is_broad
-from diagnostics.analysis.training_code import TrainingCode
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.swallowed import is_broad
+from diagnostics.static.torch_code.producer_threads import QueueThread, queue_threads, risks, silent_end
+from diagnostics.static.torch_code.training_functions import TrainingCode
 
 CODE = "A505"
 NAME = "thread-exception-lost"

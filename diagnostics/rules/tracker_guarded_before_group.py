@@ -27,20 +27,20 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from diagnostics.analysis import trackers
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_guards import conditions
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.training_code import INIT, TrainingCode
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_guards import conditions
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code import experiment_trackers
+from diagnostics.static.torch_code.training_functions import INIT, TrainingCode
 
 CODE = "A507"
 NAME = "tracker-guarded-before-group"
 SEVERITY = Severity.WARNING
-WORDS = trackers.WORDS
+WORDS = experiment_trackers.WORDS
 _ASKS = "torch.distributed.is_initialized"
 _VARIABLE = re.compile(r"RANK$|PROCID$|LOCALID$")
 _DEPTH = 2
@@ -48,7 +48,7 @@ _DEPTH = 2
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the trackers whose guard is asked before the process group is made."""
-    for call, function, name in trackers.tracker_calls(file, project):
+    for call, function, name in experiment_trackers.tracker_calls(file, project):
         asked = _asks_for_group(call, function, project)
         if asked is None:
             continue

@@ -25,25 +25,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis import trackers
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.programs import Programs
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_guards import enclosing
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_guards import enclosing
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code import experiment_trackers
 
 CODE = "A508"
 NAME = "tracker-never-finished"
 SEVERITY = Severity.WARNING
-WORDS = trackers.WORDS
+WORDS = experiment_trackers.WORDS
 _ENDS = {"finish", "end", "end_run", "close", "stop"}
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the trackers that a sudden end of the process leaves open."""
-    for call, _, name in trackers.tracker_calls(file, project):
+    for call, _, name in experiment_trackers.tracker_calls(file, project):
         leaves = _sudden_end(file, project)
         if leaves is None or enclosing(call, ast.With, file) is not None or _ends(file, project, name):
             continue

@@ -25,28 +25,28 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis import trackers
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.programs import Programs, is_main_guard
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_guards import follows_from_rank, rank_guarded
-from diagnostics.analysis.training_code import TrainingCode
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.import_closure import Programs, is_main_guard
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code import experiment_trackers
+from diagnostics.static.torch_code.training_functions import TrainingCode
 
 CODE = "A506"
 NAME = "tracker-on-every-rank"
 SEVERITY = Severity.WARNING
-WORDS = trackers.WORDS
+WORDS = experiment_trackers.WORDS
 CHECKLIST = "experiment trackers are started on one rank"
 _SWITCHES = {"WANDB_MODE", "WANDB_DISABLED"}  # environment variables that make the tracker do nothing
 
 
 def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     """Yields the trackers that every rank starts."""
-    for call, function, name in trackers.tracker_calls(file, project):
-        made = trackers.group_set_up(file, project)
+    for call, function, name in experiment_trackers.tracker_calls(file, project):
+        made = experiment_trackers.group_set_up(file, project)
         if made is None or rank_guarded(call, function, project) or _by_rank(call, function, project):
             continue
         yield hit(

@@ -21,14 +21,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import place
-from diagnostics.analysis.file_scripts import scripts
-from diagnostics.analysis.launch_commands import base
-from diagnostics.analysis.launched_program import training
-from diagnostics.analysis.project import Project
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit
+from diagnostics.static.launch_files.command_locations import place
+from diagnostics.static.launch_files.embedded_scripts import scripts
+from diagnostics.static.launch_files.launched_program import training
+from diagnostics.static.launch_files.launcher_commands import base
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A612"
 NAME = "training-under-timeout"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_decisions import Parting
-from diagnostics.analysis.rank_tests import RankTests
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.taint_sources import RANK, source_of
 from diagnostics.core.findings import Confidence
+from diagnostics.static.dataflow.rank_predicates import RankTests
+from diagnostics.static.dataflow.taint_sources import RANK, source_of
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.spmd.static_divergence import Parting
 
 MOST_STEPS = 60
 _OPENS = {

@@ -25,13 +25,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function
-from diagnostics.analysis.loader_workers import loaders
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.spawned_values import Unpicklable, inside_dataset, unpicklable
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.loader_workers import loaders
+from diagnostics.static.torch_code.picklability import Unpicklable, inside_dataset, unpicklable
 
 CODE = "A408"
 NAME = "unpicklable-to-spawned"

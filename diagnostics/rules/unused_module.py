@@ -27,10 +27,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis import wrapped_models
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.changing_branches import changing_branches
-from diagnostics.analysis.module_parts import (
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.hits import Hit, hit, step
+from diagnostics.static.program.per_project import per_project
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code import model_wrappers
+from diagnostics.static.torch_code.conditional_submodules import changing_branches
+from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, class_wrapped, wraps_in
+from diagnostics.static.torch_code.submodules import (
     Part,
     classes_inside,
     is_named_elsewhere,
@@ -38,11 +43,6 @@ from diagnostics.analysis.module_parts import (
     parts_of,
     reads_parts_unnamed,
 )
-from diagnostics.analysis.per_project import per_project
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.wrapped_models import DDP, Wrap, class_wrapped, wraps_in
-from diagnostics.core.findings import Confidence, Severity
-from diagnostics.hits import Hit, hit, step
 
 CODE = "A112"
 NAME = "unused-module"
@@ -59,7 +59,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 def _hits(project: Project) -> tuple[Hit, ...]:
     found: dict[tuple[str, int], Hit] = {}
     for file in project.python:
-        for wrap in wraps_in(file, project) if file.words & set(wrapped_models.WORDS) else ():
+        for wrap in wraps_in(file, project) if file.words & set(model_wrappers.WORDS) else ():
             if wrap.kind == DDP and not (wrap.may_have("find_unused_parameters") or wrap.may_have("static_graph")):
                 for one in _of_model(wrap, project):
                     found.setdefault((one.file.shown, one.line), one)

@@ -26,17 +26,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.command_places import place
-from diagnostics.analysis.file_scripts import Script, scripts
-from diagnostics.analysis.launch_commands import Launch, launches
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_counts import loop_name, loop_values
-from diagnostics.analysis.shell_commands import Ran
-from diagnostics.analysis.shell_syntax import Compound
-from diagnostics.analysis.yaml_nodes import documents, entries, line_of, mappings, number
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
+from diagnostics.static.launch_files.command_locations import place
+from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.launcher_commands import Launch, launches
+from diagnostics.static.launch_files.process_counts import loop_name, loop_values
+from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_parser import Compound
+from diagnostics.static.launch_files.yaml_nodes import documents, entries, line_of, mappings, number
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 CODE = "A610"
 NAME = "world-size-disagrees"

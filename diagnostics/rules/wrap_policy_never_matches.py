@@ -25,14 +25,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.audited_file import AuditedFile
-from diagnostics.analysis.flow_files import Function, last_name
-from diagnostics.analysis.module_parts import classes_inside
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.syntax_walk import walk
-from diagnostics.analysis.wrapped_models import FSDP, class_wrapped, wraps_in
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step, hit, step
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.model_wrappers import FSDP, class_wrapped, wraps_in
+from diagnostics.static.torch_code.submodules import classes_inside
 
 CODE = "A108"
 NAME = "wrap-policy-never-matches"

@@ -34,12 +34,12 @@ from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_fate import FailureFate, failure_fates
 from diagnostics.analysis.failure_origin import locations_of, origin
 from diagnostics.analysis.native_crash import native_crash
-from diagnostics.analysis.shell_status import Fate
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record.agent_data import Frame
 from diagnostics.signatures.blamed import blamed
+from diagnostics.static.launch_files.shell_exit_status import Fate
 
 CODE = "D402"
 NAME = "failure-hidden-by-parent"

@@ -26,12 +26,12 @@ from diagnostics.analysis.blame import distinct, named, path_evidence, sentence,
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.failure_origin import locations_of, of_raised
 from diagnostics.analysis.hidden_errors import Hidden, hidden_error, left_module
-from diagnostics.analysis.try_blocks import calls_of_attribute
 from diagnostics.analysis.user_files import user_files
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record.agent_data import Frame
 from diagnostics.signatures.blamed import blamed
+from diagnostics.static.program.exception_flow import calls_of_attribute
 
 CODE = "D401"
 NAME = "failure-hidden-in-rank"

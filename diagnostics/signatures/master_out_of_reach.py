@@ -17,7 +17,6 @@ from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.failure_texts import Told, failed_stories, told
 from diagnostics.analysis.job_progress import asked_port, at_another_port, made_group, variable
-from diagnostics.analysis.launch_line import option
 from diagnostics.analysis.launch_nesting import nested_launch
 from diagnostics.analysis.launch_scripts import launch_lines, lines_with, setting
 from diagnostics.core.findings import Confidence, Evidence, Fix
@@ -25,6 +24,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, Match
 from diagnostics.record.agent_data import GROUP_MADE
 from diagnostics.signatures.blamed import blamed
+from diagnostics.static.launch_files.launch_line import option
 
 CODE = "D106"
 NAME = "master-out-of-reach"

@@ -18,14 +18,14 @@ import re
 from diagnostics.analysis.blame import distinct, source_evidence
 from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.analysis.hidden_errors import asked_for_no_training, hidden_error, went_on
-from diagnostics.analysis.step_guards import step_conditions
-from diagnostics.analysis.try_blocks import trainers, training_loops
 from diagnostics.analysis.user_files import user_files
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record.agent_data import Event, Frame
 from diagnostics.signatures.blamed import blamed
+from diagnostics.static.program.exception_flow import trainers, training_loops
+from diagnostics.static.torch_code.optimizer_step_guards import step_conditions
 
 CODE = "D410"
 NAME = "nothing-trained"

@@ -16,12 +16,12 @@ from diagnostics.analysis.blame import distinct, named, sentence
 from diagnostics.analysis.case import Case, Part
 from diagnostics.analysis.failure_texts import Told, failed_stories, told
 from diagnostics.analysis.job_progress import variable
-from diagnostics.analysis.launch_line import option, port
 from diagnostics.analysis.launch_nesting import nested_launch
 from diagnostics.analysis.launch_scripts import launch_lines, setting
 from diagnostics.core.findings import Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
+from diagnostics.static.launch_files.launch_line import option, port
 
 CODE = "D104"
 NAME = "port-taken"

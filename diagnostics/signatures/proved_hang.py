@@ -13,11 +13,11 @@ from diagnostics.analysis.decisions import Decision
 from diagnostics.analysis.hang_moment import ended_by_itself, ended_by_own_timeout
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.positions import Position, Stand
-from diagnostics.analysis.taint_sources import EXCEPTION, RANK
 from diagnostics.analysis.told_apart import Split
 from diagnostics.analysis.wait_graph import Disagreement
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.matches import JobOutcome, Match
+from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK
 
 MOST_SHOWN = 4
 _NAMES_RANK = re.compile(r"rank|main|master|leader|chief", re.IGNORECASE)

@@ -19,7 +19,6 @@ from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.failure_texts import Told, failed_stories, told
 from diagnostics.analysis.job_answers import shown_ranks
 from diagnostics.analysis.job_progress import at_another_port, made_group, ranks_that_never_came
-from diagnostics.analysis.launch_line import option
 from diagnostics.analysis.launch_nesting import nested_launch
 from diagnostics.analysis.launch_scripts import launch_lines, setting
 from diagnostics.analysis.rendezvous_reason import known_reason
@@ -29,6 +28,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.matches import Examines, Match
 from diagnostics.record.agent_data import Frame
 from diagnostics.signatures.blamed import blamed
+from diagnostics.static.launch_files.launch_line import option
 
 CODE = "D105"
 NAME = "rendezvous-incomplete"

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.project import Project
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Edit, Hit, hit, step
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 
 def rule(code: str, check: object, **more: object) -> ModuleType:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from rules_for_tests import LINES, WAITS, fails, python, rule
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.audit import cache
 from diagnostics.audit.engine import audit
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 RULES = {"A901": WAITS, "A902": LINES}
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from rules_for_tests import WAITS, project
 
-from diagnostics.analysis.audited_file import FileKind
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
 from diagnostics.core.errors import UsageError
+from diagnostics.static.program.project_file import FileKind
 
 
 def shown(folder: Path, *given: Path) -> dict[str, FileKind]:

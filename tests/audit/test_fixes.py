@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from rules_for_tests import WAITS, rule
 
-from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit import files, fixes
 from diagnostics.audit.engine import audit
 from diagnostics.core.errors import DoctorError
 from diagnostics.hits import Edit, Hit
+from diagnostics.static.program.project_file import AuditedFile
 
 
 def names(folder: Path) -> list[str]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rules_for_tests import WAITS, fails, python, rule
 
-from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit.engine import audit
 from diagnostics.audit.run import Options, run
+from diagnostics.static.program.project_file import AuditedFile
 
 GOOD = "import torch.distributed as dist\nif dist.get_rank() == 0:\n    dist.barrier()\n"
 DEEP = "is nested so deeply that reading it may take the stack"

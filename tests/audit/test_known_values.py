@@ -6,10 +6,10 @@ import ast
 
 import pytest
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.known_values import KnownValues
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.rank_tests import OPEN, OnRank
+from diagnostics.static.dataflow.partial_evaluation import KnownValues
+from diagnostics.static.dataflow.rank_predicates import OPEN, OnRank
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 HELPERS = """
 import os

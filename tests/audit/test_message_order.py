@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.message_order import Event, Kind, run
-from diagnostics.analysis.project import Project
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.spmd.p2p_simulation import Event, Kind, run
 
 FUNCTION = Project([AuditedFile("a.py", b"f()", FileKind.PYTHON)]).functions[0]
 CALL = ast.Call(ast.Name("f", ast.Load()), [], [])

@@ -6,9 +6,9 @@ import json
 
 from rules_for_tests import WAITS
 
-from diagnostics.analysis.audited_file import AuditedFile
 from diagnostics.audit.engine import audit
 from diagnostics.audit.notebooks import read
+from diagnostics.static.program.project_file import AuditedFile
 
 
 def notebook(*cells: str | list[str]) -> AuditedFile:

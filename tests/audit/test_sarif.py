@@ -13,13 +13,13 @@ from typing import Any
 from jsonschema import Draft4Validator
 from rules_for_tests import LINES, WAITS, fails, python, rule
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.audit import notebooks
 from diagnostics.audit.engine import audit
 from diagnostics.audit.run import known_rules
 from diagnostics.audit.sarif import sarif_json, uri
 from diagnostics.audit.shown import Filter
 from diagnostics.hits import Hit, Step
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 SCHEMA = json.loads((Path(__file__).parent / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
 BOOK = {"cells": [{"cell_type": "code", "source": "wait()"}]}

@@ -9,7 +9,6 @@ import pytest
 from rules_for_tests import LINES, WAITS, fails, python, rule
 from shown_text import HOSTILE, unprintable
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
 from diagnostics.audit import checklist, github
 from diagnostics.audit.engine import audit
 from diagnostics.audit.found import Audit
@@ -19,6 +18,7 @@ from diagnostics.audit.shown import Filter
 from diagnostics.core.console import printable
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.hits import Hit, Step
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 RULES = {"A901": WAITS, "A902": LINES}
 SECRET = "hf_" + "aB3dE5gH7jK9mN1pQ2rS" * 2

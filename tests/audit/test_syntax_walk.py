@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from diagnostics.analysis.syntax_walk import FIELDS, children, walk
+from diagnostics.static.program.ast_walk import FIELDS, children, walk
 
 LEFT_OUT = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 EVERYTHING = """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import textwrap
 
-from diagnostics.analysis.audited_file import AuditedFile, FileKind
-from diagnostics.analysis.project import Project
-from diagnostics.analysis.trace_building import traces
-from diagnostics.analysis.trace_entries import Start
-from diagnostics.analysis.traces import Event, Order, Trace, meeting
+from diagnostics.static.ordering.entry_points import Start
+from diagnostics.static.ordering.event_order import Event, Order, Trace, meeting
+from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 INIT = "torch.distributed.init_process_group"
 BARRIER = "torch.distributed.barrier"

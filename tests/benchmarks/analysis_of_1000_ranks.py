@@ -15,10 +15,10 @@ from diagnostics.agent.layout import CALL_SLOTS
 from diagnostics.analysis.agreement import splits
 from diagnostics.analysis.case import Case, Part, ProcessStory
 from diagnostics.analysis.rank_positions import positions_of
-from diagnostics.analysis.source_files import Sources
 from diagnostics.analysis.wait_graph import prove
 from diagnostics.record.agent_data import AgentFile, CollectiveCall, Frame, GroupProgress, Steps
 from diagnostics.record.supervisor_facts import End, JobFacts
+from diagnostics.static.program.source_file import Sources
 
 SIZES = (2, 1_000, 10_000)
 IN_LOOP = (Frame(file="train.py", line=31, function="main"),)

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from diagnostics.analysis.source_closure import Own
 from diagnostics.bisection.case import Case, Edits, Settings, Source
 from diagnostics.bisection.repro import Asked, Repro, find_repro
 from diagnostics.bisection.repro_check import Run, fails_alike
@@ -22,6 +21,7 @@ from diagnostics.bisection.trial import Failure, Kind, ModuleNode
 from diagnostics.bisection.user_sources import user_sources
 from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.facts import ChildResult
+from diagnostics.static.slicing.source_closure import Own
 
 MODELS = Path(__file__).parent / "models"
 SEGFAULT = Failure(kind=Kind.SIGNAL, detail="SIGSEGV", places=("shown/parts.py:28 forward",), phase="forward")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from diagnostics.analysis.source_closure import Closure, ModuleText, Own, source_closure
+from diagnostics.static.slicing.source_closure import Closure, ModuleText, Own, source_closure
 
 
 def sources(**texts: str) -> dict[str, ModuleText]:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from diagnostics.analysis.source_closure import Own
-from diagnostics.analysis.value_text import NotTextError, Numbers, Texts, tensor_text
+from diagnostics.static.slicing.source_closure import Own
+from diagnostics.static.slicing.value_literals import NotTextError, Numbers, Texts, tensor_text
 
 
 def texts() -> Texts:

@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass, field
 
 from diagnostics.analysis.decisions import Parting, Place, Way
-from diagnostics.analysis.source_files import Sources
 from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.source_file import Sources
 
 FOLDER = "/job"
 LIBRARY = Frame(file="/env/lib/python3.11/site-packages/lightning/trainer.py", line=10, function="Trainer.fit")

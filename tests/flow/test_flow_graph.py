@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.analysis.flow_building import build
-from diagnostics.analysis.flow_graph import FlowGraph, FunctionSyntax
+from diagnostics.static.program.cfg import FlowGraph, FunctionSyntax
+from diagnostics.static.program.cfg_builder import build
 
 
 def followers(text: str) -> dict[int, set[int]]:

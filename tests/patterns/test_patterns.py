@@ -13,13 +13,13 @@ from growth import searched, verdict
 
 from diagnostics.agent import hiding
 from diagnostics.analysis.log_case import clean, log_case
-from diagnostics.analysis.shell_syntax import parse
-from diagnostics.analysis.shell_tokens import ShellError
 from diagnostics.core import redaction
 from diagnostics.core.line_clipping import clipped_lines
 from diagnostics.record.fault_stacks import parse_fault_report
 from diagnostics.record.launcher_log import read_launcher_log
 from diagnostics.record.tracebacks import tracebacks
+from diagnostics.static.launch_files.shell_lexer import ShellError
+from diagnostics.static.launch_files.shell_parser import parse
 
 # Patterns that are made where code runs and cannot be told here, with why they are harmless.
 MADE_WHERE_CODE_RUNS = {

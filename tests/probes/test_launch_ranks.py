@@ -9,11 +9,11 @@ import pytest
 from fakes import FailingChild, fake_machine, preflight_config
 from whole_finding import told
 
-from diagnostics.analysis.launch_line import read_launch_line
 from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.host.network import TcpNetwork
 from diagnostics.machine.processes.processes import SystemProcesses
 from diagnostics.probes import torchrun_spawns_ranks
+from diagnostics.static.launch_files.launch_line import read_launch_line
 
 REAL = {"child": GroupChild(), "network": TcpNetwork(SystemProcesses())}
 RUN = (sys.executable, "-m", "torch.distributed.run")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
-from diagnostics.analysis.source_files import Sources
 from diagnostics.record.agent_data import AgentFile, Event, Frame, Steps
 from diagnostics.record.supervisor_facts import End, JobFacts
+from diagnostics.static.program.source_file import Sources
 
 AGENT_FOLDER = "/doctor/agent"
 

@@ -9,11 +9,11 @@ import pytest
 from hand_made import agent, case, event, raised, story
 
 from diagnostics.analysis.case import How, Part
-from diagnostics.analysis.source_files import SourceFile
-from diagnostics.analysis.try_blocks import swallowing
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.record.agent_data import Event, Steps
 from diagnostics.signatures import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
+from diagnostics.static.program.exception_flow import swallowing
+from diagnostics.static.program.source_file import SourceFile
 
 LOOP = """\
 import logging, sys

@@ -10,7 +10,7 @@ from hand_made import agent, case, event, raised, story
 
 from diagnostics.analysis.case import Case, Part
 from diagnostics.analysis.failure_fate import FailureFate, failure_fates
-from diagnostics.analysis.shell_status import Fate
+from diagnostics.static.launch_files.shell_exit_status import Fate
 
 STARTED = "pid=2 how=popen reads=1 | python train.py"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.analysis.shell_commands import commands
-from diagnostics.analysis.shell_status import Fate, status_of
-from diagnostics.analysis.shell_syntax import parse
+from diagnostics.static.launch_files.shell_commands import commands
+from diagnostics.static.launch_files.shell_exit_status import Fate, status_of
+from diagnostics.static.launch_files.shell_parser import parse
 
 DROPPED, HANDLED, PASSED = Fate.DROPPED, Fate.HANDLED, Fate.PASSED
 

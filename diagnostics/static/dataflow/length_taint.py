@@ -1,0 +1,138 @@
+"""Why what a loop reads can be longer on one rank than on another: random content alone changes no length. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from diagnostics.static.dataflow.taint_sources import RANK, Taint
+from diagnostics.static.program.call_graph import Function, Program, is_generator, last_name
+
+MOST_STEPS = 240
+_MADE_OF_NUMBERS = {"range", "arange", "randn", "rand", "zeros", "ones", "empty", "full", "randint", "randperm", "eye",
+                    "linspace", "trange"}  # fmt: skip
+_SAME_LENGTH = {"list", "tuple", "sorted", "enumerate", "zip", "iter", "reversed", "DataLoader", "tqdm", "map", "set",
+                "TensorDataset", "cycle", "chain", "ConcatDataset", "stack", "cat", "tensor", "as_tensor", "array",
+                "from_numpy", "prepare", "batched", "len", "int", "min", "max", "ceil", "abs", "sum"}  # fmt: skip
+_PARTS = {"islice", "Subset", "random_split", "filter", "take", "narrow", "shard", "select", "skip"}
+_CONTENT = {"manual_seed", "seed", "default_rng", "Generator", "RandomState", "Random", "to", "cuda", "device", "print",
+            "item", "format", "join", "str"}  # fmt: skip
+
+
+@dataclass
+class Lengths:
+    """Asks about lengths; `value` tells why a value differs, `changed` why something was added to it on some ranks."""
+
+    program: Program
+    value: Callable[[ast.AST, Function], Taint | None]
+    changed: Callable[[str, Function], Taint | None]
+    agrees: Callable[[str], bool]
+    _steps: int = field(default=0)
+    _asked: set[tuple[int, int]] = field(default_factory=set)  # `rows = [row for row in rows if ...]` asks for itself
+
+    def of(self, value: ast.AST, function: Function) -> list[Taint]:
+        """Returns the reasons why the length of `value` can differ."""
+        if not self._asked:  # else the question came up on the way to the answer of another
+            self._steps = MOST_STEPS
+        return list(self._of(value, function))
+
+    def _of(self, value: ast.AST, function: Function) -> Iterator[Taint]:
+        self._steps -= 1
+        asked = (id(value), id(function))
+        if self._steps < 0 or asked in self._asked:
+            return
+        self._asked.add(asked)
+        yield from list(self._of_kind(value, function))
+        self._asked.discard(asked)
+
+    def _of_kind(self, value: ast.AST, function: Function) -> Iterator[Taint]:
+        match value:
+            case ast.Name():
+                yield from self._name(value.id, function)
+            case ast.Attribute():
+                yield from self._taints(self.changed(self.program.attribute_key(value, function), function))
+                for assigned, where in self.program.attribute_values(value, function)[:4]:
+                    yield from self._of(assigned, where)
+            case ast.Call():
+                yield from self._call(value, function)
+            case ast.Subscript():
+                yield from self._taints(self.value(value.slice, function))
+                yield from self._of(value.value, function)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                for generator in value.generators:
+                    yield from self._of(generator.iter, function)
+                    for test in generator.ifs:
+                        yield from self._taints(self.value(test, function))
+            case ast.IfExp():
+                yield from self._taints(self.value(value.test, function))
+                yield from self._of(value.body, function)
+                yield from self._of(value.orelse, function)
+            case ast.BinOp():
+                lists = any(isinstance(part, ast.List) for part in (value.left, value.right))
+                for part in (value.left, value.right):
+                    yield from self._taints(self.value(part, function) if lists else None)
+                    yield from self._of(part, function)
+
+    def _taints(self, found: Taint | None) -> Iterator[Taint]:
+        if found is not None:
+            yield found
+
+    def _name(self, name: str, function: Function) -> Iterator[Taint]:
+        scope: Function | None = function
+        while scope is not None:
+            yield from self._taints(self.changed(name, scope))
+            if name in scope.assigned:
+                for assigned in scope.assigned[name][:4]:
+                    yield from self._of(assigned, scope)
+                return
+            if name in scope.parameters:
+                for argument, caller in self.program.arguments(name, scope):
+                    yield from self._of(argument, caller)
+                return
+            scope = scope.outer
+
+    def _call(self, call: ast.Call, function: Function) -> Iterator[Taint]:
+        name = last_name(call.func)
+        if name in _CONTENT or self.agrees(name):
+            return
+        arguments = [*call.args, *(one.value for one in call.keywords)]
+        targets = self.program.targets(call, function)
+        if targets:
+            for target in targets:
+                yield from self._returned(target, arguments, function)
+            return
+        numbers = call.args if name in _MADE_OF_NUMBERS else call.args[1:] if name in _PARTS else ()
+        for argument in numbers:
+            yield from self._taints(self.value(argument, function))
+        if name in _MADE_OF_NUMBERS or (name == "islice" and len(call.args) > 1):
+            return  # the numbers say it all
+        if isinstance(call.func, ast.Attribute):
+            yield from self._of(call.func.value, function)
+        for argument in arguments:
+            yield from self._of(argument, function)
+            if name not in _SAME_LENGTH:
+                found = self.value(argument, function)
+                yield from self._taints(found if found is not None and found.why == RANK else None)
+
+    def _returned(self, target: Function, arguments: list[ast.expr], function: Function) -> Iterator[Taint]:
+        if target.name.endswith("__init__") and target.owner is not None:
+            measures = self.program.method(target.owner, "__len__")
+            if measures is None:
+                for argument in arguments:
+                    yield from self._of(argument, function)
+                reader = self.program.method(target.owner, "__iter__")
+                if reader is not None:
+                    loops = (node for node in reader.own_nodes if isinstance(node, (ast.For, ast.AsyncFor)))
+                    for loop in loops:
+                        yield from self._of(loop.iter, reader)
+                return
+            target = measures
+        for node in target.own_nodes:
+            if isinstance(node, (ast.For, ast.AsyncFor)) and is_generator(target):
+                yield from self._of(node.iter, target)
+            elif isinstance(node, ast.Return) and node.value is not None:
+                if target.name.endswith("__len__"):
+                    yield from self._taints(self.value(node.value, target))
+                else:
+                    yield from self._of(node.value, target)

@@ -1,0 +1,138 @@
+"""Whether code runs on some ranks only, and whether a value follows from the rank. Pure.
+
+For rules that ask "is this guarded?": whatever may be a guard is one.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from diagnostics.static.dataflow.taint_sources import RANK, source_of
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Callable_, Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+
+_DEPTH = 3
+_MOST = 6
+_RANK_WORDS = re.compile(
+    r"rank|is_?(?:main|master|chief|primary|leader|global_zero|root)|process_index|main_process|worker_id|shard_id|"
+    r"node_id|proc_?id|is_lead|^gpu$|^gpu_?(?:id|idx|index)$|^device_?(?:id|index)$|^proc_?(?:index|num)$",
+    re.IGNORECASE,
+)
+_NOT_RANKS = re.compile(r"ranker|ranking|lora_rank|low_rank|rank_loss|_ranks?_dim")
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def follows_from_rank(value: ast.AST | None, function: Function, project: Project, depth: int = _DEPTH) -> bool:
+    """Whether a value may differ by the rank, through names, attributes and functions of the project."""
+    if value is None:
+        return False
+    return any(_is_rank(node, function, project, depth) for node in walk(value))
+
+
+def _is_rank(node: ast.AST, function: Function, project: Project, depth: int) -> bool:
+    if source_of(node) == RANK:
+        return True
+    named = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    if named and _RANK_WORDS.search(named) and not _NOT_RANKS.search(named):
+        return True
+    if depth <= 0:
+        return False
+    if isinstance(node, ast.Name):
+        return any(
+            follows_from_rank(one, scope, project, depth - 1) or _set_by_rank(one, scope, project)
+            for one, scope in values_of(node, function, project)
+        )
+    if isinstance(node, ast.Attribute):
+        return any(
+            follows_from_rank(one, where, project, depth - 1) or _set_by_rank(one, where, project)
+            for one, where in project.attributes.get(node.attr, ())[:_MOST]
+        )
+    if isinstance(node, ast.Call):
+        return any(
+            follows_from_rank(one.value, target, project, depth - 1)
+            for target in project.targets(node, function)
+            for one in target.own_nodes
+            if isinstance(one, ast.Return)
+        )
+    return False
+
+
+def values_of(name: ast.Name, function: Function, project: Project) -> Iterator[tuple[ast.expr, Function]]:
+    """Yields what a name is assigned, or passed for, with the function where that is."""
+    scope: Function | None = function
+    while scope is not None:
+        if name.id in scope.assigned:
+            yield from ((one, scope) for one in scope.assigned[name.id][:_MOST])
+            return
+        if name.id in scope.parameters:
+            yield from list(project.arguments(name.id, scope))[:_MOST]
+            return
+        scope = scope.outer
+
+
+def _set_by_rank(value: ast.expr, function: Function, project: Project) -> bool:
+    """Whether an assignment stands under a condition on the rank."""
+    return any(
+        follows_from_rank(test, function, project, 0)
+        for test in conditions(value, function, project.file_with(function))
+    )
+
+
+def conditions(node: ast.AST, function: Function, file: AuditedFile) -> Iterator[ast.expr]:
+    """Yields the tests that decide whether a node of a function runs, also those that leave it before."""
+    child, parent = node, file.parents.get(node)
+    while parent is not None and child is not function.syntax:
+        if isinstance(parent, (ast.If, ast.While, ast.IfExp)) and child is not parent.test:
+            yield parent.test
+        elif isinstance(parent, ast.BoolOp):
+            yield from (one for one in parent.values if one is not child)
+        elif isinstance(parent, ast.match_case) and parent.guard is not None:
+            yield parent.guard
+        for block in _blocks(parent):
+            if child in block:
+                yield from _left_before(block[: block.index(child)])
+        child, parent = parent, file.parents.get(parent)
+
+
+def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):
+            yield block
+
+
+def _left_before(statements: list[ast.stmt]) -> Iterator[ast.expr]:
+    for one in statements:
+        if isinstance(one, ast.If) and any(isinstance(part[-1], _LEAVES) for part in (one.body, one.orelse) if part):
+            yield one.test
+
+
+def rank_guarded(node: ast.AST, function: Function, project: Project, depth: int = _DEPTH) -> bool:
+    """Whether a node may run on some ranks only: by a condition, a decorator, or because all callers are guarded."""
+    file = project.file_with(function)
+    if any(follows_from_rank(one, function, project, 2) for one in conditions(node, function, file)):
+        return True
+    scope: Function | None = function
+    while scope is not None:
+        decorators = getattr(scope.syntax, "decorator_list", ())
+        if any(_RANK_WORDS.search(ast.unparse(one)) for one in decorators):
+            return True
+        scope = scope.outer
+    if depth <= 0 or function.name == "<module>":
+        return False
+    callers = project.callers(function)
+    return bool(callers) and all(rank_guarded(call, caller, project, depth - 1) for call, caller in callers[:_MOST])
+
+
+def enclosing(node: ast.AST, kinds: type[ast.AST] | tuple[type[ast.AST], ...], file: AuditedFile) -> ast.AST | None:
+    """Returns the nearest node of some kinds around one, within its function."""
+    parent = file.parents.get(node)
+    while parent is not None and not isinstance(parent, (*Callable_.__args__, ast.ClassDef)):
+        if isinstance(parent, kinds):
+            return parent
+        parent = file.parents.get(parent)
+    return parent if isinstance(parent, kinds) else None

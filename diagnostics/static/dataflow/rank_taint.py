@@ -1,0 +1,389 @@
+"""Why a value can differ between ranks: one word and the line where the difference comes in. Pure.
+
+One summary a name, attribute and function, whatever the calling context; what a collective made equal is equal.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from diagnostics.static.dataflow.length_taint import Lengths
+from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, Taint, source_of
+from diagnostics.static.program.ast_walk import children
+from diagnostics.static.program.call_graph import Function, Program, last_name
+from diagnostics.static.program.functions import paired
+
+_ROUNDS = 5
+MOST_FUNCTIONS = 3000
+_SETTINGS = {"scheduler", "scaler", "ema", "logger", "sampler", "teacher", "callback", "writer", "optimizer"}
+# Calls after which every rank has the same.
+_AGREEING = re.compile(
+    r"all_?reduce|all_?gather|^broadcast|gather_for_metrics|reduce_mean|reduce_tensor|^reduce_|sync_?across|^agree"
+    r"|^synchroni[sz]e_|reduce_dict|reduce_boolean_decision|^distribute_|across_(?:ranks|processes)",
+    re.IGNORECASE,
+)
+_FILLED = {"all_reduce", "broadcast", "broadcast_object_list", "all_gather", "all_gather_object",
+           "all_gather_into_tensor", "all_reduce_coalesced"}  # fmt: skip
+_EVEN = re.compile(r"DistributedSampler$|DistributedBatchSampler$")
+# What is made with a seed has other content on other ranks.
+_SEEDS = {"manual_seed", "seed", "default_rng", "RandomState", "Random", "Generator", "seed_everything", "set_seed"}
+_CHANGES = re.compile(r"^(?:append|extend|add|update|insert|setdefault|remove|pop|register\w*|add_\w+|put|discard)$")
+
+
+Found = Taint | None
+
+
+@dataclass(eq=False)
+class Taints:
+    """What can differ between ranks in a program."""
+
+    program: Program
+    only: tuple[Function, ...] | None = None  # spread in these alone
+    _names: dict[tuple[int, str], Taint] = field(default_factory=dict)
+    _attributes: dict[str, Taint] = field(default_factory=dict)
+    _returns: dict[int, Taint] = field(default_factory=dict)
+    _changed: bool = False
+
+    def __post_init__(self) -> None:
+        """Spreads what is known until nothing changes."""
+        functions = self.program.functions[:MOST_FUNCTIONS] if self.only is None else self.only
+        for _ in range(_ROUNDS):
+            self._changed = False
+            for function in functions:
+                self._spread(function)
+            if not self._changed:
+                break
+
+    # Questions
+
+    def of(self, value: ast.AST | None, function: Function) -> Found:
+        """Returns the weightiest reason why `value` can differ between ranks, None where none is seen."""
+        return max(self._reasons(value, function), key=_importance, default=None) if value is not None else None
+
+    def is_agreed(self, value: ast.expr, function: Function) -> bool:
+        """Whether a collective made a value the same on every rank."""
+        return self._is_agreed(value, function)
+
+    def all_of(self, value: ast.AST, function: Function) -> tuple[Taint, ...]:
+        """Returns every reason why `value` can differ between ranks."""
+        return tuple(self._reasons(value, function))
+
+    def of_loop(self, iterable: ast.expr, function: Function) -> Found:
+        """Returns why a loop over `iterable` can go round a different number of times, or in another order."""
+        order = (one for one in self._reasons(iterable, function) if one.why == ORDER)
+        return max([*self._lengths.of(iterable, function), *order], key=_importance, default=None)
+
+    def returned(self, function: Function) -> Found:
+        """Returns why what a function returns can differ."""
+        return self._returns.get(id(function))
+
+    @cached_property
+    def _lengths(self) -> Lengths:
+        return Lengths(self.program, self.of, self._changed_by, lambda name: _agrees(name))
+
+    def _changed_by(self, name: str, function: Function) -> Found:
+        """Returns why something was added to what has this name on some ranks only."""
+        found = self._names.get((id(function), name))
+        if found is not None and found.control and (found.file, found.function) == (function.file, function.name):
+            return found
+        found = self._attributes.get(name)
+        return found if found is not None and found.control else None
+
+    # Reasons
+
+    def _reasons(self, value: ast.AST, function: Function, depth: int = 40) -> Iterator[Taint]:
+        if depth < 0 or isinstance(value, ast.Lambda):
+            return
+        own = self._own_reason(value, function)
+        if own is not None:
+            yield own
+        if isinstance(value, ast.Call):
+            yield from self._of_call(value, function, depth)
+            return
+        if isinstance(value, ast.Name):
+            found = self._of_name(value, function)
+            if found is not None:
+                yield found
+            return
+        if isinstance(value, ast.Attribute):
+            found = self._attributes.get(self.program.attribute_key(value, function))
+            if found is not None:
+                yield found
+            if value.attr in ("shape", "dtype", "device", "ndim", "requires_grad") and not isinstance(
+                value.value, ast.Name
+            ):
+                return
+            if isinstance(value.value, ast.Name) and value.value.id in ("self", "args", "cfg", "config"):
+                return
+        if isinstance(value, ast.Compare) and all(isinstance(op, (ast.Is, ast.IsNot)) for op in value.ops):
+            left = value.left
+            if isinstance(left, ast.Name) and left.id in _SETTINGS:
+                return
+        share = _is_share(value)
+        for child in children(value):
+            for one in self._reasons(child, function, depth - 1):
+                yield _as_data(one) if share else one
+
+    def _of_call(self, call: ast.Call, function: Function, depth: int) -> Iterator[Taint]:
+        name = last_name(call.func)
+        if _agrees(name) or self.program.agrees(call, function):
+            return
+        if name in _SEEDS:
+            yield from (_as_data(one) for one in self._of_parts(call, function, depth))
+            return
+        if name == "len" and call.args:
+            yield from self._lengths.of(call.args[0], function)
+            return
+        targets = self.program.targets(call, function)
+        for target in targets:
+            found = self._returns.get(id(target))
+            if found is not None:
+                yield found
+        if name == "sorted":
+            yield from (one for one in self._of_parts(call, function, depth) if one.why != ORDER)
+            return
+        yield from self._of_parts(call, function, depth, called=bool(targets))
+
+    def _of_parts(self, call: ast.Call, function: Function, depth: int, *, called: bool = False) -> Iterator[Taint]:
+        if isinstance(call.func, ast.Attribute):
+            yield from self._reasons(call.func.value, function, depth - 1)
+        elif isinstance(call.func, ast.Name) and not called:
+            found = self._of_name(call.func, function)
+            if found is not None:
+                yield found
+        if called:
+            return  # what it returns was asked of it; its arguments spread to its parameters
+        for argument in (*call.args, *(one.value for one in call.keywords)):
+            yield from self._reasons(argument, function, depth - 1)
+
+    def _of_name(self, name: ast.Name, function: Function) -> Found:
+        scope: Function | None = function
+        while scope is not None:
+            if (id(scope), name.id) in self._names:
+                return None if self._made_equal(name, scope) else self._names[id(scope), name.id]
+            if name.id in scope.parameters or name.id in scope.assigned:
+                return None
+            scope = scope.outer
+        return None
+
+    def _made_equal(self, name: ast.Name, function: Function) -> bool:
+        """Whether a collective filled the name before this line and nothing has been assigned to it since."""
+        filled = [line for line in self._filled(function).get(name.id, ()) if line < name.lineno]
+        if not filled:
+            return False
+        last = max(filled)
+        return not any(last < value.lineno < name.lineno for value in function.assigned.get(name.id, ()))
+
+    def _of_equal(self, value: ast.AST, function: Function) -> bool:
+        """Whether a value is read off what is the same on every rank: `worst.item()` after all_reduce(worst)."""
+        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+            return False
+        return self._is_agreed(value.func.value, function)
+
+    def _is_agreed(self, value: ast.expr, function: Function, rounds: int = 4) -> bool:
+        """Whether a collective made a value, or filled it."""
+        if rounds < 0:
+            return False  # `x = x.float()`
+        if isinstance(value, ast.Call):
+            if _agrees(last_name(value.func)) or self.program.agrees(value, function):
+                return True
+            return isinstance(value.func, ast.Attribute) and self._is_agreed(value.func.value, function, rounds - 1)
+        if isinstance(value, ast.BinOp):
+            return all(isinstance(one, ast.Constant) or self._is_agreed(one, function, rounds - 1)
+                       for one in (value.left, value.right))  # fmt: skip
+        if isinstance(value, (ast.Subscript, ast.Attribute)):
+            return self._is_agreed(value.value, function, rounds - 1)
+        if not isinstance(value, ast.Name):
+            return False
+        made = function.assigned.get(value.id, ())
+        by_calls = bool(made) and all(
+            isinstance(one, ast.Call) and self._is_agreed(one, function, rounds - 1) for one in made
+        )
+        return by_calls or self._made_equal(value, function)
+
+    def _filled(self, function: Function) -> dict[str, list[int]]:
+        if id(function) not in self._fills:
+            found: dict[str, list[int]] = defaultdict(list)
+            for node in function.own_nodes:
+                if isinstance(node, ast.Call) and last_name(node.func) in _FILLED:
+                    for argument in node.args[:1]:
+                        found[_base(argument)].append(node.lineno)
+            self._fills[id(function)] = found
+        return self._fills[id(function)]
+
+    _fills: dict[int, dict[str, list[int]]] = field(default_factory=dict)
+
+    def _own_reason(self, value: ast.AST, function: Function) -> Found:
+        why = source_of(value)
+        if why is None or self._of_equal(value, function):
+            return None
+        return Taint(why, function.file, getattr(value, "lineno", 1), function.name, syntax=value)
+
+    # Spreading
+
+    def _spread(self, function: Function) -> None:
+        for node in function.own_nodes:
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    for target in targets:
+                        for name, part in paired(target, value):
+                            self._set(name, self.of(part, function), function, node)
+                        self._set_index(target, function)
+                case (
+                    ast.AnnAssign(target=target, value=value)
+                    | ast.AugAssign(target=target, value=value)
+                    | (ast.NamedExpr(target=target, value=value))
+                ):
+                    self._set(target, self.of(value, function), function, node)
+                case (
+                    ast.For(target=target, iter=over)
+                    | ast.AsyncFor(target=target, iter=over)
+                    | (ast.comprehension(target=target, iter=over))
+                ):
+                    found = self.of(over, function) or self._items(over, function)
+                    if found is not None and not (isinstance(over, ast.Call) and last_name(over.func) == "range"):
+                        found = _as_data(found)
+                    numbered = isinstance(over, ast.Call) and last_name(over.func) == "enumerate"
+                    items = target.elts[1:] if numbered and isinstance(target, ast.Tuple) else [target]
+                    for item in items:
+                        self._set(item, found, function, node)
+                case ast.withitem(optional_vars=target, context_expr=value) if target is not None:
+                    self._set(target, self.of(value, function), function, node)
+                case ast.Return(value=value) if value is not None:
+                    self._return(function, self.of(value, function), value)
+                case ast.Yield(value=value) if value is not None:
+                    self._return(function, self.of(value, function), value)
+                case ast.If(test=test) | ast.While(test=test):
+                    found = self.of(test, function)
+                    if found is not None:
+                        self._under(node, found, function)
+                case ast.ExceptHandler():
+                    taint = Taint(EXCEPTION, function.file, node.lineno, function.name, control=True, syntax=node)
+                    self._under(node, taint, function)
+                case ast.Call():
+                    self._pass(node, function)
+
+    def _items(self, over: ast.expr, function: Function) -> Found:
+        """Returns the taint of what a loader gives."""
+        name = last_name(over) if not isinstance(over, ast.Call) else last_name(over.args[0]) if over.args else ""
+        if LOADER_NAMES.search(name):
+            return Taint(DATA, function.file, over.lineno, function.name, syntax=over)
+        return None
+
+    def _under(self, block: ast.AST, found: Taint, function: Function) -> None:
+        """Marks what is set in a block that only some ranks enter."""
+        control = Taint(found.why, function.file, getattr(block, "lineno", 1), function.name, True, block)
+        if found.why != RANK and found.why != EXCEPTION:
+            control = Taint(found.why, found.file, control.line, found.function, True, block)
+        for node in _statements(block):
+            if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    # Part of a tensor is other content, no other length.
+                    changes = isinstance(target, ast.Subscript) or isinstance(node, ast.AugAssign)
+                    changes = changes or isinstance(node.value, (ast.BinOp, ast.UnaryOp))
+                    self._set(target, _content(control) if changes else control, function, node)
+            elif isinstance(node, ast.Return) and not (node.value is None or _is_none(node.value)):
+                self._return(function, control, node.value)
+            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                called = node.value.func
+                if isinstance(called, ast.Attribute) and _CHANGES.match(called.attr):
+                    self._set(called.value, control, function, node)
+
+    def _pass(self, call: ast.Call, function: Function) -> None:
+        """Spreads from arguments to parameters."""
+        for target in self.program.targets(call, function):
+            shift = 1 if target.owner is not None and target.parameters[:1] in (("self",), ("cls",)) else 0
+            for at, argument in enumerate(call.args):
+                if at + shift < len(target.parameters):
+                    self._name(target, target.parameters[at + shift], self.of(argument, function))
+            for keyword in call.keywords:
+                if keyword.arg in target.parameters:
+                    self._name(target, keyword.arg, self.of(keyword.value, function))
+
+    def _return(self, function: Function, found: Found, value: ast.AST | None) -> None:
+        known = self._returns.get(id(function))
+        if found is not None and (known is None or _importance(found) > _importance(known)):
+            self._returns[id(function)] = found
+            self._changed = True
+
+    def _set(self, target: ast.expr, found: Found, function: Function, statement: ast.AST) -> None:
+        if found is None:
+            return
+        if isinstance(target, ast.Name):
+            self._name(function, target.id, found)
+        elif isinstance(target, ast.Attribute):
+            key = self.program.attribute_key(target, function)
+            known = self._attributes.get(key)
+            if key and (known is None or _importance(found) > _importance(known)):
+                self._attributes[key] = found
+                self._changed = True
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for item in target.elts:
+                self._set(item, found, function, statement)
+        elif isinstance(target, (ast.Subscript, ast.Starred)):
+            self._set(target.value, found, function, statement)
+
+    def _set_index(self, target: ast.expr, function: Function) -> None:
+        if isinstance(target, ast.Subscript):
+            self._set(target.value, self.of(target.slice, function), function, target)
+
+    def _name(self, function: Function, name: str, found: Found) -> None:
+        if found is None:
+            return
+        known = self._names.get((id(function), name))
+        if known is None or _importance(found) > _importance(known):
+            self._names[id(function), name] = found
+            self._changed = True
+
+
+def _as_data(taint: Taint) -> Taint:
+    """Returns a taint by the rank as one by what the rank reads."""
+    return replace(taint, why=DATA) if taint.why == RANK and not taint.control else taint
+
+
+def _content(taint: Taint) -> Taint:
+    """Returns a taint of what was changed on a way that only some ranks take as one of content."""
+    return _as_data(replace(taint, control=False))
+
+
+def _is_share(value: ast.AST) -> bool:
+    """Whether it is the part of some data that a rank takes: other content and length, no choice by the rank."""
+    if isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return any(generator.ifs for generator in value.generators)
+    return isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice)
+
+
+def _agrees(name: str) -> bool:
+    """Whether what a call of this name returns is the same on every rank."""
+    return _AGREEING.search(name) is not None or _EVEN.search(name) is not None
+
+
+def _importance(taint: Taint) -> tuple[int, int]:
+    return taint.weight, not taint.control
+
+
+def _statements(block: ast.AST) -> Iterator[ast.AST]:
+    """Yields the statements in a block, without functions inside."""
+    waiting = [*getattr(block, "body", ()), *getattr(block, "orelse", ())]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        yield node
+        if not isinstance(node, ast.expr):
+            waiting += [one for one in children(node) if not isinstance(one, ast.expr)]
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _base(value: ast.expr) -> str:
+    while isinstance(value, (ast.Attribute, ast.Subscript, ast.Starred)):
+        value = value.value
+    return value.id if isinstance(value, ast.Name) else ""

@@ -1,0 +1,106 @@
+"""What differs between ranks by itself: the rank, local data, files, time, chance, the surroundings. Pure."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+from diagnostics.static.program.call_graph import last_name
+from diagnostics.static.program.cfg_builder import dotted
+
+RANK, EXCEPTION, LOSS, DATA = "rank", "exception", "local loss", "data"
+FILES, TIME, RANDOM, ENVIRONMENT, ORDER = "files", "time", "random", "environment", "order"
+WEIGHTS = {RANK: 100, EXCEPTION: 80, LOSS: 65, DATA: 60, FILES: 45, TIME: 42, RANDOM: 42, ENVIRONMENT: 40, ORDER: 45}
+
+_RANK_NAMES = re.compile(
+    r"^(?:\w+_)?rank$|^(?:local_)?process_index$|^proc_?id$|^rank_?id$"
+    r"|^is_(?:\w{1,60}_)?(?:main|master|chief|primary|leader|root|rank_?zero|rank_?0|global_zero|world_process_zero|coordinator)\w*$"
+    r"|^(?:main|master)_process$",
+    re.IGNORECASE,
+)
+_RANK_CALLS = {"get_rank", "get_node_local_rank", "get_local_rank", "getpid", "get_group_rank", "get_coordinate"}
+_RANK_VARIABLES = re.compile(
+    r"^(?:LOCAL_|GROUP_|NODE_|ROLE_|SLURM_(?:PROC|LOCAL|NODE)|OMPI_\w+_|PMI_)?(?:RANK|ID)$|^SLURM_PROCID$"
+)
+_NOT_RANKS = re.compile(r"^(?:lora|low|matrix|max|min|top|tucker|cp)_?\w*rank$", re.IGNORECASE)
+_FILE_CALLS = {"exists", "isfile", "isdir", "is_file", "is_dir", "glob", "iglob", "rglob", "listdir", "scandir",
+               "iterdir", "getmtime", "getsize", "stat", "walk", "access", "lexists"}  # fmt: skip
+_TIME_CALLS = {"time", "perf_counter", "monotonic", "time_ns", "process_time", "now", "utcnow", "perf_counter_ns",
+               "monotonic_ns", "elapsed_time", "today"}  # fmt: skip
+_RANDOM_CALLS = {"random", "randint", "choice", "choices", "shuffle", "sample", "rand", "randn", "uniform", "randrange",
+                 "getrandbits", "uuid4", "uuid1", "urandom", "token_hex", "randperm", "multinomial", "bernoulli",
+                 "normal", "permutation", "gauss"}  # fmt: skip
+_RANDOM_HOMES = {"random", "np.random", "numpy.random", "torch", "uuid", "os", "secrets", "rng", "generator", ""}
+_HOST_CALLS = {"gethostname", "uname", "getfqdn", "getnode"}
+LOADER_NAMES = re.compile(r"loader|dataset|shard|batches|samples|iterator", re.IGNORECASE)
+_BATCH = re.compile(r"^(?:batch|sample|inputs?|images?|tokens|shard)(?:es|s)?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """Why a value can differ, and where that comes in. `control`: it was set on a way that only some ranks take."""
+
+    why: str
+    file: str
+    line: int
+    function: str
+    control: bool = False
+    syntax: ast.AST | None = field(default=None, compare=False)
+
+    @property
+    def weight(self) -> int:
+        """How much it says: the rank most."""
+        return WEIGHTS.get(self.why, 0)
+
+
+def source_of(value: ast.AST) -> str | None:
+    """Returns why an expression differs between ranks by itself, in one word."""
+    if isinstance(value, ast.Call):
+        return _source_call(value)
+    if isinstance(value, ast.Constant):
+        return RANK if isinstance(value.value, str) and _RANK_VARIABLES.match(value.value) else None
+    if isinstance(value, (ast.Set, ast.SetComp)):
+        return ORDER
+    name = value.id if isinstance(value, ast.Name) else value.attr if isinstance(value, ast.Attribute) else ""
+    if not name or not isinstance(getattr(value, "ctx", None), ast.Load):
+        return None
+    if _RANK_NAMES.match(name) and not _NOT_RANKS.match(name):
+        return RANK
+    return DATA if isinstance(value, ast.Name) and _BATCH.match(name) else None
+
+
+def _source_call(call: ast.Call) -> str | None:
+    module, _, name = dotted(call.func).rpartition(".")
+    name = name or last_name(call.func)
+    if name in _RANK_CALLS or _RANK_NAMES.match(name):
+        return RANK
+    if name in _HOST_CALLS:
+        return RANK if name == "gethostname" else ENVIRONMENT
+    if name in _FILE_CALLS and not (name in ("access", "stat", "walk") and module != "os"):
+        return FILES
+    if name in _TIME_CALLS and module.rpartition(".")[2] in ("time", "datetime", "date", "dt", ""):
+        return TIME
+    if (
+        name in _RANDOM_CALLS
+        and module in _RANDOM_HOMES
+        and not (module == "" and name in ("choice", "sample", "normal"))
+    ):
+        return RANDOM
+    if name == "item" and isinstance(call.func, ast.Attribute) and not call.args:
+        return LOSS if "loss" in ast.unparse(call.func.value).lower() else DATA
+    if name == "len" and call.args and LOADER_NAMES.search(last_name(call.args[0])):
+        return DATA
+    if name in ("isnan", "isinf", "isfinite", "backward"):
+        return LOSS if "loss" in ast.unparse(call).lower() else DATA
+    if name in ("memory_allocated", "memory_reserved", "mem_get_info", "virtual_memory", "cpu_count", "device_count"):
+        return ENVIRONMENT
+    if name == "set" and module == "":
+        return ORDER
+    if name in ("empty", "full", "poll", "qsize") and "queue" in module.lower():
+        return DATA
+    if name == "next":
+        return DATA
+    if name in ("environ.get", "getenv") or module.endswith("environ"):
+        return ENVIRONMENT
+    return None

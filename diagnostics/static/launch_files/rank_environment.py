@@ -1,0 +1,139 @@
+"""Where a Python program takes its rank from, and which ranks it starts by itself. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from diagnostics.static.launch_files.subprocess_commands import command_text
+from diagnostics.static.ordering.script_execution import Step, steps
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+
+RANK_NAMES = frozenset(["RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"])
+_INIT = "torch.distributed.init_process_group"
+_SPAWNS = frozenset(["torch.multiprocessing.spawn", "torch.multiprocessing.start_processes",
+                     "torch.multiprocessing.spawn.spawn"])  # fmt: skip
+_RUNS = frozenset(["subprocess.run", "subprocess.call", "subprocess.Popen", "subprocess.check_call",
+                   "subprocess.check_output", "os.system", "os.execvp", "os.execv"])  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One thing a program does about its ranks; `sure` where every start comes to it."""
+
+    file: AuditedFile
+    node: ast.AST
+    what: str
+    sure: bool
+    step: Step
+
+
+def needs_launcher(program: AuditedFile, project: Project) -> Use | None:
+    """Returns the first place where a program takes its rank from the environment and has no other way.
+
+    None where it sets them, spawns its own ranks, or asks whether the variable is there.
+    """
+    found: Use | None = None
+    for one in steps(program, project):
+        if _asks_or_sets(one.node) or _started(one, project) is not None:
+            return None
+        read = _read(one, project) if found is None else None
+        if read is not None:
+            node, what = read
+            found = Use(file=project.file_with(one.function), node=node, what=what, sure=one.sure, step=one)
+    return found
+
+
+def starts_ranks(program: AuditedFile, project: Project) -> Iterator[Use]:
+    """Yields where a program starts ranks of its own: mp.spawn with a process group, or another launcher."""
+    for one in steps(program, project):
+        started = _started(one, project)
+        if started is not None:
+            node, what = started
+            yield Use(file=project.file_with(one.function), node=node, what=what, sure=one.sure, step=one)
+
+
+def is_environ(value: ast.AST) -> bool:
+    """Whether an expression is os.environ."""
+    return (isinstance(value, ast.Attribute) and value.attr == "environ") or (
+        isinstance(value, ast.Name) and value.id == "environ"
+    )
+
+
+def environ_key(node: ast.AST) -> str:
+    """Returns "RANK" of os.environ["RANK"], "" of anything else."""
+    if isinstance(node, ast.Subscript) and is_environ(node.value) and isinstance(node.slice, ast.Constant):
+        return node.slice.value if isinstance(node.slice.value, str) else ""
+    return ""
+
+
+def _read(one: Step, project: Project) -> tuple[ast.AST, str] | None:
+    for node in walk(one.node):
+        if environ_key(node) in RANK_NAMES and isinstance(getattr(node, "ctx", None), ast.Load):
+            return node, f'os.environ["{environ_key(node)}"]'
+        if isinstance(node, ast.Call) and project.name(node.func, one.function) == _INIT and _from_environment(node):
+            return node, "init_process_group()"
+    return None
+
+
+def _from_environment(call: ast.Call) -> bool:
+    given = {keyword.arg for keyword in call.keywords}
+    if None in given or len(call.args) > 1 or given & {"rank", "store", "world_size"}:
+        return False
+    method = next((one.value for one in call.keywords if one.arg == "init_method"), None)
+    return method is None or (isinstance(method, ast.Constant) and str(method.value).startswith("env"))
+
+
+def _asks_or_sets(node: ast.AST) -> bool:
+    """Whether a statement sets a variable of ranks, or asks whether it is there."""
+    for one in walk(node):
+        if environ_key(one) in RANK_NAMES - {"MASTER_ADDR", "MASTER_PORT"} and not isinstance(
+            getattr(one, "ctx", None), ast.Load
+        ):
+            return True
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and is_environ(one.func.value):
+            first = one.args[0] if one.args else None
+            named = isinstance(first, ast.Constant) and first.value in ("RANK", "LOCAL_RANK", "WORLD_SIZE")
+            if one.func.attr == "update" or (named and one.func.attr == "setdefault"):
+                return True
+        if isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.In, ast.NotIn)):
+            left = one.left
+            if isinstance(left, ast.Constant) and left.value in RANK_NAMES and is_environ(one.comparators[0]):
+                return True
+        if isinstance(one, ast.Call) and last_name(one.func) == "is_torchelastic_launched":
+            return True
+    return False
+
+
+def _started(one: Step, project: Project) -> tuple[ast.AST, str] | None:
+    for node in walk(one.node):
+        if not isinstance(node, ast.Call):
+            continue
+        name = project.name(node.func, one.function)
+        if name in _SPAWNS and node.args and _makes_group(node.args[0], one.function, project):
+            return node, f"{last_name(node.func)}() starts ranks of its own, each with init_process_group()"
+        if name in _RUNS and node.args:
+            command = command_text(node.args[0], one.function, project)
+            if "torchrun" in command.split() or "torch.distributed.run" in command or "accelerate launch" in command:
+                return node, "it starts another launcher"
+    return None
+
+
+def _makes_group(target: ast.expr, function: Function, project: Project) -> bool:
+    waiting = list(project.meant(target, function))
+    seen: set[int] = set()
+    while waiting and len(seen) < 60:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        for node in one.own_nodes:
+            if isinstance(node, ast.Call):
+                if last_name(node.func) == "init_process_group":
+                    return True
+                waiting.extend(project.targets(node, one))
+    return False

@@ -1,0 +1,102 @@
+"""The order in which a project runs its calls, as far as its source says: one trace for each start. Pure.
+
+Calls stand in the order of evaluation, the project's own functions entered where it is known which one is meant. Both
+arms of a branch are in the trace; that two events exclude each other is told by `Trace.order`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from diagnostics.static.ordering.entry_points import Start
+from diagnostics.static.ordering.evaluation_order import Arms
+from diagnostics.static.program.functions import Function
+
+
+class Order(StrEnum):
+    """What is known of one event before another one."""
+
+    SURELY = "surely"  # whenever the later one happens, the earlier one has
+    MAYBE = "maybe"  # where both happen, in this order
+    EXCLUSIVE = "exclusive"  # in one run only one of them happens
+    AFTER = "after"  # the other way round
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A call, or an import, in a function."""
+
+    syntax: ast.AST
+    function: Function
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Event:
+    """One call that a process makes. `chain` are the calls that led to it, outermost first."""
+
+    index: int
+    call: ast.Call
+    function: Function
+    name: str
+    chain: tuple[Site, ...]
+    arms: Arms
+    statement: ast.stmt | None = None
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """Returns the chain and the call itself."""
+        return (*self.chain, Site(self.call, self.function))
+
+
+@dataclass(slots=True, eq=False)
+class Trace:
+    """What one process calls. `cut`: it was too long; what comes later is missing."""
+
+    entry: Function
+    start: Start
+    events: list[Event] = field(default_factory=list)
+    cut: bool = False
+
+    def named(self, *names: str) -> Iterator[Event]:
+        """Yields the events of these full names."""
+        return (one for one in self.events if one.name in names)
+
+    def where(self, fits: Callable[[str], bool]) -> Iterator[Event]:
+        """Yields the events whose name fits."""
+        return (one for one in self.events if fits(one.name))
+
+    def first(self, *names: str) -> Event | None:
+        """Returns the first event of one of these names."""
+        return next(self.named(*names), None)
+
+    @staticmethod
+    def exclusive(one: Event, other: Event) -> bool:
+        """Whether only one of the two happens in one run."""
+        taken = {arm.test: arm.taken for arm in one.arms}
+        return any(taken.get(arm.test, arm.taken) != arm.taken for arm in other.arms)
+
+    def order(self, one: Event, other: Event) -> Order:
+        """Returns what is known of `one` happening before `other`."""
+        if self.exclusive(one, other):
+            return Order.EXCLUSIVE
+        if one.index >= other.index:
+            return Order.AFTER
+        tests = {(arm.test, arm.taken) for arm in other.arms}
+        return Order.SURELY if all((arm.test, arm.taken) in tests for arm in one.arms) else Order.MAYBE
+
+    def certainly_together(self, one: Event, other: Event) -> bool:
+        """Whether each of the two happens whenever the other one does, or always."""
+        return {(a.test, a.taken) for a in one.arms} == {(a.test, a.taken) for a in other.arms}
+
+
+def meeting(one: Event, other: Event) -> tuple[Site, Site]:
+    """Returns where the ways to two events part: the two calls in the one function that leads to both."""
+    pair = (one.sites[0], other.sites[0])
+    for mine, yours in zip(one.sites, other.sites, strict=False):
+        pair = (mine, yours)
+        if mine.syntax is not yours.syntax:
+            break
+    return pair

@@ -1,0 +1,216 @@
+"""The classes of an audited project: bases, attributes, and of which class a value is an object. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.name_resolution import ProjectNames
+
+# Methods of modules that give back the module they are called on.
+_GIVES_ITSELF = frozenset(
+    ["to", "cuda", "cpu", "train", "eval", "half", "float", "double", "bfloat16", "requires_grad_"]
+)
+
+
+class ProjectClasses(ProjectNames):
+    """What is known of objects."""
+
+    def bases(self, kind: ast.ClassDef) -> tuple[ast.ClassDef, ...]:
+        """Returns the project's classes that a class inherits from, as its file's imports say."""
+        file = self._file_of_class.get(id(kind), "")
+        found = [self.class_named(last_name(base), base, file) for base in kind.bases] if file else []
+        return tuple(one for one in found if one is not None and one is not kind)
+
+    def class_named(self, name: str, value: ast.expr, file: str) -> ast.ClassDef | None:
+        """Returns the class that an expression in a file names."""
+        base = value
+        while isinstance(base, (ast.Attribute, ast.Subscript)):
+            base = base.value
+        where, original = self.imported(base.id, file) if isinstance(base, ast.Name) else ("", name)
+        wanted = original.rpartition(".")[2] if base is value and where else name
+        return next((one for path, one in self.classes.get(wanted, ()) if path == (where or file)), None)
+
+    def module_of_class(self, kind: ast.ClassDef) -> Function | None:
+        """Returns the module that a class is defined in."""
+        file = self._file_of_class.get(id(kind), "")
+        return self.module_of(self.by_path[file]) if file else None
+
+    @cached_property
+    def _file_of_class(self) -> dict[int, str]:
+        return {id(kind): file for several in self.classes.values() for file, kind in several}
+
+    @cached_property
+    def _subclasses(self) -> dict[str, list[tuple[str, ast.ClassDef]]]:
+        """(file, class) by the last part of a base's name."""
+        found: dict[str, list[tuple[str, ast.ClassDef]]] = defaultdict(list)
+        for several in self.classes.values():
+            for file, kind in several:
+                for base in kind.bases:
+                    found[last_name(base)].append((file, kind))
+        return found
+
+    def class_attributes(self, kind: ast.ClassDef, name: str, depth: int = 3) -> list[tuple[ast.expr, Function]]:
+        """Returns what `self.name` is assigned in a class or its bases, with the method that does it."""
+        found = [(value, where) for value, where in self.attributes.get(name, ()) if self.class_of(where) is kind]
+        module = self.module_of_class(kind)
+        if module is not None:
+            own = [node for node in kind.body if isinstance(node, ast.Assign)]
+            found += [(node.value, module) for node in own if any(last_name(one) == name for one in node.targets)]
+        if not found and depth:
+            for parent in self.bases(kind):
+                found += self.class_attributes(parent, name, depth - 1)
+        return found
+
+    def attribute_key(self, value: ast.Attribute, function: Function) -> str:
+        """Returns the class that assigns the attribute, and its name; "" where it is not known whose it is."""
+        known = self._keys.get(id(value))
+        if known is None:
+            self._keys[id(value)] = ""  # while it is being looked at
+            known = self._keys[id(value)] = self._attribute_key(value, function)
+        return known
+
+    @cached_property
+    def _keys(self) -> dict[int, str]:
+        return {}
+
+    def _attribute_key(self, value: ast.Attribute, function: Function) -> str:
+        base = value.value
+        if isinstance(base, ast.Name) and base.id in ("self", "cls"):
+            kind = self.class_of(function)
+        else:
+            kind = next(self.kinds(base, function, 2), None)
+        if kind is None:
+            # An object of unknown class: its attribute is the one of this name where only one class has one.
+            holders = {id(one): one for _, where in self.attributes.get(value.attr, ())
+                       if (one := self.class_of(where)) is not None}  # fmt: skip
+            tops = {id(self._holder(one, value.attr)) for one in holders.values()}
+            kind = next(iter(holders.values())) if len(tops) == 1 else None
+        return f"{id(self._holder(kind, value.attr))}.{value.attr}" if kind is not None else ""
+
+    def _holder(self, kind: ast.ClassDef, name: str, depth: int = 3) -> ast.ClassDef:
+        """Returns the topmost class of its bases that assigns `self.name`, else the class itself."""
+        for parent in self.bases(kind) if depth else ():
+            if self.class_attributes(parent, name):
+                return self._holder(parent, name, depth - 1)
+        return kind
+
+    def attribute_values(self, value: ast.Attribute, function: Function) -> list[tuple[ast.expr, Function]]:
+        """Returns what the attribute is assigned in the class of the object, as far as that is known."""
+        base = value.value
+        own = isinstance(base, ast.Name) and base.id in ("self", "cls")
+        kind = self.class_of(function) if own else next(self.kinds(base, function, 2), None)
+        return self.class_attributes(kind, value.attr) if kind is not None else []
+
+    def kinds(self, value: ast.expr, function: Function, rounds: int = 3) -> Iterator[ast.ClassDef]:
+        """Yields the project's classes that a value may be an object of, through wrappers like DDP(Net())."""
+        if rounds < 0:
+            return
+        if isinstance(value, ast.Name) and value.id == "self" and (kind := self.class_of(function)) is not None:
+            yield kind
+        elif isinstance(value, ast.Call):
+            made = self.class_named(last_name(value.func), value.func, function.file)
+            if made is not None:
+                yield made
+                return
+            if isinstance(value.func, ast.Attribute) and value.func.attr in _GIVES_ITSELF:
+                yield from self.kinds(value.func.value, function, rounds)
+                return
+            for target in self.targets(value, function):
+                for node in target.own_nodes:
+                    if isinstance(node, ast.Return) and node.value is not None and rounds:
+                        yield from self.kinds(node.value, target, rounds - 2)
+            for argument in value.args[:1]:
+                yield from self.kinds(argument, function, rounds - 1)
+        elif isinstance(value, ast.Name):
+            yield from self._kinds_of_name(value.id, function, rounds)
+        elif isinstance(value, ast.Attribute):
+            for holder in self.kinds(value.value, function, rounds - 1):
+                for assigned, where in self.class_attributes(holder, value.attr)[:6]:
+                    yield from self.kinds(assigned, where, rounds - 1)
+
+    def _kinds_of_name(self, name: str, function: Function, rounds: int) -> Iterator[ast.ClassDef]:
+        scope: Function | None = function
+        while scope is not None:
+            if name in scope.assigned:
+                for one in scope.assigned[name][:6]:
+                    yield from self.kinds(one, scope, rounds - 1)
+                return
+            if name in scope.parameters:
+                annotation = _annotation(scope, name)
+                made = self.class_named(last_name(annotation), annotation, scope.file) if annotation else None
+                if made is not None:
+                    yield made
+                elif annotation is None or not self._is_ours(annotation, scope):
+                    yield from self._kinds_passed(name, scope, rounds)
+                return
+            scope = scope.outer
+
+    def _is_ours(self, annotation: ast.expr, function: Function) -> bool:
+        """Whether a class stands in a module of the project that is not looked at: what it is, is not guessed."""
+        return self.name(annotation, function).rpartition(".")[0] in self.file_of_module
+
+    def arguments(self, name: str, function: Function) -> Iterator[tuple[ast.expr, Function]]:
+        """Yields what callers pass for a parameter, with the function that calls."""
+        at = function.parameters.index(name) - (1 if function.owner is not None else 0)
+        for call, caller in self.callers(function)[:8]:
+            yield from ((one.value, caller) for one in call.keywords if one.arg == name)
+            if 0 <= at < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args[: at + 1]):
+                yield call.args[at], caller
+
+    def callers(self, function: Function) -> list[tuple[ast.Call, Function]]:
+        """Returns the calls that may run a function; those of an `__init__` make its class."""
+        known = self._callers.get(id(function))
+        if known is None:
+            called = function.name.rpartition(".")[2]
+            keys = [function.owner.name] if called == "__init__" and function.owner is not None else [called]
+            keys += ["__init__"] if called == "__init__" else []
+            if called in ("__call__", "forward") and function.owner is not None:
+                keys += self._names_of_objects(function.owner)
+            self._callers[id(function)] = []  # while it is being looked at
+            found = [
+                one
+                for key in keys
+                for one in self.calls_by_name.get(key, ())[:200]
+                if function in self.targets(one[0], one[1])
+            ]
+            known = self._callers[id(function)] = found
+        return known
+
+    def _names_of_objects(self, kind: ast.ClassDef) -> list[str]:
+        """Returns the names that objects of a class are given: `save` of `save = Saver()`."""
+        made = {id(call) for call, _ in self.calls_by_name.get(kind.name, ())[:50]}
+        holders = {id(function): function for _, function in self.calls_by_name.get(kind.name, ())[:50]}
+        found = [
+            last_name(target)
+            for function in holders.values()
+            for node in function.own_nodes
+            if isinstance(node, ast.Assign) and id(node.value) in made
+            for target in node.targets
+        ]
+        return list(dict.fromkeys(name for name in found if name))
+
+    @cached_property
+    def _callers(self) -> dict[int, list[tuple[ast.Call, Function]]]:
+        return {}
+
+
+def _annotation(function: Function, name: str) -> ast.expr | None:
+    """Returns the class in a parameter's annotation, also of `Net | None` and "Net"."""
+    if isinstance(function.syntax, (ast.Module, ast.Lambda)):
+        return None
+    arguments = function.syntax.args
+    for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        if one.arg == name and one.annotation is not None:
+            value = one.annotation
+            if isinstance(value, ast.BinOp):
+                value = value.left
+            if isinstance(value, ast.Subscript) and last_name(value.value) == "Optional":
+                value = value.slice
+            if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.isidentifier():
+                return ast.Name(value.value, ast.Load())
+            return value if isinstance(value, (ast.Name, ast.Attribute)) else None
+    return None

@@ -1,0 +1,65 @@
+"""Which calls in a file are operations of torch.distributed that the agents record. Pure."""
+
+from __future__ import annotations
+
+import ast
+
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.cfg_builder import dotted
+
+RECORDED = frozenset(
+    [
+        "all_reduce",
+        "all_gather",
+        "all_gather_into_tensor",
+        "all_gather_object",
+        "all_reduce_coalesced",
+        "all_gather_coalesced",
+        "all_to_all",
+        "all_to_all_single",
+        "barrier",
+        "monitored_barrier",
+        "broadcast",
+        "broadcast_object_list",
+        "gather",
+        "gather_object",
+        "reduce",
+        "reduce_scatter",
+        "reduce_scatter_tensor",
+        "scatter",
+        "scatter_object_list",
+        "send",
+        "recv",
+        "isend",
+        "irecv",
+        "batch_isend_irecv",
+        "send_object_list",
+        "recv_object_list",
+        "new_group",
+        "new_subgroups",
+    ]
+)
+_HOMES = ("dist", "distributed", "distributed_c10d")
+
+
+def names_of_distributed(tree: ast.AST) -> frozenset[str]:
+    """Returns the names that a file binds to torch.distributed or to what is in it."""
+    found = set()
+    for node in walk(tree):
+        if isinstance(node, ast.ImportFrom) and "distributed" in (node.module or "").split("."):
+            found |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found |= {alias.asname for alias in node.names if alias.asname and "distributed" in alias.name.split(".")}
+            if isinstance(node, ast.ImportFrom):
+                found |= {alias.name for alias in node.names if alias.name == "distributed" and not alias.asname}
+    return frozenset(found)
+
+
+def is_recorded(call: ast.AST | None, names: frozenset[str]) -> bool:
+    """Whether a call is one that the agents record; `names` are those that its file binds to torch.distributed."""
+    if not isinstance(call, ast.Call):
+        return False
+    module, _, name = dotted(call.func).rpartition(".")
+    if name not in RECORDED:
+        return False
+    return module in names or module.rpartition(".")[2] in _HOMES if module else name in names

@@ -1,0 +1,174 @@
+"""What the source says about caught exceptions and training loops: which handler took one, what it cut short. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.source_file import SourceFile
+
+_STEP_ARGUMENTS = 3  # scaler.step(optimizer), optimizer.step(closure): never many
+MAX_CALL_DEPTH = 5  # main -> run -> fit -> train_epoch -> train_step
+Loop = ast.For | ast.While | ast.AsyncFor
+
+
+def spans(node: ast.AST, line: int) -> bool:
+    """Whether a node's lines hold `line`."""
+    return getattr(node, "lineno", line + 1) <= line <= (getattr(node, "end_lineno", None) or 0)
+
+
+def _inside(statements: list[ast.stmt], line: int) -> bool:
+    return any(spans(statement, line) for statement in statements)
+
+
+def catching(source: SourceFile, line: int) -> ast.Try | None:
+    """Returns the innermost try with handlers whose body holds `line`."""
+    tries = [
+        node
+        for node in (walk(source.tree) if source.tree is not None else ())
+        if isinstance(node, ast.Try) and (node.handlers or _leaves(node.finalbody)) and _inside(node.body, line)
+    ]
+    return max(tries, key=lambda node: node.lineno, default=None)
+
+
+def handler_of(source: SourceFile, line: int) -> ast.ExceptHandler | ast.Try | None:
+    """Returns the handler, or the try whose `finally`, holds `line`."""
+    for node in walk(source.tree) if source.tree is not None else ():
+        if not isinstance(node, ast.Try):
+            continue
+        for handler in node.handlers:
+            if spans(handler, line):
+                return handler
+        if _inside(node.finalbody, line):
+            return node
+    return None
+
+
+def hiding_line(block: ast.Try) -> int:
+    """Returns the line that hides what a try caught: the call that leaves with 0, else the handler itself."""
+    bodies = [*(handler.body for handler in block.handlers), block.finalbody]
+    leaving = [node.lineno for body in bodies for statement in body for node in _leaving(statement)]
+    if leaving:
+        return leaving[0]
+    return block.handlers[0].lineno if block.handlers else block.finalbody[0].lineno
+
+
+def goes_on_raising(block: ast.Try) -> bool:
+    """Whether every handler ends in a raise or an exit with an error: then nothing is hidden."""
+    return bool(block.handlers) and all(ends_in_raise(handler.body) for handler in block.handlers)
+
+
+def trainers(sources: Iterable[SourceFile]) -> frozenset[str]:
+    """Returns the functions of these files that call backward() or step(), themselves or through each other."""
+    functions = [
+        node
+        for source in sources
+        for node in (walk(source.tree) if source.tree is not None else ())
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    found: frozenset[str] = frozenset()
+    for _ in range(MAX_CALL_DEPTH):
+        more = frozenset(node.name for node in functions if _trains(node, found))
+        if more == found:
+            break
+        found = more
+    return found
+
+
+def training_loops(source: SourceFile, trained_by: frozenset[str]) -> tuple[Loop, ...]:
+    """Returns the loops that call backward(), step() or one of `trained_by`, outermost first."""
+    nodes = walk(source.tree) if source.tree is not None else ()
+    loops = [node for node in nodes if isinstance(node, Loop) and _trains(node, trained_by)]
+    return tuple(sorted(loops, key=lambda node: (node.lineno, -(node.end_lineno or 0))))
+
+
+def in_training_loop(source: SourceFile, line: int, trained_by: frozenset[str]) -> bool:
+    """Whether `line` stands in the body of a training loop."""
+    return any(_inside(loop.body, line) for loop in training_loops(source, trained_by))
+
+
+def swallowing(source: SourceFile, trained_by: frozenset[str]) -> tuple[ast.Try, ...]:
+    """Returns the tries around training whose handlers for all kinds of errors let none of them out.
+
+    Those that stand in a training loop without training themselves, around a forward pass, come first.
+    """
+    nodes = walk(source.tree) if source.tree is not None else ()
+    broad = [
+        node
+        for node in nodes
+        if isinstance(node, ast.Try)
+        and any(_is_broad(handler) and not ends_in_raise(handler.body) for handler in node.handlers)
+    ]
+    around = [node for node in broad if any(_trains(one, trained_by) for one in (*node.body, *node.orelse))]
+    inside = [node for node in broad if node not in around and in_training_loop(source, node.lineno, trained_by)]
+    return (*inside, *around)
+
+
+def tells_by(handler: ast.ExceptHandler, functions: tuple[str, ...]) -> bool:
+    """Whether a handler calls one of these functions in any case: `logging.exception(...)`, `traceback.print_exc()`."""
+    for statement in handler.body:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] in functions:
+            return True
+    return False
+
+
+def calls_of_attribute(source: SourceFile, name: str) -> tuple[int, ...]:
+    """Returns the lines that call `self.name(...)`."""
+    nodes = walk(source.tree) if source.tree is not None else ()
+    return tuple(
+        node.lineno for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == f"self.{name}"
+    )
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(ast.unparse(kind) in ("Exception", "BaseException", "RuntimeError", "ValueError") for kind in kinds)
+
+
+def _trains(node: ast.AST, steppers: frozenset[str]) -> bool:
+    for call in walk(node):
+        if not isinstance(call, ast.Call):
+            continue
+        if isinstance(call.func, ast.Attribute):
+            name = call.func.attr
+            if name == "backward" or steps_an_optimizer(call) or name in steppers:
+                return True
+        elif isinstance(call.func, ast.Name) and call.func.id in steppers:
+            return True
+    return False
+
+
+def steps_an_optimizer(node: ast.AST) -> bool:
+    """Whether a node is a call like `optimizer.step()` or `scaler.step(optimizer)`, no `scheduler.step()`."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "step":
+        return False
+    return len(node.args) < _STEP_ARGUMENTS and "sched" not in ast.unparse(node.func.value).lower()
+
+
+def _leaving(node: ast.AST) -> Iterator[ast.Call]:
+    """Yields the calls that end the process without an error."""
+    for call in walk(node):
+        if not isinstance(call, ast.Call) or ast.unparse(call.func) not in ("sys.exit", "os._exit", "exit", "quit"):
+            continue
+        if not call.args or (isinstance(call.args[0], ast.Constant) and not call.args[0].value):
+            yield call
+
+
+def _leaves(statements: list[ast.stmt]) -> bool:
+    return any(True for statement in statements for _ in _leaving(statement))
+
+
+def ends_in_raise(statements: list[ast.stmt]) -> bool:
+    """Whether a block ends in a raise, or in an exit with an error."""
+    last = statements[-1] if statements else None
+    if isinstance(last, ast.Raise):
+        return True
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
+        call = last.value
+        exits = ast.unparse(call.func) in ("sys.exit", "os._exit", "exit", "os.abort")
+        return exits and not _leaves([last])
+    return False

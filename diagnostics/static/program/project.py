@@ -1,0 +1,144 @@
+"""A project that is audited: which functions its calls run. Pure.
+
+On the functions, graphs and call targets that the watched run uses; here all files are known, so that imports are
+resolved exactly, and nothing is guessed from a method's name alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+
+from diagnostics.static.program.call_graph import COMMON_METHODS, MOST_TARGETS
+from diagnostics.static.program.class_hierarchy import ProjectClasses
+from diagnostics.static.program.functions import Callable_, Function, last_name
+
+FEW_TO_GUESS = 25  # in so few files, a method of a name that few classes have is taken for the one meant
+
+
+class Project(ProjectClasses):
+    """All audited files. `files` are those with Python that may take part in distributed training."""
+
+    @cached_property
+    def _made_in(self) -> dict[str, list[Function]]:
+        """Functions defined inside functions of this name: what a decorator gives back."""
+        found: dict[str, list[Function]] = defaultdict(list)
+        for one in self.functions:
+            scope = one.outer
+            while scope is not None:
+                found[scope.name.rpartition(".")[2]].append(one)
+                scope = scope.outer
+        return found
+
+    @cached_property
+    def decorated_with(self) -> dict[str, list[Function]]:
+        """Functions by the last part of the name of each of their decorators."""
+        found: dict[str, list[Function]] = defaultdict(list)
+        for one in self.functions:
+            for decorator in getattr(one.syntax, "decorator_list", ()):
+                found[last_name(decorator)].append(one)
+        return found
+
+    def _decorated(self, function: Function) -> Iterator[Function]:
+        for decorator in getattr(function.syntax, "decorator_list", ()):
+            made = [one for one in self._made_in.get(last_name(decorator), ()) if not one.name.endswith("<lambda>")]
+            outers = {id(one.outer) for one in made}
+            inner = [one for one in made if id(one) not in outers and one.file == self._file_named(decorator, function)]
+            if inner:
+                yield from inner[:MOST_TARGETS]
+                return
+        yield function
+
+    def _file_named(self, value: ast.expr, function: Function) -> str:
+        """Returns the file that defines what a decorator names, as far as imports say."""
+        base = value.func if isinstance(value, ast.Call) else value
+        while isinstance(base, ast.Attribute):
+            base = base.value
+        if not isinstance(base, ast.Name):
+            return ""
+        return self.imported(base.id, function.file)[0] or function.file
+
+    def _passed(self, name: str, function: Function, rounds: int) -> Iterator[Function]:
+        for value, caller in self.arguments(name, function):
+            yield from self.meant(value, caller, rounds - 1)
+        if function.parameters[:1] == (name,):
+            yield from self.decorated_with.get(function.name.rpartition(".")[2], ())[: MOST_TARGETS * 2]
+
+    def _methods(
+        self, kind: ast.ClassDef, names: tuple[str, ...], *, below: bool = False, depth: int = 4
+    ) -> Iterator[Function]:
+        own = [node for node in kind.body if isinstance(node, Callable_) and getattr(node, "name", "") in names]
+        for node in own:
+            if id(node) in self.by_syntax:
+                yield from self._decorated(self.by_syntax[id(node)])
+        if not own and depth:
+            for parent in self.bases(kind):
+                yield from self._methods(parent, names, depth=depth - 1)
+        for _, one in self._subclasses.get(kind.name, ())[:20] if below else ():
+            if one is not kind and kind in self.bases(one):
+                yield from self._methods(one, names, depth=0)
+
+    def _attribute(self, value: ast.Attribute, function: Function, rounds: int) -> Iterator[Function]:
+        base, name = value.value, value.attr
+        if isinstance(base, ast.Name) and base.id in ("self", "cls") and (kind := self.class_of(function)) is not None:
+            found = list(self._methods(kind, (name,), below=True))
+            yield from found
+            for assigned, where in self.class_attributes(kind, name) if not found else ():
+                yield from self.meant(assigned, where, rounds - 1)
+            return
+        if isinstance(base, ast.Call) and last_name(base.func) == "super" and (kind := self.class_of(function)):
+            for parent in self.bases(kind):
+                yield from self._methods(parent, (name,))
+            return
+        file = self._module_meant(base, function)
+        if file:
+            file, original = self._behind(file, name)
+            for named in self.by_name.get(original, ()):
+                if named.file == file and named.owner is None and named.outer is self.module_of(self.by_path[file]):
+                    yield from self._decorated(named)
+            for kind_file, made in self.classes.get(original, ()):
+                if kind_file == file:
+                    yield from self._methods(made, ("__init__",))
+            return
+        kinds = list(self.kinds(base, function, rounds - 1))
+        for one_kind in kinds:
+            yield from self._methods(one_kind, (name,), below=True)
+        if not kinds and len(self.python) <= FEW_TO_GUESS and name not in COMMON_METHODS:
+            methods = [one for one in self.by_name.get(name, ()) if one.owner is not None]
+            yield from methods if len(methods) <= MOST_TARGETS else ()
+
+    def _module_meant(self, value: ast.expr, function: Function) -> str:
+        """Returns the project's file that an expression names as a module."""
+        if isinstance(value, ast.Name):
+            file, original = self.imported(value.id, function.file)
+            return file if file and original.rpartition(".")[2] not in self._defined.get(file, ()) else ""
+        name = self.name(value, function)
+        return self._file_of(function.file, name) if name and "." in name else ""
+
+    def agrees(self, call: ast.Call, function: Function) -> bool:
+        """Whether a call is a method by which Accelerate, Fabric or Lightning make a value the same on every rank."""
+        if not isinstance(call.func, ast.Attribute) or call.func.attr not in (
+            "reduce",
+            "gather",
+            "all_gather",
+            "broadcast",
+        ):
+            return False
+        owner = last_name(call.func.value).lstrip("_")
+        return owner in ("accelerator", "fabric", "strategy") or bool(
+            self.name(call.func, function).startswith("idist.")
+        )
+
+    def targets(self, call: ast.Call, function: Function) -> tuple[Function, ...]:
+        """Returns the project's functions that `call` in `function` may run; asked once a call."""
+        known = self._targets.get(id(call))
+        if known is None:
+            self._targets[id(call)] = ()  # while it is being looked at
+            known = self._targets[id(call)] = super().targets(call, function)
+        return known
+
+    @cached_property
+    def _targets(self) -> dict[int, tuple[Function, ...]]:
+        return {}

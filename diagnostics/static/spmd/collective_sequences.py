@@ -1,0 +1,335 @@
+"""The operations that a rank passes in a function, under an assumption about one decision in it. Pure and bounded.
+
+Two ranks that decide differently pass two sequences; where these are equal, whatever the code looks like, nobody waits:
+a barrier in both arms, or one before and one after the work of rank 0.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from diagnostics.static.dataflow.rank_predicates import OnRank, RankTests
+from diagnostics.static.program.ast_walk import children
+from diagnostics.static.program.functions import Function, is_generator
+from diagnostics.static.program.project import Project
+from diagnostics.static.spmd.collective_sites import Communication, Meeting, Reach
+
+MOST_DEPTH = 5
+MOST_ITEMS = 3000
+FALL, RETURN, RAISE, BREAK, CONTINUE, EXIT = "fall", "return", "raise", "break", "continue", "exit"
+_LEAVES = {"sys.exit", "os._exit", "os.abort", "exit", "quit"}
+
+_SOMEWHERE = OnRank(1)
+
+Item = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One decision and how it falls; where it asks for the rank, `on` is the rank, for every other test as well."""
+
+    decision: ast.AST
+    value: bool
+    on: OnRank | None = None
+
+
+@dataclass
+class Way:
+    """What a rank passes: `items` to be compared, `met` the operations in their order, how the function is left."""
+
+    items: tuple[Item, ...] = ()
+    met: list[Reach] = field(default_factory=list)
+    end: str = FALL
+
+
+@dataclass(eq=False)
+class RankWays:
+    """Follows functions of a project."""
+
+    project: Project
+    communication: Communication
+    tests: RankTests
+    _budget: int = 0
+
+    def way(self, function: Function, assumption: Assumption) -> Way:
+        """Returns what a rank passes from the entry of a function to its end."""
+        self._budget = MOST_ITEMS
+        return self._function(function, assumption, MOST_DEPTH)
+
+    def part(self, node: ast.If | ast.While | ast.IfExp, function: Function, assumption: Assumption) -> Way:
+        """Returns what a rank passes in one branch alone."""
+        self._budget = MOST_ITEMS
+        if isinstance(node, ast.IfExp):
+            way = Way()
+            self._expression(node, function, assumption, MOST_DEPTH, way)
+            return way
+        return self._statement(node, function, assumption, MOST_DEPTH)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the last way was too long to be followed."""
+        return self._budget <= 0
+
+    def _function(self, function: Function, assumption: Assumption, depth: int) -> Way:
+        syntax = function.syntax
+        if isinstance(syntax, ast.Lambda):
+            way = Way()
+            self._expression(syntax.body, function, assumption, depth, way)
+            return way
+        return self._block(syntax.body, function, assumption, depth)
+
+    # Statements
+
+    def _block(self, statements: Sequence[ast.stmt], function: Function, assumption: Assumption, depth: int) -> Way:
+        whole = Way()
+        for statement in statements:
+            if self._budget <= 0:
+                break
+            part = self._statement(statement, function, assumption, depth)
+            whole.items += part.items
+            whole.met += part.met
+            if part.end != FALL:
+                whole.end = part.end
+                break
+        return whole
+
+    def _statement(self, statement: ast.stmt, function: Function, assumption: Assumption, depth: int) -> Way:
+        self._budget -= 1
+        way = Way()
+        match statement:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
+                return way
+            case ast.If():
+                self._expression(statement.test, function, assumption, depth, way)
+                return self._branch(statement, function, assumption, depth, way)
+            case ast.For() | ast.AsyncFor() | ast.While():
+                return self._loop(statement, function, assumption, depth)
+            case ast.With() | ast.AsyncWith():
+                for item in statement.items:
+                    self._expression(item.context_expr, function, assumption, depth, way, entered=True)
+                return _joined(way, self._block(statement.body, function, assumption, depth))
+            case ast.Try():
+                return self._try(statement, function, assumption, depth)
+            case ast.Match():
+                return self._match(statement, function, assumption, depth)
+            case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
+                for child in children(statement):
+                    if isinstance(child, ast.expr):
+                        self._expression(child, function, assumption, depth, way)
+                way.end = {ast.Return: RETURN, ast.Raise: RAISE, ast.Break: BREAK, ast.Continue: CONTINUE}[
+                    type(statement)
+                ]
+                return way
+            case _:
+                for child in children(statement):
+                    if isinstance(child, ast.expr):
+                        self._expression(child, function, assumption, depth, way)
+                if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+                    leaves = self.project.name(statement.value.func, function) in _LEAVES
+                    way.end = EXIT if leaves else FALL
+                return way
+
+    def _branch(self, statement: ast.If, function: Function, assumption: Assumption, depth: int, before: Way) -> Way:
+        value = self.decided(statement.test, statement, function, assumption)
+        if value is not None:
+            arm = statement.body if value else statement.orelse
+            return _joined(before, self._block(arm, function, assumption, depth))
+        one = self._block(statement.body, function, assumption, depth)
+        other = self._block(statement.orelse, function, assumption, depth)
+        return _joined(before, _either(one, other))
+
+    def _loop(
+        self, statement: ast.For | ast.AsyncFor | ast.While, function: Function, assumption: Assumption, depth: int
+    ) -> Way:
+        way = Way()
+        if isinstance(statement, ast.While):
+            self._expression(statement.test, function, assumption, depth, way)
+            if self.decided(statement.test, statement, function, assumption) is False:
+                return way
+        else:
+            self._expression(statement.iter, function, assumption, depth, way)
+            if assumption.decision is statement and not assumption.value:
+                return way  # on this rank the loop is over
+        body = self._block(statement.body, function, assumption, depth)
+        if body.end == RAISE:
+            return Way(way.items + body.items, way.met + body.met, RAISE)
+        if body.items or body.end in (RETURN, EXIT):
+            way.items += (("loop", body.items, body.end),)
+            way.met += body.met
+        if body.end in (RETURN, EXIT) and isinstance(statement, ast.While):
+            way.end = body.end
+            return way
+        return _joined(way, self._block(statement.orelse, function, assumption, depth))
+
+    def _try(self, statement: ast.Try, function: Function, assumption: Assumption, depth: int) -> Way:
+        if isinstance(assumption.decision, ast.ExceptHandler) and assumption.decision in statement.handlers:
+            body = assumption.decision.body if assumption.value else [*statement.body, *statement.orelse]
+            way = self._block(body, function, assumption, depth)
+        else:
+            way = self._block([*statement.body, *statement.orelse], function, assumption, depth)
+        last = self._block(statement.finalbody, function, assumption, depth)
+        end = last.end if last.end != FALL else way.end
+        whole = _joined(way, last) if way.end == FALL else Way(way.items + last.items, way.met + last.met, way.end)
+        whole.end = end
+        return whole
+
+    def _match(self, statement: ast.Match, function: Function, assumption: Assumption, depth: int) -> Way:
+        arms = [self._block(case.body, function, assumption, depth) for case in statement.cases]
+        whole = arms[-1] if arms else Way()
+        for arm in arms[-2::-1]:
+            whole = _either(arm, whole)
+        return whole
+
+    # Tests
+
+    def decided(self, test: ast.expr, statement: ast.AST, function: Function, assumption: Assumption) -> bool | None:
+        """Returns how a test falls under the assumption, None where that is open."""
+        if statement is assumption.decision and assumption.on is None:
+            return assumption.value
+        return self._truth(test, function, assumption)
+
+    def _truth(self, test: ast.expr, function: Function, assumption: Assumption) -> bool | None:
+        on = assumption.on or _SOMEWHERE
+        truth = self.tests.truth(test, function, on)
+        if assumption.on is None and truth is not None and self.tests.asks(test, function) is not None:
+            return None  # it asks for the rank, which is not what is being decided here
+        return truth
+
+    # Expressions
+
+    def _expression(
+        self,
+        value: ast.expr,
+        function: Function,
+        assumption: Assumption,
+        depth: int,
+        way: Way,
+        *,
+        entered: bool = False,
+    ) -> None:
+        """Adds what is passed while a value is worked out."""
+        match value:
+            case ast.Lambda() | ast.Constant() | ast.Name():
+                return
+            case ast.IfExp():
+                truth = self.decided(value.test, value, function, assumption)
+                self._expression(value.test, function, assumption, depth, way)
+                one, other = Way(), Way()
+                self._expression(value.body, function, assumption, depth, one)
+                self._expression(value.orelse, function, assumption, depth, other)
+                chosen = _either(one, other) if truth is None else one if truth else other
+                way.items, way.met = way.items + chosen.items, way.met + chosen.met
+                return
+            case ast.BoolOp():
+                self._short_cut(value, function, assumption, depth, way)
+                return
+            case ast.Call():
+                for argument in (*value.args, *(one.value for one in value.keywords)):
+                    self._expression(argument, function, assumption, depth, way)
+                if isinstance(value.func, (ast.Attribute, ast.Call)):
+                    inner = value.func.value if isinstance(value.func, ast.Attribute) else value.func
+                    self._expression(inner, function, assumption, depth, way)
+                self._call(value, function, assumption, depth, way, entered)
+                return
+        for child in children(value):
+            if isinstance(child, ast.expr):
+                self._expression(child, function, assumption, depth, way)
+            elif isinstance(child, ast.comprehension):
+                self._expression(child.iter, function, assumption, depth, way)
+
+    def _short_cut(self, value: ast.BoolOp, function: Function, assumption: Assumption, depth: int, way: Way) -> None:
+        ending = isinstance(value.op, ast.Or)
+        for part in value.values:
+            self._expression(part, function, assumption, depth, way)
+            if self._truth(part, function, assumption) is ending:
+                return
+
+    def _call(
+        self, call: ast.Call, function: Function, assumption: Assumption, depth: int, way: Way, entered: bool
+    ) -> None:
+        reach = self.communication.of_call(call, function)
+        if entered and reach is None:
+            self._entered(call, function, assumption, depth, way)
+            return
+        if reach is None:
+            return
+        if self.communication.own(call, function) is not None or depth <= 0:
+            if counts(reach):
+                way.items += ((reach.op,),)
+                way.met.append(reach)
+            return
+        for target in self.project.targets(call, function):
+            if self.communication.of_function(target) is None or is_generator(target):
+                continue
+            inner = self._function(target, assumption, depth - 1)
+            way.items += inner.items
+            way.met += [_behind(call, function, one, sure=reach.sure) for one in inner.met]
+            return
+
+    def _entered(self, call: ast.Call, function: Function, assumption: Assumption, depth: int, way: Way) -> None:
+        """A `with` on one of the project's own generators runs it."""
+        for target in self.project.targets(call, function):
+            if is_generator(target) and depth > 0:
+                inner = self._function(target, assumption, depth - 1)
+                way.items += inner.items
+                way.met += [_behind(call, function, one) for one in inner.met]
+                return
+
+
+def counts(reach: Reach) -> bool:
+    """Whether every rank has to pass the operation: not those of two ranks, nor of a group that may be smaller."""
+    return reach.meeting is not Meeting.PEER and not reach.grouped
+
+
+def _behind(call: ast.Call, function: Function, reach: Reach, *, sure: bool = True) -> Reach:
+    return Reach(
+        reach.op, reach.meeting, ((call, function), *reach.chain), reach.sure and sure, reach.grouped, reach.label
+    )
+
+
+def _joined(first: Way, second: Way) -> Way:
+    return Way(first.items + second.items, first.met + second.met, second.end)
+
+
+def _either(one: Way, other: Way) -> Way:
+    """Returns the way of a branch that is open: an arm that raises is not taken."""
+    if one.end == RAISE and not one.items:
+        return other
+    if other.end == RAISE and not other.items:
+        return one
+    if one.items == other.items and one.end == other.end:
+        return one
+    end = one.end if one.end == other.end else FALL
+    return Way((("either", one.items, one.end, other.items, other.end),), one.met + other.met, end)
+
+
+def ways_differ(one: Way, other: Way) -> bool:
+    """Whether two ranks that go these ways do not meet; one that raises ends the job and waits for nobody."""
+    if RAISE in (one.end, other.end) or not (one.met or other.met):
+        return False
+    return _stripped(one.items) != _stripped(other.items)
+
+
+def _stripped(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    """Returns the items up to the last in which ranks meet: how a way ends after that changes nothing."""
+    last = max((at for at, item in enumerate(items) if _meets(item)), default=-1)
+    return items[: last + 1]
+
+
+def _meets(item: Item) -> bool:
+    if item[0] not in ("loop", "either"):
+        return True
+    return any(_meets(inner) for part in item[1:] if isinstance(part, tuple) for inner in part)
+
+
+def leaving(block: Sequence[ast.stmt]) -> ast.stmt | None:
+    """Returns the statement by which a block is always left, None where control goes on behind it."""
+    for statement in block:
+        if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
+            return statement
+        ends = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+        if ends and ast.unparse(statement).partition("(")[0] in _LEAVES:
+            return statement
+    return None

@@ -1,0 +1,261 @@
+"""Which calls make ranks meet: operations of torch.distributed, and those hidden in wrappers and trainers. Pure.
+
+Hidden ones: the forward and backward of a wrapped model, state dicts of sharded ones, checkpoints that every rank
+writes, metrics that gather, and every function of the project that does such a thing, at any depth.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from diagnostics.static.program.distributed_names import RECORDED
+from diagnostics.static.program.functions import Function, default_of, is_generator, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.spmd.library_objects import ObjectKind, ObjectKinds
+
+_P2P = frozenset(
+    ["send", "recv", "isend", "irecv", "batch_isend_irecv", "send_object_list", "recv_object_list", "P2POp"]
+)
+_HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
+          "torch.distributed._functional_collectives.")  # fmt: skip
+# What other libraries offer as functions, by full name.
+_LIBRARY_CALLS = {
+    "torch.distributed.checkpoint.save": "save",
+    "torch.distributed.checkpoint.load": "load",
+    "torch.distributed.checkpoint.async_save": "async_save",
+    "torch.distributed.checkpoint.save_state_dict": "save_state_dict",
+    "torch.distributed.checkpoint.load_state_dict": "load_state_dict",
+    "torch.distributed.checkpoint.state_dict.get_model_state_dict": "get_model_state_dict",
+    "torch.distributed.checkpoint.state_dict.get_optimizer_state_dict": "get_optimizer_state_dict",
+    "torch.distributed.checkpoint.state_dict.get_state_dict": "get_state_dict",
+    "torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict": "optim_state_dict",
+    "torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict": "full_optim_state_dict",
+    "torch.distributed.fsdp.FullyShardedDataParallel.summon_full_params": "summon_full_params",
+    "accelerate.utils.wait_for_everyone": "wait_for_everyone",
+    "accelerate.utils.gather": "gather",
+    "accelerate.utils.gather_object": "gather_object",
+    "accelerate.utils.reduce": "reduce",
+    "accelerate.utils.broadcast": "broadcast",
+    "accelerate.utils.broadcast_object_list": "broadcast_object_list",
+    "ignite.distributed.barrier": "barrier",
+    "ignite.distributed.all_reduce": "all_reduce",
+    "ignite.distributed.all_gather": "all_gather",
+    "ignite.distributed.broadcast": "broadcast",
+    "horovod.torch.allreduce": "allreduce",
+    "horovod.torch.allgather": "allgather",
+    "horovod.torch.broadcast": "broadcast",
+    "horovod.torch.barrier": "barrier",
+    "horovod.torch.broadcast_parameters": "broadcast_parameters",
+    "horovod.torch.broadcast_optimizer_state": "broadcast_optimizer_state",
+}
+_SHARDED_ONLY = frozenset(name for name in _LIBRARY_CALLS if ".checkpoint.state_dict." in name)
+# Methods by what kind of object they are called on; False: only with some settings of that object.
+_METHODS: dict[ObjectKind, dict[str, bool]] = {
+    ObjectKind.ACCELERATOR: {
+        "wait_for_everyone": True, "gather": True, "gather_for_metrics": True, "reduce": True,
+        "pad_across_processes": True, "save_state": True, "get_state_dict": False,
+    },
+    ObjectKind.FABRIC: {
+        "barrier": True, "all_reduce": True, "all_gather": True, "broadcast": True, "save": False,
+    },
+    ObjectKind.LIGHTNING_TRAINER: {
+        "save_checkpoint": True, "validate": True, "test": True, "fit": True, "predict": True,
+    },
+    ObjectKind.LIGHTNING_STRATEGY: {
+        "barrier": True, "broadcast": True, "reduce": True, "all_gather": True, "reduce_boolean_decision": True,
+    },
+    ObjectKind.LIGHTNING_MODULE: {"all_gather": True},
+    ObjectKind.HF_TRAINER: {"evaluate": True, "predict": True, "train": True, "save_model": False},
+    ObjectKind.DEEPSPEED: {"save_checkpoint": True, "load_checkpoint": True, "backward": True, "step": True,
+                           "__call__": False},
+    ObjectKind.METRIC: {"compute": True},
+    ObjectKind.FSDP: {"state_dict": True, "clip_grad_norm_": True, "__call__": True, "load_state_dict": False},
+    ObjectKind.DDP: {"__call__": False},
+    ObjectKind.ZERO: {"consolidate_state_dict": True, "step": True},
+}  # fmt: skip
+MOST_DEPTH = 12
+
+
+class Meeting(StrEnum):
+    """How ranks meet in a call."""
+
+    COLLECTIVE = "collective"
+    PEER = "peer"  # send and recv: of two ranks
+    GROUP = "group"  # new_group: all ranks of the world
+    FORWARD = "forward"
+    BACKWARD = "backward"
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """A call that makes ranks meet, itself or by what it runs.
+
+    `op` is the operation, `chain` the calls that lead to it, from the one asked about to the operation itself.
+    `sure` is False where it depends on what cannot be seen. `grouped`: in a group that may be smaller than the world.
+    """
+
+    op: str
+    meeting: Meeting
+    chain: tuple[tuple[ast.Call, Function], ...]
+    sure: bool = True
+    grouped: bool = False
+    label: str = ""
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the call's own text does not show that ranks meet in it."""
+        return len(self.chain) > 1 or bool(self.label)
+
+    @property
+    def leaf(self) -> tuple[ast.Call, Function]:
+        """The operation itself."""
+        return self.chain[-1]
+
+
+@dataclass(eq=False)
+class Communication:
+    """Answers for each call and function of a project whether ranks meet in it."""
+
+    project: Project
+    _functions: dict[int, Reach | None] = field(default_factory=dict)
+    _calls: dict[int, Reach | None] = field(default_factory=dict)
+
+    @cached_property
+    def objects(self) -> ObjectKinds:
+        """What kind of wrapper or trainer an expression is."""
+        return ObjectKinds(self.project)
+
+    def of_call(self, call: ast.Call, function: Function, depth: int = 0) -> Reach | None:
+        """Returns how ranks meet in a call, None where they do not as far as is seen."""
+        if id(call) not in self._calls:
+            self._calls[id(call)] = self._of_call(call, function, depth)
+        return self._calls[id(call)]
+
+    def _of_call(self, call: ast.Call, function: Function, depth: int) -> Reach | None:
+        own = self.own(call, function)
+        if own is not None:
+            return own
+        targets = [one for one in self.project.targets(call, function) if not is_generator(one)]
+        reached = [one for one in (self.of_function(target, depth + 1) for target in targets) if one is not None]
+        if not reached:
+            return None
+        inner = max(reached, key=_weight)
+        sure = inner.sure and len(reached) == len(targets)
+        return Reach(inner.op, inner.meeting, ((call, function), *inner.chain), sure, inner.grouped, inner.label)
+
+    def of_function(self, function: Function, depth: int = 0) -> Reach | None:
+        """Returns the first operation that a function reaches."""
+        if id(function) in self._functions or depth > MOST_DEPTH:
+            return self._functions.get(id(function))
+        self._functions[id(function)] = None  # while it is being looked at: recursion adds nothing
+        found = None
+        for call in self.interesting_calls(function):
+            reach = self.of_call(call, function, depth)
+            if reach is not None and (found is None or _weight(reach) > _weight(found)):
+                found = reach
+        self._functions[id(function)] = found
+        return found
+
+    def interesting_calls(self, function: Function) -> Iterator[ast.Call]:
+        """Yields the calls of a function's own body."""
+        yield from (node for node in function.own_nodes if isinstance(node, ast.Call))
+
+    # One call alone
+
+    def own(self, call: ast.Call, function: Function) -> Reach | None:
+        """Returns how ranks meet in what a call names itself."""
+        name = self.project.name(call.func, function)
+        op = name.rpartition(".")[2]
+        if op in RECORDED and name.startswith("torch.distributed.") and name[: -len(op)] in _HOMES:
+            return self._operation(op, call, function)
+        if name in _LIBRARY_CALLS:
+            sure = name not in _SHARDED_ONLY
+            return Reach(_LIBRARY_CALLS[name], Meeting.COLLECTIVE, ((call, function),), sure, label=f"{name}()")
+        return self._method(call, function)
+
+    def _operation(self, op: str, call: ast.Call, function: Function) -> Reach:
+        meeting = Meeting.PEER if op in _P2P else Meeting.GROUP if op.startswith("new_") else Meeting.COLLECTIVE
+        group = _group(call, op) if meeting is not Meeting.GROUP else None
+        grouped = group is not None and self._may_be_smaller(group, function)
+        return Reach(op, meeting, ((call, function),), grouped=grouped)
+
+    def _may_be_smaller(self, group: ast.expr, function: Function) -> bool:
+        """Whether a group may be another one than the world: not a parameter that nobody gives."""
+        if isinstance(group, ast.Constant) and group.value is None:
+            return False
+        if last_name(group) in ("WORLD", "world", "_get_default_group"):
+            return False
+        if isinstance(group, ast.Name) and group.id in function.parameters:
+            given = [value for value, _ in self.project.arguments(group.id, function)]
+            default = default_of(function, group.id)
+            nothing = [one for one in (*given, default) if isinstance(one, ast.Constant) and one.value is None]
+            return len(nothing) < len(given) + 1
+        return True
+
+    def _method(self, call: ast.Call, function: Function) -> Reach | None:
+        if isinstance(call.func, ast.Attribute):
+            name, receiver = call.func.attr, call.func.value
+            if name in ("backward", "manual_backward"):
+                return self._backward(call, function)
+            if name == "full_tensor" and not call.args:
+                sharded = bool(self.project.by_path[function.file].words & {"DTensor", "fully_shard", "clip_grad_norm_",
+                                                                         "get_total_norm"})  # fmt: skip
+                return Reach(name, Meeting.COLLECTIVE, ((call, function),), sharded, label="full_tensor() of a DTensor")
+            if name == "log" and _is_true(_keyword(call, "sync_dist")):
+                return Reach("log", Meeting.COLLECTIVE, ((call, function),), label="self.log(sync_dist=True)")
+            if name not in _METHOD_NAMES:
+                return None
+        else:
+            name, receiver = "__call__", call.func
+        for kind in self.objects.of(receiver, function):
+            sure = _METHODS.get(kind, {}).get(name)
+            if sure is not None:
+                meeting = Meeting.FORWARD if name == "__call__" else Meeting.COLLECTIVE
+                label = f"the forward of {_a(kind)}" if name == "__call__" else f"{name}() of {_a(kind)}"
+                return Reach(name.strip("_"), meeting, ((call, function),), sure, label=label)
+        return None
+
+    def _backward(self, call: ast.Call, function: Function) -> Reach | None:
+        """A backward, where the project wraps models whose gradients are then averaged."""
+        if not self._is_wrapped_code(function):
+            return None
+        return Reach("backward", Meeting.BACKWARD, ((call, function),), False, label="backward() of a wrapped model")
+
+    def _is_wrapped_code(self, function: Function, depth: int = 3) -> bool:
+        """Whether the function stands beside a wrapper, or is called from where one is."""
+        if (
+            function.file in self.objects.wrapping_files
+            or "manual_backward" in self.project.by_path[function.file].words
+        ):
+            return True
+        callers = self.project.callers(function) if depth and function.name != "<module>" else []
+        return any(self._is_wrapped_code(caller, depth - 1) for _, caller in callers[:6])
+
+
+_METHOD_NAMES = frozenset(name for methods in _METHODS.values() for name in methods)
+
+
+def _a(kind: ObjectKind) -> str:
+    return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
+
+
+def _weight(reach: Reach) -> tuple[bool, bool, bool]:
+    return reach.sure, not reach.grouped, reach.meeting in (Meeting.COLLECTIVE, Meeting.GROUP)
+
+
+def _keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((one.value for one in call.keywords if one.arg == name), None)
+
+
+def _is_true(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and value.value is True
+
+
+def _group(call: ast.Call, op: str) -> ast.expr | None:
+    """Returns what is given as the group of an operation."""
+    value = _keyword(call, "group") or _keyword(call, "process_group")
+    return call.args[0] if value is None and op == "barrier" and call.args else value

@@ -1,0 +1,183 @@
+"""What a value is an object of, where that decides whether ranks meet: a wrapper, a trainer, a metric. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+
+MOST_ROUNDS = 6
+
+
+class ObjectKind(StrEnum):
+    """Objects of libraries whose methods make ranks meet; the value is how they are called in a sentence."""
+
+    DDP = "DistributedDataParallel model"
+    FSDP = "FullyShardedDataParallel model"
+    ACCELERATOR = "Accelerator"
+    FABRIC = "Fabric"
+    LIGHTNING_TRAINER = "Lightning Trainer"
+    LIGHTNING_STRATEGY = "Lightning strategy"
+    LIGHTNING_MODULE = "LightningModule"
+    HF_TRAINER = "Transformers Trainer"
+    DEEPSPEED = "DeepSpeed engine"
+    METRIC = "torchmetrics metric"
+    ZERO = "ZeroRedundancyOptimizer"
+
+
+_MAKERS = {
+    "torch.nn.parallel.DistributedDataParallel": ObjectKind.DDP,
+    "apex.parallel.DistributedDataParallel": ObjectKind.DDP,
+    "torch.distributed.fsdp.FullyShardedDataParallel": ObjectKind.FSDP,
+    "torch.distributed.fsdp.fully_shard": ObjectKind.FSDP,
+    "fairscale.nn.FullyShardedDataParallel": ObjectKind.FSDP,
+    "accelerate.Accelerator": ObjectKind.ACCELERATOR,
+    "lightning.fabric.Fabric": ObjectKind.FABRIC,
+    "lightning.pytorch.Trainer": ObjectKind.LIGHTNING_TRAINER,
+    "transformers.Trainer": ObjectKind.HF_TRAINER,
+    "transformers.Seq2SeqTrainer": ObjectKind.HF_TRAINER,
+    "deepspeed.initialize": ObjectKind.DEEPSPEED,
+    "torch.distributed.optim.ZeroRedundancyOptimizer": ObjectKind.ZERO,
+}
+# What a base class makes of the objects of the project's own classes.
+_BASES = {
+    "lightning.pytorch.LightningModule": ObjectKind.LIGHTNING_MODULE,
+    "transformers.Trainer": ObjectKind.HF_TRAINER,
+    "transformers.Seq2SeqTrainer": ObjectKind.HF_TRAINER,
+    "torchmetrics.Metric": ObjectKind.METRIC,
+}
+_PREPARERS = frozenset([ObjectKind.ACCELERATOR, ObjectKind.FABRIC])
+_WRAPPERS = frozenset([ObjectKind.DDP, ObjectKind.FSDP, ObjectKind.DEEPSPEED])
+# Names that every user of the library gives such an object, where nothing else is known of it.
+_BY_NAME = {"accelerator": ObjectKind.ACCELERATOR, "fabric": ObjectKind.FABRIC}
+_LIGHTNING, _TRANSFORMERS = ("lightning", "pytorch_lightning"), ("transformers",)
+_PREPARES = {"prepare", "prepare_model", "setup", "setup_module"}
+
+
+@dataclass(eq=False)
+class ObjectKinds:
+    """Answers for expressions of a project."""
+
+    project: Project
+    _known: dict[int, tuple[ObjectKind, ...]] = field(default_factory=dict)
+
+    @property
+    def wraps_models(self) -> bool:
+        """Whether some model of the project has its gradients averaged over ranks."""
+        return bool(self.wrapping_files)
+
+    @cached_property
+    def wrapping_files(self) -> frozenset[str]:
+        """The files in which models are wrapped or prepared."""
+        makers = [name for name, kind in _MAKERS.items() if kind in _WRAPPERS]
+        found = {function.file for name in makers for _, function in self.project.calls_by_canonical.get(name, ())}
+        for name in _PREPARES:
+            for call, function in self.project.calls_by_name.get(name, ()):
+                if isinstance(call.func, ast.Attribute) and _PREPARERS.intersection(self.of(call.func.value, function)):
+                    found.add(function.file)
+        return frozenset(found)
+
+    def of(self, value: ast.expr, function: Function) -> tuple[ObjectKind, ...]:
+        """Returns what a value may be an object of."""
+        if id(value) not in self._known:
+            self._known[id(value)] = ()  # while it is being looked at
+            self._known[id(value)] = tuple(dict.fromkeys(self._of(value, function, MOST_ROUNDS)))
+        return self._known[id(value)]
+
+    def _of(self, value: ast.expr, function: Function, rounds: int) -> Iterator[ObjectKind]:
+        if rounds < 0:
+            return
+        match value:
+            case ast.Call():
+                yield from self._of_call(value, function, rounds)
+            case ast.Name(id="self"):
+                yield from self._of_class(function)
+            case ast.Name():
+                yield from self._of_name(value.id, function, rounds)
+            case ast.Attribute():
+                yield from self._of_attribute(value, function, rounds)
+            case ast.IfExp():
+                yield from self._of(value.body, function, rounds - 1)
+                yield from self._of(value.orelse, function, rounds - 1)
+            case ast.Await() | ast.NamedExpr():
+                yield from self._of(value.value, function, rounds - 1)
+            case _:
+                return
+
+    def _of_call(self, call: ast.Call, function: Function, rounds: int) -> Iterator[ObjectKind]:
+        name = self.project.name(call.func, function)
+        if name in _MAKERS:
+            yield _MAKERS[name]
+        elif name.startswith("torchmetrics."):
+            yield ObjectKind.METRIC
+        elif isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda", "train", "eval"):
+            yield from self._of(call.func.value, function, rounds - 1)
+        elif name == "torch.compile" and call.args:
+            yield from self._of(call.args[0], function, rounds - 1)
+        else:
+            for kind in self.project.kinds(call, function, 1):
+                yield from self._of_bases(kind)
+            for target in self.project.targets(call, function):
+                for node in target.own_nodes:
+                    if isinstance(node, ast.Return) and node.value is not None:
+                        yield from self._of(node.value, target, rounds - 2)
+
+    def _of_name(self, name: str, function: Function, rounds: int) -> Iterator[ObjectKind]:
+        scope: Function | None = function
+        while scope is not None:
+            if name in scope.assigned:
+                for value in scope.assigned[name][:6]:
+                    yield from self._of(value, scope, rounds - 1)
+                break
+            if name in scope.parameters:
+                for value, caller in self.project.arguments(name, scope):
+                    yield from self._of(value, caller, rounds - 1)
+                break
+            scope = scope.outer
+        if name in _BY_NAME:
+            yield _BY_NAME[name]
+        if name == "trainer" and self._uses(function, _LIGHTNING):
+            yield ObjectKind.LIGHTNING_TRAINER
+        if name in ("module", "pl_module") and name in function.parameters and self._uses(function, _LIGHTNING):
+            yield ObjectKind.LIGHTNING_MODULE
+        if name == "trainer" and self._uses(function, _TRANSFORMERS):
+            yield ObjectKind.HF_TRAINER
+
+    def _of_attribute(self, value: ast.Attribute, function: Function, rounds: int) -> Iterator[ObjectKind]:
+        if value.attr == "module":
+            return  # what is inside the wrapper
+        if value.attr in ("strategy", "training_type_plugin"):
+            yield ObjectKind.LIGHTNING_STRATEGY
+        if value.attr == "trainer" and self._uses(function, _LIGHTNING):
+            yield ObjectKind.LIGHTNING_TRAINER
+        if value.attr == "trainer" and self._uses(function, _TRANSFORMERS):
+            yield ObjectKind.HF_TRAINER
+        if value.attr.lstrip("_") in _BY_NAME:
+            yield _BY_NAME[value.attr.lstrip("_")]
+        for assigned, where in self.project.attribute_values(value, function)[:6]:
+            yield from self._of(assigned, where, rounds - 1)
+
+    def _of_class(self, function: Function) -> Iterator[ObjectKind]:
+        kind = self.project.class_of(function)
+        if kind is not None:
+            yield from self._of_bases(kind)
+
+    def _of_bases(self, kind: ast.ClassDef, depth: int = 3) -> Iterator[ObjectKind]:
+        module = self.project.module_of_class(kind)
+        names = [self.project.name(base, module) for base in kind.bases] if module is not None else []
+        yield from (_BASES[name] for name in names if name in _BASES)
+        for parent in self.project.bases(kind) if depth else ():
+            yield from self._of_bases(parent, depth - 1)
+
+    def _uses(self, function: Function, libraries: tuple[str, ...]) -> bool:
+        return any(name.startswith(libraries) for name in self.project.bound(function.file).values())
+
+
+def is_wrapper(kinds: tuple[ObjectKind, ...]) -> bool:
+    """Whether one of the kinds averages gradients."""
+    return any(kind in _WRAPPERS for kind in kinds)

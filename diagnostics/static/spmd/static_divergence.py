@@ -1,0 +1,373 @@
+"""The decisions of a project after which ranks pass different operations: where some would wait for ever. Pure.
+
+Each decision that can fall differently on two ranks is tried both ways (`rank_ways.py`); it parts them where what the
+ranks then pass is not the same and the decision itself guards it, or leaves before it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from diagnostics.static.dataflow.local_taint import local_values
+from diagnostics.static.dataflow.rank_predicates import OnRank, RankTests, says_distributed
+from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK, Taint
+from diagnostics.static.program.ast_walk import children, walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.spmd.collective_sequences import (
+    Assumption,
+    RankWays,
+    Way,
+    counts,
+    leaving,
+    ways_differ,
+)
+from diagnostics.static.spmd.collective_sites import Communication, Meeting, Reach
+
+MOST_DECISIONS = 60  # of one function
+_MODES = {"training", "is_training"}  # of a model: on all ranks the same
+_INTERRUPTS = ("Interrupt", "Exit", "Stop")  # by a person, or by the program on all ranks
+_JOINS = {"join", "Join"}
+# Errors that come on every rank or on none: of the installation, of the user.
+_EVEN_ERRORS = {
+    "ImportError", "ModuleNotFoundError", "KeyboardInterrupt", "SystemExit", "AttributeError", "NameError",
+    "NotImplementedError", "TypeError", "GeneratorExit", "LookupError", "AssertionError",
+}  # fmt: skip
+
+
+class Shape(StrEnum):
+    """How a decision parts the ranks."""
+
+    ARM = "arm"  # the operation stands in one of its arms
+    EXIT = "exit"  # one arm leaves before the operation
+    LOOP = "loop"  # one rank goes round more often
+    HANDLER = "handler"  # the operation stands in an except branch
+    SKIPPED = "skipped"  # an exception on one rank skips the operation, and the rank goes on
+    FINALLY = "finally"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Parting:
+    """One decision that parts ranks. `here` is passed by those that decide one way, `there` by the others instead."""
+
+    function: Function
+    decision: ast.AST
+    shape: Shape
+    why: str  # a word of taint_sources
+    here: Reach
+    there: Reach | None
+    ranks: tuple[OnRank, OnRank] | None = None  # two that differ, where the test asks for the rank
+    taint: Taint | None = None
+    exit: ast.stmt | None = None
+
+    @property
+    def line(self) -> int:
+        """The decision's line."""
+        return int(getattr(self.decision, "lineno", 1))
+
+
+_Branch = ast.If | ast.While | ast.IfExp
+_Asking = tuple[_Branch, tuple[OnRank, OnRank]]
+
+
+class RankDecisions:
+    """All partings of a project, by the file they are in."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.communication = project.fact(Communication)
+        self.tests = RankTests(project)
+        self.ways = RankWays(project, self.communication, self.tests)
+        self._meeting = [one for one in project.functions if self.communication.of_function(one) is not None]
+        self._by_file: dict[str, list[Function]] = {}
+        for one in self._meeting:
+            self._by_file.setdefault(one.file, []).append(one)
+        self._taints: Taints | None = None
+        self._partings: dict[str, list[Parting]] = {}
+
+    @property
+    def taints(self) -> Taints:
+        """What differs between ranks, spread in the functions that matter."""
+        if self._taints is None:
+            self._taints = Taints(self.project, only=self._closure())
+        return self._taints
+
+    def _closure(self) -> tuple[Function, ...]:
+        """Returns the functions in which ranks meet, the methods beside them, and what these call."""
+        chosen = {id(one): one for one in self._meeting}
+        classes = {id(kind) for one in self._meeting if (kind := self.project.class_of(one)) is not None}
+        for one in self.project.functions:
+            kind = self.project.class_of(one)
+            if kind is not None and id(kind) in classes:
+                chosen[id(one)] = one
+        for _ in range(2):
+            for one in list(chosen.values()):
+                for node in one.own_nodes:
+                    if isinstance(node, ast.Call):
+                        for target in self.project.targets(node, one):
+                            chosen[id(target)] = target
+        return tuple(chosen.values())
+
+    def partings(self, file: str) -> list[Parting]:
+        """Returns the partings of one file, in the order of its lines."""
+        if file not in self._partings:
+            found = [one for function in self._by_file.get(file, ()) for one in self._of_function(function)]
+            self._partings[file] = sorted(found, key=lambda one: one.line)
+        return self._partings[file]
+
+    def _of_function(self, function: Function) -> Iterator[Parting]:
+        tried = 0
+        asking: list[_Asking] = []
+        for node in function.own_nodes:
+            if tried >= MOST_DECISIONS:
+                break
+            if isinstance(node, (ast.If, ast.While, ast.IfExp)):
+                tried += 1
+                ranks = self.tests.asks(node.test, function) if not says_distributed(node.test) else None
+                if ranks is not None:
+                    asking.append((node, ranks))
+                else:
+                    yield from self._local_branch(node, function)
+            elif isinstance(node, (ast.For, ast.AsyncFor)):
+                tried += 1
+                yield from self._loop(node, function)
+            elif isinstance(node, ast.Try):
+                tried += 1
+                yield from self._try(node, function)
+        yield from self._rank_branches(asking, function)
+
+    # Branches on the rank
+
+    def _rank_branches(self, asking: list[_Asking], function: Function) -> Iterator[Parting]:
+        """Yields the branches on the rank that part ranks: those whose difference no other one makes up for."""
+        parted: list[tuple[_Asking, Way, Way]] = []
+        for node, ranks in asking:
+            whole = [self.ways.way(function, Assumption(node, True, on)) for on in ranks]
+            if self.ways.exhausted or not ways_differ(*whole):
+                continue
+            one, other = (self.ways.part(node, function, Assumption(node, True, on)) for on in ranks)
+            if one.items != other.items:
+                parted.append(((node, ranks), one, other))
+            else:
+                yield from self._left(node, ranks, function, one, other, whole)
+        for (node, ranks), one, other in _unmatched(parted):
+            mine, others = _strongest(one.met), _strongest(other.met)
+            here, there = (mine, others) if mine is not None else (others, None)
+            if here is not None:
+                shape = Shape.LOOP if isinstance(node, ast.While) else Shape.ARM
+                yield Parting(function=function, decision=node, shape=shape, why=RANK, here=here, there=there,
+                              ranks=ranks)  # fmt: skip
+
+    def _left(
+        self, node: _Branch, ranks: tuple[OnRank, OnRank], function: Function, one: Way, other: Way, whole: list[Way]
+    ) -> Iterator[Parting]:
+        """Yields a branch by which one rank leaves, with what it misses."""
+        if isinstance(node, ast.IfExp) or one.end == other.end:
+            return
+        left_by = self._leaving(node)
+        staying = whole[1] if one.end != "fall" else whole[0]
+        missed = self._missed(staying, node, function, left_by)
+        if left_by is not None and missed is not None:
+            yield Parting(function=function, decision=node, shape=Shape.EXIT, why=RANK, here=missed, there=None,
+                          ranks=ranks, exit=left_by)  # fmt: skip
+
+    def _leaving(self, node: ast.If | ast.While) -> ast.stmt | None:
+        found = leaving(node.body) or leaving(node.orelse) or _leaves_inside(node.body) or _leaves_inside(node.orelse)
+        return None if isinstance(found, ast.Raise) else found
+
+    def _missed(self, staying: Way, node: ast.AST, function: Function, left_by: ast.stmt | None) -> Reach | None:
+        """Returns what a rank that leaves misses: in the rest of the round, else behind."""
+        inside = _nodes([node])
+        rest = [one for one in staying.met if id(one.chain[0][0]) not in inside]
+        if isinstance(left_by, (ast.Break, ast.Continue)):
+            found = _strongest(one for one in rest if self._in_same_loop(one, node, function))
+            if found is not None:
+                return found
+        last = getattr(node, "end_lineno", 0) or 0
+        return _strongest(
+            one for one in rest if one.chain[0][0].lineno > last or self._in_same_loop(one, node, function)
+        )
+
+    # Branches on what the rank alone has seen
+
+    def _local_branch(self, node: _Branch, function: Function) -> Iterator[Parting]:
+        if says_distributed(node.test) or self.tests.same(node.test, function) or last_name(node.test) in _MODES:
+            return
+        taint = self._reason(node.test, function)
+        if taint is None:
+            return
+        one, other = (self.ways.way(function, Assumption(node, value)) for value in (True, False))
+        if self.ways.exhausted or not ways_differ(one, other):
+            return
+        found = self._parted(node, function, one, other)
+        if found is not None:
+            shape, here, there, leaves = found
+            if isinstance(node, ast.While) and shape is Shape.ARM:
+                shape = Shape.LOOP
+            yield Parting(function=function, decision=node, shape=shape, why=taint.why, here=here, there=there,
+                          taint=taint, exit=leaves)  # fmt: skip
+
+    def _reason(self, test: ast.expr, function: Function) -> Taint | None:
+        """Returns why a test can fall differently: the reason that is nearest, and says most."""
+        found = [*self.taints.all_of(test, function), *local_values(test, function, self.taints)]
+        return max(found, key=lambda one: (one.function == function.name and one.why != RANK, one.weight), default=None)
+
+    def _parted(
+        self, node: _Branch, function: Function, one: Way, other: Way
+    ) -> tuple[Shape, Reach, Reach | None, ast.stmt | None] | None:
+        """Returns how this decision parts the ranks."""
+        body = [node.body] if isinstance(node, ast.IfExp) else node.body
+        orelse = [node.orelse] if isinstance(node, ast.IfExp) else node.orelse
+        inside = _nodes([*body, *orelse])
+        mine = _strongest(reach for reach in one.met if id(reach.chain[0][0]) in inside)
+        others = _strongest(reach for reach in other.met if id(reach.chain[0][0]) in inside)
+        here, there = (mine, others) if mine is not None else (others, None)
+        if here is not None:
+            return Shape.ARM, here, there, None
+        left_by = self._leaving(node) if not isinstance(node, ast.IfExp) else None
+        staying = one if len(one.met) >= len(other.met) else other
+        missed = self._missed(staying, node, function, left_by) if left_by is not None else None
+        return (Shape.EXIT, missed, None, left_by) if missed is not None else None
+
+    def _in_same_loop(self, reach: Reach, node: ast.AST, function: Function) -> bool:
+        parents = self.project.file_with(function).parents
+        around = node
+        while around in parents:
+            around = parents[around]
+            if isinstance(around, (ast.For, ast.While, ast.AsyncFor)):
+                return id(reach.chain[0][0]) in _nodes([around])
+            if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                return False
+        return False
+
+    # Loops
+
+    def _loop(self, node: ast.For | ast.AsyncFor, function: Function) -> Iterator[Parting]:
+        inside = self._first_inside(node.body, function)
+        if inside is None or self._joined(node, function):
+            return
+        taint = self.taints.of_loop(node.iter, function)
+        if taint is None:
+            return
+        yield Parting(function=function, decision=node, shape=Shape.LOOP, why=taint.why, here=inside, there=None,
+                      taint=taint)  # fmt: skip
+
+    def _first_inside(self, block: list[ast.stmt], function: Function) -> Reach | None:
+        reaches = (self.communication.of_call(call, function) for call in _calls(block))
+        return _strongest(one for one in reaches if one is not None and counts(one))
+
+    def _joined(self, node: ast.AST, function: Function) -> bool:
+        """Whether the loop stands in a context that lets ranks end early."""
+        parents = self.project.file_with(function).parents
+        around = node
+        while around in parents:
+            around = parents[around]
+            if isinstance(around, (ast.With, ast.AsyncWith)) and any(
+                last_name(item.context_expr) in _JOINS or last_name(item.context_expr).startswith("join_uneven")
+                for item in around.items
+            ):
+                return True
+        return False
+
+    # Exceptions
+
+    def _try(self, node: ast.Try, function: Function) -> Iterator[Parting]:
+        for handler in node.handlers:
+            if self._even(handler):
+                continue
+            one = self.ways.way(function, Assumption(handler, True))
+            other = self.ways.way(function, Assumption(handler, False))
+            reach = self._first_inside(handler.body, function)
+            if self.ways.exhausted or not (ways_differ(one, other) or (reach is not None and one.end == "raise")):
+                continue
+            taint = Taint(EXCEPTION, function.file, handler.lineno, function.name, True, handler)
+            if reach is not None:
+                yield Parting(function=function, decision=handler, shape=Shape.HANDLER, why=EXCEPTION, here=reach,
+                              there=None, taint=taint)  # fmt: skip
+                continue
+            skipped = self._first_inside(node.body, function)
+            if skipped is not None and one.end != "raise" and self._raises_alone(node, skipped, function):
+                yield Parting(function=function, decision=handler, shape=Shape.SKIPPED, why=EXCEPTION, here=skipped,
+                              there=None, taint=taint)  # fmt: skip
+        if node.finalbody:
+            reach = self._first_inside(node.finalbody, function)
+            body = self._first_inside(node.body, function)
+            runs_caller = any(isinstance(one, ast.Yield) for part in node.body for one in walk(part))
+            if reach is not None and (body is not None or runs_caller) and not self._in_turn(node, function):
+                yield Parting(function=function, decision=reach.chain[0][0], shape=Shape.FINALLY, why=EXCEPTION,
+                              here=reach, there=body)  # fmt: skip
+
+    def _in_turn(self, node: ast.Try, function: Function) -> bool:
+        """Whether `finally` asks for the rank: rank 0 comes last to a barrier in which the others wait already."""
+        tests = [one.test for part in node.finalbody for one in walk(part) if isinstance(one, ast.If)]
+        return any(self.tests.asks(test, function) is not None for test in tests)
+
+    def _even(self, handler: ast.ExceptHandler) -> bool:
+        caught = handler.type
+        names = [
+            last_name(one) for one in (caught.elts if isinstance(caught, ast.Tuple) else [caught] if caught else [])
+        ]
+        return bool(names) and all(name in _EVEN_ERRORS or name.endswith(_INTERRUPTS) for name in names)
+
+    def _raises_alone(self, node: ast.Try, skipped: Reach, function: Function) -> bool:
+        """Whether work of the rank's own comes before the operation in the try, so that it alone can fail."""
+        if not any(one in node.body for one in walk(node) if isinstance(one, ast.stmt)):
+            return False
+        first = skipped.chain[0][0]
+        before = [call for call in _calls(node.body) if call is not first and call.lineno <= first.lineno]
+        return any(self.communication.of_call(call, function) is None for call in before) or len(skipped.chain) > 1
+
+
+def _unmatched(parted: list[tuple[_Asking, Way, Way]]) -> Iterator[tuple[_Asking, Way, Way]]:
+    """Yields the branches but those of which one gives a rank what another one, before or after, gives the other."""
+    open_ = list(parted)
+    for one in parted:
+        opposite = (one[2].items, one[1].items)
+        match = next((two for two in open_ if two is not one and (two[1].items, two[2].items) == opposite), None)
+        if one in open_ and match is not None:
+            open_ = [two for two in open_ if two is not one and two is not match]
+    yield from open_
+
+
+def _strongest(reaches: Iterable[Reach]) -> Reach | None:
+    """Returns the operation in which it is surest that ranks meet."""
+    return max(reaches, key=lambda one: (one.sure, one.meeting is not Meeting.FORWARD), default=None)
+
+
+def _calls(block: list[ast.stmt]) -> Iterator[ast.Call]:
+    waiting: list[ast.AST] = list(block)
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            continue
+        if isinstance(node, ast.Call):
+            yield node
+        waiting += children(node)
+
+
+def _nodes(block: Sequence[ast.AST]) -> set[int]:
+    return {id(node) for one in block for node in walk(one)}
+
+
+def _leaves_inside(block: list[ast.stmt]) -> ast.stmt | None:
+    """Returns a statement in an arm by which the function or the round may be left."""
+    for statement in block:
+        if isinstance(statement, ast.If):
+            found = (
+                leaving(statement.body)
+                or leaving(statement.orelse)
+                or _leaves_inside([*statement.body, *statement.orelse])
+            )
+            if found is not None:
+                return found
+        elif isinstance(statement, (ast.With, ast.Try)):
+            found = leaving(statement.body) or _leaves_inside(statement.body)
+            if found is not None:
+                return found
+        elif leaving([statement]) is not None:
+            return statement
+    return None

@@ -1,0 +1,99 @@
+"""Branches of a module's forward that use a part in some steps and not in others. Pure."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.torch_code.submodules import Part, is_part, parts_of
+
+_CHANCE = frozenset(["rand", "random", "bernoulli", "randint", "uniform", "choice", "rand_like", "randn"])
+_CONTENT = frozenset(["item", "any", "all", "tolist", "nonzero", "equal", "allclose"])
+_COUNTERS = re.compile(r"^(?:global_|cur_|current_|n_)?(?:step|epoch|iteration|iter|it|steps|epochs)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Changing:
+    """A branch of forward that decides from step to step whether a part is used."""
+
+    branch: ast.If
+    function: Function
+    part: Part
+    why: str
+
+
+def changing_branches(kind: ast.ClassDef, project: Project) -> Iterator[Changing]:
+    """Yields the branches of a class's own forward that use a part in some steps and not in others."""
+    forward = project.method(kind, "forward")
+    if forward is None or project.class_of(forward) is not kind:
+        return
+    parts = {part.name: part for part in parts_of(kind, project)}
+    for node in forward.own_nodes:
+        if isinstance(node, ast.For):
+            yield from _in_loop(node, parts, forward)
+        elif isinstance(node, ast.If) and (why := _changes(node.test, forward)):
+            only = [part for name, part in parts.items() if _only_here(name, node, forward)]
+            yield from (Changing(node, forward, part, why) for part in only[:1])
+
+
+def _in_loop(loop: ast.For, parts: Mapping[str, Part], forward: Function) -> Iterator[Changing]:
+    """Yields the branches by which a loop over layers leaves one out."""
+    over = [part for name, part in parts.items() if _uses(loop.iter, name)]
+    for node in loop.body if over else ():
+        why = _changes(node.test, forward) if isinstance(node, ast.If) else ""
+        if isinstance(node, ast.If) and why and (_skips(node) or (_calls(node.body, loop.target) and not node.orelse)):
+            yield Changing(node, forward, over[0], why)
+
+
+def _changes(test: ast.expr, forward: Function) -> str:
+    """Returns why a test answers differently from step to step, "" where that is not seen."""
+    asks_for_none = any(isinstance(op, (ast.Is, ast.IsNot)) for one in walk(test)
+                        for op in getattr(one, "ops", ()))  # fmt: skip
+    for one in [inner for value in (test, *_assigned_once(test, forward)) for inner in walk(value)]:
+        if isinstance(one, ast.Call) and last_name(one.func) in _CHANCE:
+            return "chance decides"
+        if isinstance(one, ast.Call) and last_name(one.func) in _CONTENT and _of_input(one, forward):
+            return "the data decide"
+        if isinstance(one, ast.Name) and one.id in forward.parameters and _COUNTERS.match(one.id) and not asks_for_none:
+            return f"`{one.id}` decides"
+    return ""
+
+
+def _assigned_once(test: ast.expr, forward: Function) -> list[ast.expr]:
+    """Returns what a test's names stand for, of those that forward assigns once."""
+    names = [one.id for one in walk(test) if isinstance(one, ast.Name)]
+    values = [forward.assigned.get(name, []) for name in names if name not in forward.parameters]
+    return [several[0] for several in values if len(several) == 1]
+
+
+def _of_input(call: ast.Call, forward: Function) -> bool:
+    """Whether a call asks for the content of what forward is given."""
+    return isinstance(call.func, ast.Attribute) and any(
+        isinstance(one, ast.Name) and one.id in forward.parameters[1:] for one in walk(call)
+    )
+
+
+def _only_here(name: str, branch: ast.If, forward: Function) -> bool:
+    """Whether forward uses a part in the one arm of a branch and nowhere else."""
+    inside = {id(one) for part in branch.body for one in walk(part)}
+    uses = [one for one in forward.own_nodes if is_part(one) and getattr(one, "attr", "") == name]
+    return bool(uses) and all(id(one) in inside for one in uses)
+
+
+def _uses(value: ast.AST, name: str) -> bool:
+    return any(is_part(one) and getattr(one, "attr", "") == name for one in walk(value))
+
+
+def _skips(node: ast.If) -> bool:
+    return any(isinstance(one, (ast.Continue, ast.Break)) for one in node.body)
+
+
+def _calls(body: list[ast.stmt], target: ast.expr) -> bool:
+    names = {one.id for one in walk(target) if isinstance(one, ast.Name)}
+    calls = (one for statement in body for one in walk(statement) if isinstance(one, ast.Call))
+    return any(isinstance(one.func, ast.Name) and one.func.id in names for one in calls)

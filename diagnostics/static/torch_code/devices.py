@@ -1,0 +1,126 @@
+"""Whether an expression gives tensors that lie on a GPU, through names, models moved there and the project's functions.
+
+Of a parameter it is what all callers pass, of a call what every return of the function called gives. Pure.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.torch_code.device_words import gpu_of, moved_to
+
+_TO_CPU = frozenset(["cpu", "numpy", "tolist", "item", "state_dict"])
+_KEEP = frozenset(
+    ["detach", "clone", "mean", "sum", "view", "reshape", "squeeze", "unsqueeze", "float", "half", "flatten", "chunk",
+     "contiguous", "transpose", "permute", "bfloat16", "split", "cat", "stack", "eval", "train", "requires_grad_"]
+)  # fmt: skip
+_TYPES = frozenset(["float16", "bfloat16", "float32", "float64", "half", "float", "int64", "long", "uint8"])
+_MOST_CALLS = 4
+
+
+def on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 12) -> str:
+    """Returns "always", "perhaps" (the device is chosen at run time) or "" for whether tensors in it lie on a GPU."""
+    if rounds < 0:
+        return ""
+    if isinstance(value, ast.Dict):
+        return _most([on_gpu(one, function, project, rounds) for one in value.values])
+    if isinstance(value, (ast.List, ast.Tuple)):
+        return _most([on_gpu(one, function, project, rounds) for one in value.elts])
+    if isinstance(value, ast.Subscript):
+        return on_gpu(value.value, function, project, rounds)
+    if isinstance(value, ast.Call):
+        return _of_call(value, function, project, rounds)
+    if isinstance(value, ast.Name):
+        return _of_name(value.id, function, project, rounds)
+    return ""
+
+
+def _of_call(value: ast.Call, function: Function, project: Project, rounds: int) -> str:
+    device = moved_to(value)
+    if _is_type(device) and isinstance(value.func, ast.Attribute):
+        return on_gpu(value.func.value, function, project, rounds - 1)
+    if device is not None:
+        return gpu_of(device, function, project)
+    if project.name(value.func, function) == "torch.load":
+        place = next((one.value for one in value.keywords if one.arg == "map_location"), None)
+        return gpu_of(place, function, project) if place is not None else ""
+    if isinstance(value.func, ast.Attribute):
+        if value.func.attr in _TO_CPU:
+            return ""
+        if value.func.attr in _KEEP and project.name(value.func, function).startswith("torch.") and value.args:
+            return on_gpu(value.args[0], function, project, rounds - 1)
+        if value.func.attr in _KEEP or value.func.attr.startswith(("encode", "forward")):
+            return on_gpu(value.func.value, function, project, rounds - 1)
+    if isinstance(value.func, ast.Name) and (
+        value.func.id in function.assigned or value.func.id in function.parameters
+    ):
+        return _of_name(value.func.id, function, project, rounds - 1)  # a model that was moved
+    return _of_returned(value, function, project, rounds)
+
+
+def _of_name(name: str, function: Function, project: Project, rounds: int) -> str:
+    moves = [gpu_of(device, function, project) for device in _moves(name, function)]
+    if moves:
+        return _least(moves)
+    values = [one for one in function.assigned.get(name, []) if not _empty(one)]
+    if not values and name in function.parameters:
+        return _of_parameter(name, function, project, rounds)
+    return _least([on_gpu(one, function, project, rounds - 1) for one in [*values, *_appended(name, function)]])
+
+
+def _of_parameter(name: str, function: Function, project: Project, rounds: int) -> str:
+    """What holds of a plain function's parameter in all calls; "" where none is known, or too many to follow."""
+    calls = project.callers(function) if rounds >= 0 else []
+    passed = list(project.arguments(name, function)) if 0 < len(calls) <= _MOST_CALLS else []
+    if len(passed) != len(calls):
+        return ""  # a default holds somewhere
+    return _least([on_gpu(value, where, project, rounds - 2) for value, where in passed])
+
+
+def _of_returned(value: ast.Call, function: Function, project: Project, rounds: int) -> str:
+    """What holds of everything that one function of the project gives back."""
+    targets = project.targets(value, function) if isinstance(value.func, ast.Name) and rounds > 0 else ()
+    if len(targets) != 1 or targets[0].owner is not None:
+        return ""
+    nodes = [node for node in targets[0].own_nodes if isinstance(node, ast.Return) and node.value is not None]
+    return _least([on_gpu(node.value, targets[0], project, rounds - 2) for node in nodes if node.value is not None])
+
+
+def _is_type(value: ast.expr | None) -> bool:
+    """Whether what a tensor is moved `.to` is a type of numbers: torch.float16, dtype."""
+    name = value.attr if isinstance(value, ast.Attribute) else value.id if isinstance(value, ast.Name) else ""
+    return "dtype" in name or name in _TYPES
+
+
+def _moves(name: str, function: Function) -> Iterator[ast.expr]:
+    """Yields the devices of `model.cuda()` as a statement of its own: only modules are moved in place."""
+    for node in function.own_nodes:
+        call = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda"):
+            device = moved_to(call)
+            if device is not None and isinstance(call.func.value, ast.Name) and call.func.value.id == name:
+                yield device
+
+
+def _appended(name: str, function: Function) -> Iterator[ast.expr]:
+    for node in function.own_nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
+            yield from node.args[:1] if ast.unparse(node.func.value) == name else ()
+
+
+def _least(answers: list[str]) -> str:
+    """What holds of a name that is assigned all of these; "" where one of them is not known to lie on a GPU."""
+    if not answers or not all(answers):
+        return ""
+    return "always" if all(one == "always" for one in answers) else "perhaps"
+
+
+def _empty(value: ast.expr) -> bool:
+    return isinstance(value, (ast.List, ast.Dict)) and not getattr(value, "elts", getattr(value, "keys", None))
+
+
+def _most(answers: list[str]) -> str:
+    return "always" if "always" in answers else "perhaps" if "perhaps" in answers else ""

@@ -1,0 +1,84 @@
+"""Whether the first round of a loop accumulates gradients without synchronising them. Pure."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project_file import AuditedFile
+
+_EVERY = 4  # micro-batches of a step, where their number is not known
+_OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Add: operator.add, ast.Sub: operator.sub, ast.Mod: operator.mod,
+}  # fmt: skip
+
+
+def first_round(node: ast.With, function: Function, file: AuditedFile) -> bool | None:
+    """Returns whether `with ... no_sync()` is entered without sync in the first round, None where that is not seen."""
+    loop = _loop_around(node, file)
+    counter = _counter(loop) if loop is not None else {}
+    for item in node.items:
+        context = entered_by(item, function)
+        if isinstance(context, ast.IfExp):
+            taken = _value(context.test, counter, function)
+            skips = any(isinstance(one, ast.Attribute) and one.attr == "no_sync" for one in walk(context.body))
+            return None if taken is None else bool(taken) is skips
+    parent = file.parents.get(node)
+    if isinstance(parent, ast.If):
+        taken = _value(parent.test, counter, function)
+        return None if taken is None else bool(taken) is (node in parent.body)
+    return True if parent is loop or isinstance(parent, ast.FunctionDef) else None
+
+
+def entered_by(item: ast.withitem, function: Function) -> ast.expr:
+    """Returns the context of a `with`, also where it has been given a name."""
+    given = item.context_expr
+    values = function.assigned.get(given.id, []) if isinstance(given, ast.Name) else []
+    return values[0] if len(values) == 1 else given
+
+
+def _loop_around(node: ast.AST, file: AuditedFile) -> ast.For | None:
+    here: ast.AST | None = node
+    while here is not None and not isinstance(here, (ast.For, ast.FunctionDef)):
+        here = file.parents.get(here)
+    return here if isinstance(here, ast.For) else None
+
+
+def _counter(loop: ast.For) -> Mapping[str, int]:
+    """Returns the loop's counter with its first value."""
+    over = loop.iter
+    if not isinstance(over, ast.Call):
+        return {}
+    name = last_name(over.func)
+    target = loop.target.elts[0] if name == "enumerate" and isinstance(loop.target, ast.Tuple) else loop.target
+    starts = over.args[1:2] if name == "enumerate" else over.args[:1] if len(over.args) > 1 else []
+    starts += [one.value for one in over.keywords if one.arg == "start"]
+    first = starts[0].value if starts and isinstance(starts[0], ast.Constant) else 0
+    counts = name in ("enumerate", "range") and isinstance(target, ast.Name) and isinstance(first, int)
+    return {target.id: first} if counts and isinstance(target, ast.Name) and isinstance(first, int) else {}
+
+
+def _value(test: ast.expr, counter: Mapping[str, int], function: Function, rounds: int = 3) -> Any:
+    """Returns what a test comes to in the first round, None where that is not known."""
+    match test:
+        case ast.Constant(value=int() as number):
+            return number
+        case ast.Name(id=name) if name in counter:
+            return counter[name]
+        case ast.Name(id=name) if len(function.assigned.get(name, ())) == 1 and rounds:
+            return _value(function.assigned[name][0], counter, function, rounds - 1)
+        case ast.Name() | ast.Attribute():
+            return _EVERY if counter else None
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            known = _value(inner, counter, function, rounds)
+            return None if known is None else not known
+        case ast.BinOp(left=left, op=op, right=right) | ast.Compare(left=left, ops=[op], comparators=[right]):
+            one, other = (_value(part, counter, function, rounds) for part in (left, right))
+            known_operator = _OPERATORS.get(type(op))
+            return None if one is None or other is None or known_operator is None else known_operator(one, other)
+    return None
