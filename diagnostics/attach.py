@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from diagnostics.analysis.attached_verdict import FILE_NAME, Judgement, judge
-from diagnostics.analysis.case import Part
 from diagnostics.attach_find import UNDECIDED, find_job
 from diagnostics.attach_look import Looked, LookOptions, look_at
 from diagnostics.attach_view import folder_of, world_size_of
@@ -22,6 +20,8 @@ from diagnostics.capture_sources import collect_sources
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.diagnosis_in_time import diagnose_in_time
+from diagnostics.dynamic.job.job import Part
+from diagnostics.dynamic.stall.liveness import FILE_NAME, Judgement, judge
 from diagnostics.machine.processes.process_table import TableRow, environment_of, started_ns, uses_torch
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.supervisor_facts import ATTACHED, JobFacts, Missing, SeenProcess, Stall

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from diagnostics.analysis.assumed_ranks import assumed_ranks
 from diagnostics.analysis.attached_job import AttachedJob, process_of
-from diagnostics.analysis.case import Part
-from diagnostics.analysis.looks import Look, moved
-from diagnostics.analysis.merged_stacks import Standing
-from diagnostics.analysis.process_parts import Parts
-from diagnostics.analysis.process_tree import Process
-from diagnostics.analysis.stack_place import is_data_worker, is_library, place_of, worker_frames
 from diagnostics.capture import MOST_PROCESSES, NO_PY_SPY
 from diagnostics.core import redaction
+from diagnostics.dynamic.job.job import Part
+from diagnostics.dynamic.job.process_list import Process
+from diagnostics.dynamic.job.process_roles import Parts
+from diagnostics.dynamic.job.stack_classifier import is_data_worker, is_library, place_of, worker_frames
+from diagnostics.dynamic.stall.motion import Look, moved
+from diagnostics.dynamic.stall.stack_prefix_tree import Standing
 from diagnostics.machine.deadlines import in_parallel
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.processes.activity import read_activity

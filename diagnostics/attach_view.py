@@ -8,10 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.case import Part
-from diagnostics.analysis.merged_stacks import Standing, groups, missing_ranks, names
 from diagnostics.attach_look import Looked
 from diagnostics.core import redaction
+from diagnostics.dynamic.job.job import Part
+from diagnostics.dynamic.stall.stack_prefix_tree import Standing, groups, missing_ranks, names
 from diagnostics.record.agent_data import Frame
 from diagnostics.stack_tree import Screen, place_in_words
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
-from diagnostics.analysis.process_kinds import MULTIPROCESSING
 from diagnostics.background_trainings import trains
 from diagnostics.core import redaction
+from diagnostics.dynamic.job.process_kinds import MULTIPROCESSING
 from diagnostics.machine.processes.attachment import attachment, ignores_hangup
 from diagnostics.machine.processes.job_processes import JobTree, Member
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from diagnostics.analysis.process_kinds import LAUNCHER_MODULES, LAUNCHERS, MULTIPROCESSING
-from diagnostics.analysis.rank_slots import script_of
+from diagnostics.dynamic.job.process_kinds import LAUNCHER_MODULES, LAUNCHERS, MULTIPROCESSING
+from diagnostics.dynamic.job.rank_inference import script_of
 from diagnostics.machine.processes.job_processes import Member
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.record import read_agent_file

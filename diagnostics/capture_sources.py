@@ -14,12 +14,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from diagnostics.analysis.launch_scripts import NAMED, SCRIPT, makefiles
-from diagnostics.analysis.user_files import imported_files
 from diagnostics.capture import keep_text
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.frames import is_installed, user_frames
+from diagnostics.dynamic.job.job_sources import imported_files
+from diagnostics.dynamic.launch.launch_settings import NAMED, SCRIPT, makefiles
 from diagnostics.record.agent_data import AgentFile, Frame
 from diagnostics.record.frame_owners import homes_of
 from diagnostics.record.gdb_report import parse_core_text

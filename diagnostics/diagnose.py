@@ -9,12 +9,12 @@ from pathlib import Path
 from types import ModuleType
 
 from diagnostics import signatures
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.case_building import Material, build_case
-from diagnostics.analysis.log_case import log_case
 from diagnostics.core.errors import DoctorError, UsageError, from_os_error
 from diagnostics.core.findings import Confidence
 from diagnostics.core.registry import BrokenPlugin, discover
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job_builder import Material, build_case
+from diagnostics.dynamic.job.job_from_logs import log_case
 from diagnostics.last_word import LastWord, last_word
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record.agent_bytes import AgentFileError

@@ -15,13 +15,13 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from diagnostics.analysis.case import Case, Part
-from diagnostics.analysis.positions import Position
-from diagnostics.analysis.rank_positions import positions_of
-from diagnostics.analysis.recovery import may_recover
-from diagnostics.analysis.wait_graph import Deadlock, prove
 from diagnostics.capture import ask_agents
 from diagnostics.diagnose import case_of
+from diagnostics.dynamic.collectives.rank_state import Position
+from diagnostics.dynamic.collectives.rank_state_builder import positions_of
+from diagnostics.dynamic.collectives.timeout_recovery import may_recover
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, prove
+from diagnostics.dynamic.job.job import Case, Part
 from diagnostics.machine.processes.proc_state import effort
 from diagnostics.record.agent_data import AgentFile
 from diagnostics.record.record import RunRecord

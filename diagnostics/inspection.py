@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from diagnostics import inspections
 from diagnostics.analysis.job_answers import read_json, refusal, sentence_of
 from diagnostics.analysis.model_seen import InspectedModel, InspectionAnswer, ModelSeen, Refused, read_answer
-from diagnostics.analysis.rank_ends import RankEnd
-from diagnostics.analysis.rank_findings import rank_finding
 from diagnostics.checks import ChildTimeout, JobDescription
 from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError
 from diagnostics.core.findings import Finding, Outcome, Status, Verdict
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.core.registry import discover
+from diagnostics.dynamic.failures.rank_findings import rank_finding
+from diagnostics.dynamic.job.rank_ends import RankEnd
 from diagnostics.machine.facts import MachineError
 from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
 

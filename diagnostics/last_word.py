@@ -17,10 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from diagnostics.analysis.blame import stood_still
-from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.rank_blame import INTERRUPTED
 from diagnostics.core.findings import Confidence
+from diagnostics.dynamic.job.attribution import INTERRUPTED
+from diagnostics.dynamic.job.evidence import stood_still
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.matches import JobOutcome
 from diagnostics.run_report import NO_CLASS
 from diagnostics.verdict import Decision, signal_name

@@ -10,11 +10,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from diagnostics.analysis.blame import ended_s
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.past_stalls import past_stalls
-from diagnostics.analysis.unexplained import Seen, unexplained
 from diagnostics.core.findings import Confidence, Finding
+from diagnostics.dynamic.failures.unexplained import Seen, unexplained
+from diagnostics.dynamic.job.evidence import ended_s
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.stall.past_stalls import past_stalls
 from diagnostics.matches import JobOutcome
 from diagnostics.record.record import RunRecord
 from diagnostics.report_ranks import coverage, rank_rows, stack_groups

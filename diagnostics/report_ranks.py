@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from diagnostics.analysis.blame import signal_name
-from diagnostics.analysis.case import Case, How, ProcessStory
 from diagnostics.core.frames import telling_frames
+from diagnostics.dynamic.job.evidence import signal_name
+from diagnostics.dynamic.job.job import Case, How, ProcessStory
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.record import RunRecord
 from diagnostics.record.supervisor_facts import ATTACHED

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from diagnostics.analysis.blame import program
-from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.positions import Stand
-from diagnostics.analysis.process_looks import looks_of
-from diagnostics.analysis.stall_evidence import looks_words
-from diagnostics.analysis.stall_follow import reason_of, stack_of
-from diagnostics.analysis.stall_kin import below, is_idle
-from diagnostics.analysis.stalled_rank import Standing, standings
 from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.collectives.rank_state import Stand
+from diagnostics.dynamic.job.evidence import program
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.observations import looks_of
+from diagnostics.dynamic.stall.rank_activity import Standing, standings
+from diagnostics.dynamic.stall.stall_evidence import looks_words
+from diagnostics.dynamic.stall.stall_kin import below, is_idle
+from diagnostics.dynamic.stall.wait_chain import reason_of, stack_of
 from diagnostics.matches import JobOutcome
 from diagnostics.run_report import StandingRow
 

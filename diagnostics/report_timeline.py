@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.blame import how_it_ended, program
-from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.process_tree import at_s
 from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job.evidence import how_it_ended, program
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.process_list import at_s
 from diagnostics.record.agent_data import AgentFile, CollectiveCall, Event
 from diagnostics.run_report import TimelineEntry
 

@@ -6,12 +6,12 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from diagnostics.analysis.case import Part
-from diagnostics.analysis.looks import Motion
-from diagnostics.analysis.merged_stacks import Branch, Standing, groups, merge, missing_ranks, names, ranges
-from diagnostics.analysis.stack_place import Doing, is_library, is_native, shown_file
 from diagnostics.core import redaction
 from diagnostics.core.frames import location
+from diagnostics.dynamic.job.job import Part
+from diagnostics.dynamic.job.stack_classifier import Doing, is_library, is_native, shown_file
+from diagnostics.dynamic.stall.motion import Motion
+from diagnostics.dynamic.stall.stack_prefix_tree import Branch, Standing, groups, merge, missing_ranks, names, ranges
 from diagnostics.record.agent_data import Frame
 
 SHOWN_GROUPS = 24

@@ -10,10 +10,10 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from diagnostics.analysis.attached_verdict import judgement_of
-from diagnostics.analysis.blame import stood_still
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.failure_fate import FailureFate, failure_fates
+from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
+from diagnostics.dynamic.job.evidence import stood_still
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.stall.liveness import judgement_of
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.record.supervisor_facts import ATTACHED
 from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnostics.analysis.call_habits import broken, in_another_group
+from diagnostics.dynamic.divergence.call_habits import broken, in_another_group
 from diagnostics.record.agent_data import CollectiveCall, Frame
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from signatures.hand_made import agent, event
 
-from diagnostics.analysis.blame import to_blame
-from diagnostics.analysis.case import Case, How, Part
-from diagnostics.analysis.case_building import Material, build_case
+from diagnostics.dynamic.job.evidence import to_blame
+from diagnostics.dynamic.job.job import Case, How, Part
+from diagnostics.dynamic.job.job_builder import Material, build_case
 from diagnostics.record.agent_data import AgentFile, CollectiveCall, Steps
 from diagnostics.record.fault_stacks import FaultReport, parse_fault_report
 from diagnostics.record.supervisor_facts import End, JobFacts, SeenProcess, SentSignal

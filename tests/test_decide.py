@@ -9,8 +9,8 @@ import pytest
 from flow.marked_source import marked
 from flow.partings import NOTHING, PARTINGS, UNCERTAIN
 
-from diagnostics.analysis.decide import decisions, is_certain
-from diagnostics.analysis.decisions import Decision, Parting, Place, Way
+from diagnostics.dynamic.divergence.divergence import Decision, Parting, Place, Way
+from diagnostics.dynamic.divergence.localisation import decisions, is_certain
 from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.source_file import Sources
 

@@ -10,8 +10,8 @@ import pytest
 from signatures.hand_made import agent, case, event, raised, story
 from test_verdict import a_match
 
-from diagnostics.analysis.case import Case, How, Part
 from diagnostics.core.findings import Confidence
+from diagnostics.dynamic.job.job import Case, How, Part
 from diagnostics.last_word import ENDED_FROM_OUTSIDE, Foundation, foundation, last_word
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.record.agent_data import Frame

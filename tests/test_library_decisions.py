@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flow.marked_source import marked
 
-from diagnostics.analysis.decide import decisions, is_certain
+from diagnostics.dynamic.divergence.localisation import decisions, is_certain
 
 TRAINER = """
 from lightning import Trainer

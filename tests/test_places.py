@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from signatures.hand_made import agent, event
 
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.case_building import Material, build_case
 from diagnostics.core.frames import telling_frames, user_frames
 from diagnostics.diagnose import ask
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job_builder import Material, build_case
 from diagnostics.record import frame_owners as homes_module
 from diagnostics.record.agent_data import AgentFile, Frame, Owner
 from diagnostics.record.fault_stacks import parse_fault_report

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from diagnostics.analysis.rank_ends import RankEnd, culprits
+from diagnostics.dynamic.job.rank_ends import RankEnd, culprits
 
 LOST = """RuntimeError: [pair.cc:553] Connection closed by peer [127.0.0.1]:41313
 terminate called without an active exception

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.analysis.positions import Position, Stand, Waiting
-from diagnostics.analysis.rank_positions import RankView, positions
-from diagnostics.analysis.wait_graph import Knot, prove
+from diagnostics.dynamic.collectives.rank_state import Position, Stand, Waiting
+from diagnostics.dynamic.collectives.rank_state_builder import RankView, positions
+from diagnostics.dynamic.collectives.wait_for_graph import Knot, prove
 from diagnostics.record.agent_data import AgentFile
 from diagnostics.record.record import RunRecord, agent_environment
 

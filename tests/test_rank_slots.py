@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from diagnostics.analysis.rank_slots import _Slots
+from diagnostics.dynamic.job.rank_inference import _Slots
 
 
 @pytest.mark.parametrize("seed", range(200))

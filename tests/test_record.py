@@ -16,9 +16,9 @@ from diagnostics.agent import layout
 from diagnostics.agent.areas import AgentFile as Writer
 from diagnostics.agent.areas import Strings
 from diagnostics.agent.frames import CallPaths
-from diagnostics.analysis.rank_death import explain_death
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.frames import shown_path, user_frames
+from diagnostics.dynamic.job.last_activity import explain_death
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.agent_file import decode_agent_file

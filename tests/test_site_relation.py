@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnostics.analysis.site_relation import Relation, relation
+from diagnostics.dynamic.divergence.branch_relation import Relation, relation
 from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.source_file import Sources
 

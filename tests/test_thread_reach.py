@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.analysis.thread_reach import ThreadReach
+from diagnostics.dynamic.collectives.thread_reachability import ThreadReach
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.stacks import ThreadFrames
 from diagnostics.static.program.source_file import Sources

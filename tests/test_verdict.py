@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from signatures.hand_made import agent, case, story
 
-from diagnostics.analysis.case import Part
 from diagnostics.core.findings import Confidence, Evidence, Finding, Role, Severity
+from diagnostics.dynamic.job.job import Part
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.verdict import Decision, Exit, decide, exit_of
 

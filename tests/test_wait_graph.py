@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from diagnostics.analysis.positions import Position, Stand, Wait, Waiting
-from diagnostics.analysis.wait_graph import Knot, prove
+from diagnostics.dynamic.collectives.rank_state import Position, Stand, Wait, Waiting
+from diagnostics.dynamic.collectives.wait_for_graph import Knot, prove
 
 WORLD = (0, 1)
 

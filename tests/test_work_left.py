@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from signatures.hand_made import case, frame
 
-from diagnostics.analysis.work_left import has_work_left
+from diagnostics.dynamic.stall.remaining_work import has_work_left
 
 TRAIN = "def train(n):\n    for one in range(n):\n        optimizer.step()\n\n\ndef rounds():\n    train(8)\n\n\n"
 LEFT = ["train(8)", "rounds()", "loss.backward()", "trainer.fit(net)", "for epoch in range(3):\n    train(8)"]

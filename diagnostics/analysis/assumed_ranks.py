@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from diagnostics.analysis.process_kinds import is_tracker
-from diagnostics.analysis.process_tree import Process
-from diagnostics.analysis.stack_place import Doing, is_bootstrapped, is_data_worker, is_spawned, joins, place_of
+from diagnostics.dynamic.job.process_kinds import is_tracker
+from diagnostics.dynamic.job.process_list import Process
+from diagnostics.dynamic.job.stack_classifier import Doing, is_bootstrapped, is_data_worker, is_spawned, joins, place_of
 from diagnostics.record.agent_data import Frame
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.process_kinds import MULTIPROCESSING, SHELLS, is_launcher
-from diagnostics.analysis.process_tree import Process
+from diagnostics.dynamic.job.process_kinds import MULTIPROCESSING, SHELLS, is_launcher
+from diagnostics.dynamic.job.process_list import Process
 from diagnostics.machine.processes.process_table import TableRow
 
 _MOST = 4096

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.analysis.job_answers import read_json
-from diagnostics.analysis.rank_ends import RankEnd
 from diagnostics.analysis.trial_answers import read_rank_answer
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.own_frames import agent_without_ours, report_without_ours
 from diagnostics.bisection.rank_runs import RankRun
 from diagnostics.core.own_folders import AGENT, CHILDREN
+from diagnostics.dynamic.job.rank_ends import RankEnd
 from diagnostics.machine.contract import Ranks
 from diagnostics.machine.facts import MachineError, RankResult
 from diagnostics.record.fault_stacks import FaultReport, parse_fault_report

@@ -23,10 +23,10 @@ from pathlib import Path
 from diagnostics.analysis.job_answers import USAGE_EXIT, adapter_argv, answer_file, last_line, shown_ranks
 from diagnostics.analysis.model_answers import ModelAnswer, model_answers
 from diagnostics.analysis.parameter_counts import disagreeing
-from diagnostics.analysis.rank_ends import RankEnd, culprits
-from diagnostics.analysis.rank_findings import alike, rank_finding
 from diagnostics.checks import JobDescription, PreflightConfig, Result, Skip, Stage
 from diagnostics.core.findings import Evidence, Finding, Role, Severity
+from diagnostics.dynamic.failures.rank_findings import alike, rank_finding
+from diagnostics.dynamic.job.rank_ends import RankEnd, culprits
 from diagnostics.machine.contract import Machine
 from diagnostics.probes import adapter_ranks
 from diagnostics.record.record import RunRecord, agent_environment, make_record_folder

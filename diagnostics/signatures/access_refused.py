@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case, Part
-from diagnostics.analysis.failure_texts import merged_locations, told, told_by_job
-from diagnostics.analysis.full_disks import path_in
-from diagnostics.analysis.job_progress import anything_started
-from diagnostics.analysis.launch_scripts import launch_lines, lines_with
 from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.frames import shown_path
+from diagnostics.dynamic.failures.error_texts import merged_locations, told, told_by_job
+from diagnostics.dynamic.failures.full_disks import path_in
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.launch.init_progress import anything_started
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

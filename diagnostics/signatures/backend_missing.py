@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.failure_texts import Told, merged_locations, told
-from diagnostics.analysis.launch_scripts import setting
 from diagnostics.core.findings import Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.launch.launch_settings import setting
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

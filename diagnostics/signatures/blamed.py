@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.blame import ended_s, rank_numbers, stood_still
-from diagnostics.analysis.case import Case, ProcessStory
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.dynamic.job.evidence import ended_s, rank_numbers, stood_still
+from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.matches import JobOutcome, Match
 
 

@@ -14,12 +14,12 @@ import ast
 import re
 from collections.abc import Sequence
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.failure_texts import Told, merged_locations, told
-from diagnostics.analysis.file_failures import LOADS, SAVES, calls_load, file_of, is_file_call
-from diagnostics.analysis.model_source import Place, job_files
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.dynamic.failures.file_errors import LOADS, SAVES, calls_load, file_of, is_file_call
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.model.model_classes import Place, job_files
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

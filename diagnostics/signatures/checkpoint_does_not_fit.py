@@ -13,12 +13,12 @@ from __future__ import annotations
 import ast
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.failure_texts import Told, merged_locations, told
-from diagnostics.analysis.file_failures import file_of, saving_lines
-from diagnostics.analysis.model_source import called_name
 from diagnostics.core.findings import Fix
+from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.dynamic.failures.file_errors import file_of, saving_lines
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.model.model_classes import called_name
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

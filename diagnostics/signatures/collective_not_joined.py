@@ -11,8 +11,8 @@ Fix: move the collective out of what only some ranks carry out, or let all ranks
 
 from __future__ import annotations
 
-from diagnostics.analysis.case import Case
 from diagnostics.core.findings import Fix
+from diagnostics.dynamic.job.job import Case
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.proved_hang import proved_hang
 

@@ -11,8 +11,8 @@ Fix: let all ranks make the same collectives in the same order, with tensors of 
 
 from __future__ import annotations
 
-from diagnostics.analysis.case import Case
 from diagnostics.core.findings import Fix
+from diagnostics.dynamic.job.job import Case
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.proved_hang import proved_hang
 

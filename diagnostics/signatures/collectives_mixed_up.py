@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.blame import distinct, path_evidence, rank_numbers
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.decide import decisions
-from diagnostics.analysis.decisions import Decision, Parting, Place, Way
 from diagnostics.analysis.job_answers import shown_ranks
-from diagnostics.analysis.silent_disagreement import Silent, silent_disagreements
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.collectives.silent_mismatch import Silent, silent_disagreements
+from diagnostics.dynamic.divergence.divergence import Decision, Parting, Place, Way
+from diagnostics.dynamic.divergence.localisation import decisions
+from diagnostics.dynamic.job.evidence import distinct, path_evidence, rank_numbers
+from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record.agent_data import CollectiveCall, Frame
 

@@ -15,10 +15,18 @@ from __future__ import annotations
 import re
 import shlex
 
-from diagnostics.analysis.blame import end_evidence, ended_s, named, path_evidence, sentence, source_evidence, to_blame
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.failure_origin import Origin, locations_of, origin
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.dynamic.job.evidence import (
+    end_evidence,
+    ended_s,
+    named,
+    path_evidence,
+    sentence,
+    source_evidence,
+    to_blame,
+)
+from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

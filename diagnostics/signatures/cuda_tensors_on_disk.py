@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.failure_texts import merged_locations, told
-from diagnostics.analysis.file_failures import calls_load, came_from_loading, file_of, saving_lines
 from diagnostics.core.findings import Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import merged_locations, told
+from diagnostics.dynamic.failures.file_errors import calls_load, came_from_loading, file_of, saving_lines
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -13,7 +13,12 @@ from __future__ import annotations
 import re
 import signal
 
-from diagnostics.analysis.blame import (
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.failures.killed import killed_silently
+from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
+from diagnostics.dynamic.failures.root_exception import origin
+from diagnostics.dynamic.job.evidence import (
     distinct,
     end_evidence,
     ended_s,
@@ -23,12 +28,7 @@ from diagnostics.analysis.blame import (
     source_evidence,
     to_blame,
 )
-from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.failure_origin import origin
-from diagnostics.analysis.killed import killed_silently
-from diagnostics.analysis.native_crash import is_fault, native_crash
-from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

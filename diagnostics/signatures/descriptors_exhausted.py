@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.failure_texts import failed_stories, merged_locations, told
-from diagnostics.analysis.launch_scripts import lines_with
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import failed_stories, merged_locations, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.launch.launch_settings import lines_with
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

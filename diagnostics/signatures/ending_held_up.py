@@ -11,12 +11,12 @@ Fix: end the thread or child before the program ends, make it a daemon, or give 
 
 from __future__ import annotations
 
-from diagnostics.analysis.blame import distinct, named, path_evidence, sentence, stood_still
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.leaving import done_s
-from diagnostics.analysis.shutdown_wait import Holdup, Reason, holdup, orphans
-from diagnostics.analysis.story_paths import still_there
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence, stood_still
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.process_queries import still_there
+from diagnostics.dynamic.stall.interpreter_exit import done_s
+from diagnostics.dynamic.stall.shutdown import Holdup, Reason, holdup, orphans
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -13,17 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.failure_texts import Told
-from diagnostics.analysis.job_progress import variable
-from diagnostics.analysis.missing_variables import (
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import Told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.launch.init_progress import variable
+from diagnostics.dynamic.launch.missing_environment import (
     dropping_lines,
     missing_variables,
     started_without_launcher,
     unexported_lines,
 )
-from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -19,7 +19,12 @@ Good:
 
 from __future__ import annotations
 
-from diagnostics.analysis.blame import (
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
+from diagnostics.dynamic.failures.native_crash import native_crash
+from diagnostics.dynamic.failures.root_exception import locations_of, origin
+from diagnostics.dynamic.job.evidence import (
     distinct,
     end_evidence,
     ended_s,
@@ -30,12 +35,7 @@ from diagnostics.analysis.blame import (
     sentence,
     source_evidence,
 )
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.failure_fate import FailureFate, failure_fates
-from diagnostics.analysis.failure_origin import locations_of, origin
-from diagnostics.analysis.native_crash import native_crash
-from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record.agent_data import Frame
 from diagnostics.signatures.blamed import blamed

@@ -22,12 +22,12 @@ Good:
 
 from __future__ import annotations
 
-from diagnostics.analysis.blame import distinct, named, path_evidence, sentence, source_evidence
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.failure_origin import locations_of, of_raised
-from diagnostics.analysis.hidden_errors import Hidden, hidden_error, left_module
-from diagnostics.analysis.user_files import user_files
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.masked_errors import Hidden, hidden_error, left_module
+from diagnostics.dynamic.failures.root_exception import locations_of, of_raised
+from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence, source_evidence
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record.agent_data import Frame
 from diagnostics.signatures.blamed import blamed

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import dataclasses
 
-from diagnostics.analysis.blame import distinct, path_evidence, sentence, stood_still
-from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.fork_lock import LeftLock, left_locks, others_taking, thread_made
 from diagnostics.analysis.job_answers import shown_ranks
-from diagnostics.analysis.process_tree import words
-from diagnostics.analysis.stall_follow import reason_of
-from diagnostics.analysis.stall_reason import Kind
-from diagnostics.analysis.story_paths import events_of, own_lines
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.job.evidence import distinct, path_evidence, sentence, stood_still
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.process_list import words
+from diagnostics.dynamic.job.process_queries import events_of, own_lines
+from diagnostics.dynamic.stall.fork_locks import LeftLock, left_locks, others_taking, thread_made
+from diagnostics.dynamic.stall.wait_cause import Kind
+from diagnostics.dynamic.stall.wait_chain import reason_of
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -16,8 +16,13 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from diagnostics.analysis.agreement import site
-from diagnostics.analysis.blame import (
+from diagnostics.analysis.job_answers import shown_ranks
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.divergence.aborted_collective import parted_before
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockStory
+from diagnostics.dynamic.divergence.rank_partition import site
+from diagnostics.dynamic.job.evidence import (
     distinct,
     end_evidence,
     path_evidence,
@@ -26,14 +31,9 @@ from diagnostics.analysis.blame import (
     source_evidence,
     written_by,
 )
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.deadlock_story import DeadlockStory
-from diagnostics.analysis.fallen_ranks import parted_before
-from diagnostics.analysis.job_answers import shown_ranks
-from diagnostics.analysis.model_difference import casts_by_rank, model_difference
-from diagnostics.analysis.wrap_lines import wrap_calls
-from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.model.model_divergence import casts_by_rank, model_difference
+from diagnostics.dynamic.model.wrap_sites import wrap_calls
 from diagnostics.matches import Examines, Match
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.signatures.blamed import blamed

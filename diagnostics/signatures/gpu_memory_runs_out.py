@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import (
+from diagnostics.core.findings import Confidence, Fix
+from diagnostics.dynamic.failures.memory_leak_lines import is_small_request, leak_frames
+from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.dynamic.job.evidence import (
     distinct,
     end_evidence,
     ended_s,
@@ -23,10 +26,7 @@ from diagnostics.analysis.blame import (
     source_evidence,
     to_blame,
 )
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.failure_origin import Origin, locations_of, origin
-from diagnostics.analysis.memory_leak_lines import is_small_request, leak_frames
-from diagnostics.core.findings import Confidence, Fix
+from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

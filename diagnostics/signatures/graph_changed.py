@@ -15,12 +15,12 @@ from __future__ import annotations
 import ast
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.failure_texts import Told, merged_locations, told
-from diagnostics.analysis.model_source import Place, called_name, class_of, entered_classes, job_files, method
-from diagnostics.analysis.wrap_lines import static_wraps
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.model.model_classes import Place, called_name, class_of, entered_classes, job_files, method
+from diagnostics.dynamic.model.wrap_sites import static_wraps
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -13,7 +13,12 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import (
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import shown_bytes
+from diagnostics.dynamic.failures.memory_leak_lines import is_small_request, leak_frames
+from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
+from diagnostics.dynamic.failures.root_exception import locations_of, origin
+from diagnostics.dynamic.job.evidence import (
     distinct,
     end_evidence,
     ended_s,
@@ -25,12 +30,7 @@ from diagnostics.analysis.blame import (
     to_blame,
     written_by,
 )
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.failure_origin import locations_of, origin
-from diagnostics.analysis.memory_leak_lines import is_small_request, leak_frames
-from diagnostics.analysis.native_crash import is_fault, native_crash
-from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.wording import shown_bytes
+from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -13,7 +13,10 @@ from __future__ import annotations
 import re
 import sys
 
-from diagnostics.analysis.blame import (
+from diagnostics.core.findings import Evidence, Fix
+from diagnostics.core.frames import shown_path
+from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.dynamic.job.evidence import (
     distinct,
     end_evidence,
     named,
@@ -24,10 +27,7 @@ from diagnostics.analysis.blame import (
     to_blame,
     written_by,
 )
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.failure_origin import Origin, locations_of, origin
-from diagnostics.core.findings import Evidence, Fix
-from diagnostics.core.frames import shown_path
+from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -12,13 +12,21 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, end_evidence, ended_s, module_of, named, sentence, source_evidence
-from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.killed import killed_silently, stood_at
-from diagnostics.analysis.memory_groups import memory_limit
-from diagnostics.analysis.memory_leak_lines import leak_frames
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import shown_bytes
+from diagnostics.dynamic.failures.killed import killed_silently, stood_at
+from diagnostics.dynamic.failures.memory_leak_lines import leak_frames
+from diagnostics.dynamic.failures.memory_limits import memory_limit
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    ended_s,
+    module_of,
+    named,
+    sentence,
+    source_evidence,
+)
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

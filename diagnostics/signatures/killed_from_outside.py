@@ -13,7 +13,9 @@ from __future__ import annotations
 import re
 import signal
 
-from diagnostics.analysis.blame import (
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job.evidence import (
     distinct,
     end_evidence,
     ended_s,
@@ -26,10 +28,8 @@ from diagnostics.analysis.blame import (
     source_evidence,
     to_blame,
 )
-from diagnostics.analysis.case import Case, Part, ProcessStory, SentByJob
-from diagnostics.analysis.kill_commands import KillCommand, kill_command
-from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory, SentByJob
+from diagnostics.dynamic.launch.kill_commands import KillCommand, kill_command
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

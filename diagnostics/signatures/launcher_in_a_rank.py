@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, source_evidence
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.launch_nesting import nested_launch
-from diagnostics.analysis.launch_scripts import launch_lines, lines_with
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.job.evidence import distinct, source_evidence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with
+from diagnostics.dynamic.launch.nested_launch import nested_launch
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

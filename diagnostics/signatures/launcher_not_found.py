@@ -14,14 +14,14 @@ from __future__ import annotations
 import ast
 import re
 
-from diagnostics.analysis.blame import distinct
-from diagnostics.analysis.case import Case, Part
-from diagnostics.analysis.failure_texts import Told, told, told_by_job
-from diagnostics.analysis.job_progress import anything_started
-from diagnostics.analysis.launch_scripts import lines_with
-from diagnostics.analysis.model_source import called_name
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import shown_path
+from diagnostics.dynamic.failures.error_texts import Told, told, told_by_job
+from diagnostics.dynamic.job.evidence import distinct
+from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.launch.init_progress import anything_started
+from diagnostics.dynamic.launch.launch_settings import lines_with
+from diagnostics.dynamic.model.model_classes import called_name
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

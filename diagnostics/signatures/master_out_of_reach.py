@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.failure_texts import Told, failed_stories, told
-from diagnostics.analysis.job_progress import asked_port, at_another_port, made_group, variable
-from diagnostics.analysis.launch_nesting import nested_launch
-from diagnostics.analysis.launch_scripts import launch_lines, lines_with, setting
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.failures.error_texts import Told, failed_stories, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.launch.init_progress import asked_port, at_another_port, made_group, variable
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with, setting
+from diagnostics.dynamic.launch.nested_launch import nested_launch
 from diagnostics.matches import Examines, Match
 from diagnostics.record.agent_data import GROUP_MADE
 from diagnostics.signatures.blamed import blamed

@@ -13,11 +13,11 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from diagnostics.analysis.blame import distinct, named, rank_numbers
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.failure_texts import Told, failed_stories, merged_locations, told
-from diagnostics.analysis.model_difference import Difference, model_difference
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import Told, failed_stories, merged_locations, told
+from diagnostics.dynamic.job.evidence import distinct, named, rank_numbers
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.model.model_divergence import Difference, model_difference
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

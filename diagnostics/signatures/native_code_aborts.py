@@ -13,7 +13,10 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import (
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
+from diagnostics.dynamic.failures.root_exception import origin
+from diagnostics.dynamic.job.evidence import (
     distinct,
     end_evidence,
     ended_s,
@@ -26,10 +29,7 @@ from diagnostics.analysis.blame import (
     to_blame,
     written_by,
 )
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.failure_origin import origin
-from diagnostics.analysis.native_crash import is_fault, native_crash
-from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.job.job import Case
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

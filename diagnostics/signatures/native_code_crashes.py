@@ -10,7 +10,11 @@ Fix: the call at that line: the library's version, and the memory, shapes and de
 
 from __future__ import annotations
 
-from diagnostics.analysis.blame import (
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.crashed_children import crashed_child
+from diagnostics.dynamic.failures.native_crash import NativeCrash, is_fault, native_crash
+from diagnostics.dynamic.failures.root_exception import origin
+from diagnostics.dynamic.job.evidence import (
     distinct,
     end_evidence,
     ended_s,
@@ -23,11 +27,7 @@ from diagnostics.analysis.blame import (
     source_evidence,
     to_blame,
 )
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.crashed_children import crashed_child
-from diagnostics.analysis.failure_origin import origin
-from diagnostics.analysis.native_crash import NativeCrash, is_fault, native_crash
-from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

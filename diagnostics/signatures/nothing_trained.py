@@ -15,12 +15,12 @@ from __future__ import annotations
 import ast
 import re
 
-from diagnostics.analysis.blame import distinct, source_evidence
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.hidden_errors import asked_for_no_training, hidden_error, went_on
-from diagnostics.analysis.user_files import user_files
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.failures.masked_errors import asked_for_no_training, hidden_error, went_on
+from diagnostics.dynamic.job.evidence import distinct, source_evidence
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record.agent_data import Event, Frame
 from diagnostics.signatures.blamed import blamed

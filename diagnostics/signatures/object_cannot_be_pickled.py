@@ -17,7 +17,10 @@ from __future__ import annotations
 import ast
 import re
 
-from diagnostics.analysis.blame import (
+from diagnostics.core.findings import Confidence, Fix
+from diagnostics.dynamic.failures.file_errors import calls_load
+from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.dynamic.job.evidence import (
     distinct,
     end_evidence,
     ended_s,
@@ -28,12 +31,9 @@ from diagnostics.analysis.blame import (
     stood_still,
     to_blame,
 )
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.failure_origin import Origin, locations_of, origin
-from diagnostics.analysis.file_failures import calls_load
-from diagnostics.analysis.lost_objects import lost_objects
-from diagnostics.analysis.user_files import user_files
-from diagnostics.core.findings import Confidence, Fix
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.stall.queue_losses import lost_objects
 from diagnostics.matches import Examines, Match
 from diagnostics.record.agent_data import Frame
 from diagnostics.signatures.blamed import blamed

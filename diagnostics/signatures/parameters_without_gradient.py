@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.failure_texts import Told, merged_locations, told
-from diagnostics.analysis.parameter_lines import Unused, unused_parts
-from diagnostics.analysis.wrap_lines import static_wraps
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.model.unused_parameters import Unused, unused_parts
+from diagnostics.dynamic.model.wrap_sites import static_wraps
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -10,8 +10,8 @@ Fix: order the calls by parity, or use batch_isend_irecv; let every send have on
 
 from __future__ import annotations
 
-from diagnostics.analysis.case import Case
 from diagnostics.core.findings import Fix
+from diagnostics.dynamic.job.job import Case
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.proved_hang import proved_hang
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case, Part
-from diagnostics.analysis.failure_texts import Told, failed_stories, told
-from diagnostics.analysis.job_progress import variable
-from diagnostics.analysis.launch_nesting import nested_launch
-from diagnostics.analysis.launch_scripts import launch_lines, setting
 from diagnostics.core.findings import Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import Told, failed_stories, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.launch.init_progress import variable
+from diagnostics.dynamic.launch.launch_settings import launch_lines, setting
+from diagnostics.dynamic.launch.nested_launch import nested_launch
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 from diagnostics.static.launch_files.launch_line import option, port

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from diagnostics.analysis.agreement import site
-from diagnostics.analysis.blame import named, path_evidence, sentence, source_evidence
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.deadlock_story import DeadlockStory, deadlock_story
-from diagnostics.analysis.decisions import Decision
-from diagnostics.analysis.hang_moment import ended_by_itself, ended_by_own_timeout
 from diagnostics.analysis.job_answers import shown_ranks
-from diagnostics.analysis.positions import Position, Stand
-from diagnostics.analysis.told_apart import Split
-from diagnostics.analysis.wait_graph import Disagreement
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout
+from diagnostics.dynamic.collectives.rank_state import Position, Stand
+from diagnostics.dynamic.collectives.wait_for_graph import Disagreement
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockStory, deadlock_story
+from diagnostics.dynamic.divergence.divergence import Decision
+from diagnostics.dynamic.divergence.rank_history import Split
+from diagnostics.dynamic.divergence.rank_partition import site
+from diagnostics.dynamic.job.evidence import named, path_evidence, sentence, source_evidence
+from diagnostics.dynamic.job.job import Case
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK
 

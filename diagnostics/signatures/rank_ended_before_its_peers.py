@@ -10,12 +10,20 @@ Fix: let every rank make the same number of steps and collectives: drop_last, jo
 
 from __future__ import annotations
 
-from diagnostics.analysis.blame import distinct, end_evidence, ended_s, named, path_evidence, rank_numbers, sentence
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.job_progress import made_group
-from diagnostics.analysis.rank_blame import lost_peer
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job.attribution import lost_peer
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    ended_s,
+    named,
+    path_evidence,
+    rank_numbers,
+    sentence,
+)
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.launch.init_progress import made_group
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record.agent_data import Frame
 

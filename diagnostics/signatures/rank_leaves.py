@@ -11,7 +11,11 @@ from __future__ import annotations
 
 import ast
 
-from diagnostics.analysis.blame import (
+from diagnostics.analysis.job_answers import last_line
+from diagnostics.core.findings import Confidence, Fix
+from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.failures.root_exception import locations_of, of_raised, origin
+from diagnostics.dynamic.job.evidence import (
     distinct,
     end_evidence,
     named,
@@ -22,12 +26,8 @@ from diagnostics.analysis.blame import (
     to_blame,
     written_by,
 )
-from diagnostics.analysis.case import Case, How, ProcessStory, Raised
-from diagnostics.analysis.failure_origin import locations_of, of_raised, origin
-from diagnostics.analysis.job_answers import last_line
-from diagnostics.analysis.user_files import user_files
-from diagnostics.core.findings import Confidence, Fix
-from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job.job import Case, How, ProcessStory, Raised
+from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.matches import Examines, Match
 from diagnostics.record.agent_data import Event, Frame
 from diagnostics.signatures.blamed import blamed

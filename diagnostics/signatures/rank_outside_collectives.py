@@ -14,16 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.blame import distinct, named, path_evidence, sentence, stood_still
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.lateness import lateness
-from diagnostics.analysis.positions import Stand
-from diagnostics.analysis.process_looks import looks_of
-from diagnostics.analysis.stall_advice import advice
-from diagnostics.analysis.stall_decision import led_there
-from diagnostics.analysis.stall_evidence import looks_evidence
-from diagnostics.analysis.stalled_rank import Standing, standings
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.collectives.rank_state import Stand
+from diagnostics.dynamic.divergence.stall_decision import led_there
+from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence, stood_still
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.observations import looks_of
+from diagnostics.dynamic.stall.lateness import lateness
+from diagnostics.dynamic.stall.rank_activity import Standing, standings
+from diagnostics.dynamic.stall.stall_advice import advice
+from diagnostics.dynamic.stall.stall_evidence import looks_evidence
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from diagnostics.analysis.blame import distinct, named, path_evidence, sentence, source_evidence
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.decide import decisions
-from diagnostics.analysis.decisions import Decision, Parting, Place, Way
-from diagnostics.analysis.positions import Stand
-from diagnostics.analysis.stack_place import place_of
-from diagnostics.analysis.stalled_rank import Standing, standings
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.dynamic.collectives.rank_state import Stand
+from diagnostics.dynamic.divergence.divergence import Decision, Parting, Place, Way
+from diagnostics.dynamic.divergence.localisation import decisions
+from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence, source_evidence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.stack_classifier import place_of
+from diagnostics.dynamic.stall.rank_activity import Standing, standings
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.record.supervisor_facts import ATTACHED
 

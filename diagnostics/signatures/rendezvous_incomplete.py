@@ -14,17 +14,17 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.failure_texts import Told, failed_stories, told
 from diagnostics.analysis.job_answers import shown_ranks
-from diagnostics.analysis.job_progress import at_another_port, made_group, ranks_that_never_came
-from diagnostics.analysis.launch_nesting import nested_launch
-from diagnostics.analysis.launch_scripts import launch_lines, setting
-from diagnostics.analysis.rendezvous_reason import known_reason
-from diagnostics.analysis.rendezvous_wait import asked, state_of
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.failures.error_texts import Told, failed_stories, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.launch.init_progress import at_another_port, made_group, ranks_that_never_came
+from diagnostics.dynamic.launch.launch_settings import launch_lines, setting
+from diagnostics.dynamic.launch.nested_launch import nested_launch
+from diagnostics.dynamic.launch.rendezvous_cause import known_reason
+from diagnostics.dynamic.launch.rendezvous_state import asked, state_of
 from diagnostics.matches import Examines, Match
 from diagnostics.record.agent_data import Frame
 from diagnostics.signatures.blamed import blamed

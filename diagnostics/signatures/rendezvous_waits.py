@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import dataclasses
 
-from diagnostics.analysis.blame import distinct, named, path_evidence, stood_still
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.launch_nesting import nested_launch
-from diagnostics.analysis.launch_scripts import launch_lines
-from diagnostics.analysis.rendezvous_reason import calls, came_s, why_incomplete
-from diagnostics.analysis.rendezvous_wait import asked, rendezvous
-from diagnostics.analysis.story_paths import main_stack, still_there
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, stood_still
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.process_queries import main_stack, still_there
+from diagnostics.dynamic.launch.launch_settings import launch_lines
+from diagnostics.dynamic.launch.nested_launch import nested_launch
+from diagnostics.dynamic.launch.rendezvous_cause import calls, came_s, why_incomplete
+from diagnostics.dynamic.launch.rendezvous_state import asked, rendezvous
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

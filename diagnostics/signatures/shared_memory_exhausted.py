@@ -14,13 +14,13 @@ from __future__ import annotations
 import re
 import signal
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case, Part
-from diagnostics.analysis.failure_texts import failed_stories, merged_locations, told
-from diagnostics.analysis.full_disks import SHM, disk_evidence, disk_of, was_full
-from diagnostics.analysis.launch_scripts import lines_with
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import shown_bytes
+from diagnostics.dynamic.failures.error_texts import failed_stories, merged_locations, told
+from diagnostics.dynamic.failures.full_disks import SHM, disk_evidence, disk_of, was_full
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.launch.launch_settings import lines_with
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, program
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.failure_texts import merged_locations
-from diagnostics.analysis.launch_scripts import lines_with
-from diagnostics.analysis.missing_variables import missing_variables, started_without_launcher
 from diagnostics.core.findings import Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import merged_locations
+from diagnostics.dynamic.job.evidence import distinct, program
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.launch.launch_settings import lines_with
+from diagnostics.dynamic.launch.missing_environment import missing_variables, started_without_launcher
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -11,10 +11,10 @@ Fix: give that wait a limit, and see that what it waits for can come.
 
 from __future__ import annotations
 
-from diagnostics.analysis.blame import stood_still
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.late_words import late_story
-from diagnostics.analysis.timed_out import timed_out
+from diagnostics.dynamic.job.evidence import stood_still
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.stall.timeout_report import late_story
+from diagnostics.dynamic.stall.timeouts import timed_out
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -12,10 +12,10 @@ Fix: end the group and import torch.distributed.nn before it was made, or leave 
 
 from __future__ import annotations
 
-from diagnostics.analysis.blame import end_evidence, named, sentence, signal_name, to_blame, written_by
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.teardown import NO_EXCEPTION, is_teardown, is_through
 from diagnostics.core.findings import Confidence, Evidence, Fix, Severity
+from diagnostics.dynamic.failures.teardown import NO_EXCEPTION, is_teardown, is_through
+from diagnostics.dynamic.job.evidence import end_evidence, named, sentence, signal_name, to_blame, written_by
+from diagnostics.dynamic.job.job import Case
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.failure_texts import merged_locations, told
-from diagnostics.analysis.inplace_lines import changes
-from diagnostics.analysis.wrap_lines import forward_calls
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import merged_locations, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.model.inplace_sites import changes
+from diagnostics.dynamic.model.wrap_sites import forward_calls
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -13,7 +13,10 @@ from __future__ import annotations
 import ast
 import re
 
-from diagnostics.analysis.blame import (
+from diagnostics.core.findings import Confidence, Fix
+from diagnostics.core.frames import is_installed
+from diagnostics.dynamic.failures.root_exception import Origin, locations_of, of_raised, origin
+from diagnostics.dynamic.job.evidence import (
     distinct,
     end_evidence,
     named,
@@ -22,10 +25,7 @@ from diagnostics.analysis.blame import (
     source_evidence,
     stood_still,
 )
-from diagnostics.analysis.case import Case, How, Part, ProcessStory, Raised
-from diagnostics.analysis.failure_origin import Origin, locations_of, of_raised, origin
-from diagnostics.core.findings import Confidence, Fix
-from diagnostics.core.frames import is_installed
+from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
 from diagnostics.matches import Examines, JobOutcome, Match
 from diagnostics.signatures.blamed import blamed, natural_outcome
 

@@ -12,7 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.blame import (
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.exception_advice import advice
+from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.dynamic.job.evidence import (
     end_evidence,
     module_of,
     named,
@@ -22,10 +25,7 @@ from diagnostics.analysis.blame import (
     source_evidence,
     to_blame,
 )
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.exception_advice import advice
-from diagnostics.analysis.failure_origin import Origin, locations_of, origin
-from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

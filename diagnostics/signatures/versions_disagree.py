@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, named, rank_numbers, sentence, to_blame
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.failure_texts import Told, failed_stories, merged_locations, told, told_by_job
-from diagnostics.analysis.job_progress import anything_started
-from diagnostics.analysis.launch_scripts import launch_lines, lines_with
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import Told, failed_stories, merged_locations, told, told_by_job
+from diagnostics.dynamic.job.evidence import distinct, named, rank_numbers, sentence, to_blame
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.launch.init_progress import anything_started
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

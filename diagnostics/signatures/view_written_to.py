@@ -14,12 +14,12 @@ from __future__ import annotations
 import ast
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case, ProcessStory
-from diagnostics.analysis.failure_texts import Told, merged_locations, told
-from diagnostics.analysis.model_source import Place, called_name, job_files
-from diagnostics.analysis.wrap_lines import wrap_calls
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.model.model_classes import Place, called_name, job_files
+from diagnostics.dynamic.model.wrap_sites import wrap_calls
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

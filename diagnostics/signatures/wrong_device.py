@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.analysis.blame import distinct, named, sentence
-from diagnostics.analysis.case import Case
-from diagnostics.analysis.failure_texts import merged_locations, told
-from diagnostics.analysis.job_progress import variable
-from diagnostics.analysis.launch_scripts import lines_with, setting
 from diagnostics.core.findings import Evidence, Fix
+from diagnostics.dynamic.failures.error_texts import merged_locations, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.launch.init_progress import variable
+from diagnostics.dynamic.launch.launch_settings import lines_with, setting
 from diagnostics.matches import Examines, Match
 from diagnostics.signatures.blamed import blamed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnostics.analysis.rank_death import explain_death
+from diagnostics.dynamic.job.last_activity import explain_death
 
 MODELS = """
 from torch import nn

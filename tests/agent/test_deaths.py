@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.analysis.rank_death import explain_death
+from diagnostics.dynamic.job.last_activity import explain_death
 
 ZOO = Path(__file__).parents[1] / "zoo"
 OPERATOR = (ZOO / "segfault_operator.py").read_text()

@@ -9,12 +9,12 @@ import pytest
 from shown_text import HOSTILE, poisoned, unprintable
 
 from diagnostics.analysis.attached_job import job_of, jobs_below
-from diagnostics.analysis.attached_verdict import judge
-from diagnostics.analysis.case import Part
-from diagnostics.analysis.looks import Look, Motion, Moved, moved
-from diagnostics.analysis.merged_stacks import Standing, ranges
-from diagnostics.analysis.stack_place import Doing, place_of
 from diagnostics.core.console import printable
+from diagnostics.dynamic.job.job import Part
+from diagnostics.dynamic.job.stack_classifier import Doing, place_of
+from diagnostics.dynamic.stall.liveness import judge
+from diagnostics.dynamic.stall.motion import Look, Motion, Moved, moved
+from diagnostics.dynamic.stall.stack_prefix_tree import Standing, ranges
 from diagnostics.machine.processes.activity import Activity
 from diagnostics.machine.processes.process_table import TableRow
 from diagnostics.record.agent_data import Frame

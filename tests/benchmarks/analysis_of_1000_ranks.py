@@ -12,10 +12,10 @@ import resource
 import time
 
 from diagnostics.agent.layout import CALL_SLOTS
-from diagnostics.analysis.agreement import splits
-from diagnostics.analysis.case import Case, Part, ProcessStory
-from diagnostics.analysis.rank_positions import positions_of
-from diagnostics.analysis.wait_graph import prove
+from diagnostics.dynamic.collectives.rank_state_builder import positions_of
+from diagnostics.dynamic.collectives.wait_for_graph import prove
+from diagnostics.dynamic.divergence.rank_partition import splits
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.record.agent_data import AgentFile, CollectiveCall, Frame, GroupProgress, Steps
 from diagnostics.record.supervisor_facts import End, JobFacts
 from diagnostics.static.program.source_file import Sources

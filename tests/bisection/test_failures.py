@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from diagnostics.analysis.rank_ends import RankEnd
 from diagnostics.analysis.trial_answers import RankAnswer, RankError
 from diagnostics.bisection.failures import failure_of, fault_of_ours
 from diagnostics.bisection.rank_runs import RankRun
 from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.dynamic.job.rank_ends import RankEnd
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.fault_stacks import FaultReport, ThreadStack
 

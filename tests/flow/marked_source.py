@@ -11,7 +11,7 @@ import ast
 import re
 from dataclasses import dataclass, field
 
-from diagnostics.analysis.decisions import Parting, Place, Way
+from diagnostics.dynamic.divergence.divergence import Parting, Place, Way
 from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.source_file import Sources
 

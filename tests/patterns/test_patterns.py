@@ -12,9 +12,9 @@ from collecting import Found, all_patterns
 from growth import searched, verdict
 
 from diagnostics.agent import hiding
-from diagnostics.analysis.log_case import clean, log_case
 from diagnostics.core import redaction
 from diagnostics.core.line_clipping import clipped_lines
+from diagnostics.dynamic.job.job_from_logs import clean, log_case
 from diagnostics.record.fault_stacks import parse_fault_report
 from diagnostics.record.launcher_log import read_launcher_log
 from diagnostics.record.tracebacks import tracebacks
@@ -23,7 +23,7 @@ from diagnostics.static.launch_files.shell_parser import parse
 
 # Patterns that are made where code runs and cannot be told here, with why they are harmless.
 MADE_WHERE_CODE_RUNS = {
-    "diagnostics/analysis/launch_scripts.py": "escaped words between borders",
+    "diagnostics/dynamic/launch/launch_settings.py": "escaped words between borders",
     "diagnostics/machine/processes/core_dumps.py": "the kernel's core pattern, over names of files: 255 bytes",
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import hand_made as made
 
-from diagnostics.analysis.case import Case, ProcessStory
+from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.record.agent_data import CollectiveCall, GroupProgress
 from diagnostics.record.supervisor_facts import ProvedHang
 

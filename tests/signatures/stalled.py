@@ -7,7 +7,7 @@ from typing import Any
 
 from hand_made import agent, case, event, frame, story
 
-from diagnostics.analysis.case import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.supervisor_facts import Stall

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hand_made import agent, case, event, frame, frames, raised, story
 
-from diagnostics.analysis.case import How, Part, Raised, SentByJob
+from diagnostics.dynamic.job.job import How, Part, Raised, SentByJob
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.fault_stacks import FaultReport, ThreadStack

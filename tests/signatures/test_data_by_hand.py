@@ -7,7 +7,7 @@ from pathlib import Path
 import hand_made as made
 import pytest
 
-from diagnostics.analysis.case import Case, LoadFailure
+from diagnostics.dynamic.job.job import Case, LoadFailure
 from diagnostics.record.agent_data import Frame
 from diagnostics.signatures import (
     cache_out_of_date,

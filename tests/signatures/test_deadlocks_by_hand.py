@@ -7,8 +7,8 @@ from pathlib import Path
 import hand_made as made
 from deadlocked import call, done, hung, rank
 
-from diagnostics.analysis.case import Case
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.dynamic.job.job import Case
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.signatures import (
     collective_not_joined,

@@ -7,7 +7,7 @@ from pathlib import Path
 import hand_made as made
 from hung_jobs import STDLIB, hung, living, say, stack
 
-from diagnostics.analysis.case import Part, ProcessStory
+from diagnostics.dynamic.job.job import Part, ProcessStory
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.supervisor_facts import Stall
 from diagnostics.signatures import ending_held_up

@@ -10,8 +10,8 @@ import hand_made as made
 import pytest
 from hung_jobs import STDLIB, TORCH, hung, living, say, stack
 
-from diagnostics.analysis.case import Case, Part
 from diagnostics.core.findings import Confidence
+from diagnostics.dynamic.job.job import Case, Part
 from diagnostics.signatures import fork_leaves_lock
 
 FOR_EVER = "202 0x55ed806d0d20 0x189 0x0 0x0 0x0 0xffffffff 0x7ffd1f6e12c0 0x7ffa0daa3f16"

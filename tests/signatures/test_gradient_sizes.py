@@ -6,7 +6,7 @@ from pathlib import Path
 
 import hand_made as made
 
-from diagnostics.analysis.case import Case
+from diagnostics.dynamic.job.job import Case
 from diagnostics.record.agent_data import CollectiveCall, Frame
 from diagnostics.record.fault_stacks import FaultReport, ThreadStack
 from diagnostics.signatures import gloo_sizes_differ

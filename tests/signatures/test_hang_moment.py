@@ -8,10 +8,10 @@ from typing import Any
 import hand_made as made
 import pytest
 
-from diagnostics.analysis.hang_moment import ended_by_itself, ended_by_own_timeout, hang_moment
-from diagnostics.analysis.positions import Position, Stand, Wait, Waiting
-from diagnostics.analysis.recovery import may_recover
-from diagnostics.analysis.wait_graph import Deadlock, Knot
+from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout, hang_moment
+from diagnostics.dynamic.collectives.rank_state import Position, Stand, Wait, Waiting
+from diagnostics.dynamic.collectives.timeout_recovery import may_recover
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, Knot
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.supervisor_facts import ProvedHang
 

@@ -8,7 +8,7 @@ from types import ModuleType
 import hand_made as made
 import pytest
 
-from diagnostics.analysis.case import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.matches import Match
 from diagnostics.record.supervisor_facts import DiskState
 from diagnostics.signatures import (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hand_made import agent, case, event, raised, story
 
-from diagnostics.analysis.case import How, Part
+from diagnostics.dynamic.job.job import How, Part
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.record.agent_data import Event, Steps
 from diagnostics.signatures import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained

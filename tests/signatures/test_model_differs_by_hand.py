@@ -7,7 +7,7 @@ from pathlib import Path
 import hand_made as made
 import pytest
 
-from diagnostics.analysis.model_difference import model_difference
+from diagnostics.dynamic.model.model_divergence import model_difference
 
 MAIN = """\
 rank = dist.get_rank()

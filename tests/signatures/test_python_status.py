@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hand_made import agent, case, event, raised, story
 
-from diagnostics.analysis.case import Case, Part
-from diagnostics.analysis.failure_fate import FailureFate, failure_fates
+from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
+from diagnostics.dynamic.job.job import Case, Part
 from diagnostics.static.launch_files.shell_exit_status import Fate
 
 STARTED = "pid=2 how=popen reads=1 | python train.py"

@@ -8,8 +8,8 @@ import hand_made as made
 import pytest
 from hung_jobs import TORCH, hung, living, say, stack
 
-from diagnostics.analysis.case import Part, ProcessStory
 from diagnostics.core.findings import Confidence
+from diagnostics.dynamic.job.job import Part, ProcessStory
 from diagnostics.record.agent_data import Event
 from diagnostics.signatures import rank_ended_before_its_peers, rendezvous_incomplete, rendezvous_waits
 

@@ -9,10 +9,10 @@ import pytest
 from hand_made import raised
 from stalled import BACKWARD, BARRIER, WORKER, at, child, hung, lib, looks, rank, sample
 
-from diagnostics.analysis.case import Case, How, Part, ProcessStory
-from diagnostics.analysis.positions import Stand
-from diagnostics.analysis.stalled_rank import standings
 from diagnostics.core.findings import Confidence
+from diagnostics.dynamic.collectives.rank_state import Stand
+from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory
+from diagnostics.dynamic.stall.rank_activity import standings
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.process_samples import Sample

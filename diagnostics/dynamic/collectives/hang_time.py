@@ -1,0 +1,67 @@
+"""The moment at which to look at a job that hung: when its ranks stood still and nobody had ended them yet. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from diagnostics.dynamic.job.evidence import stood_still
+from diagnostics.dynamic.job.job import Case, How
+from diagnostics.dynamic.job.process_list import at_s as job_time
+from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING
+
+# What gloo, NCCL's watchdog and the stores say when their own patience ends.
+TIMED_OUT = re.compile(
+    r"Timed out waiting \d+ ?ms|Watchdog caught collective operation timeout|collective operation timeout"
+    r"|monitoredBarrier.{0,200}(?:timed out|timeout)|Ranks? .{0,80}failed to pass monitoredBarrier"
+    r"|wait timeout after \d+ ?ms"
+    r"|Socket Timeout|Store timeout|store->get\('?.{1,200} got error: (?:Connection|Socket|wait timeout)",
+    re.IGNORECASE | re.DOTALL,
+)
+JUST_BEFORE_S = 0.02
+_LEAST_WAIT_S = 0.5  # shorter than any timeout that somebody would set for a collective
+
+
+def hang_moment(case: Case) -> float | None:
+    """Returns seconds since the job's start, None where the job did not hang as far as it is known.
+
+    A job that came to a good end by itself did not: it caught the timeout of a call that could not succeed.
+    """
+    if case.job.ended_by == "itself" and case.job.exit_code == 0:
+        return None
+    if case.job.proved:
+        return case.job.proved[-1].proved_s
+    if stood_still(case):
+        sent = [one.at_s for one in case.job.sent if one.why in ENDED_FOR_HANGING or one.why == "interrupt"]
+        stall = next((one for one in reversed(case.job.stalls) if one.over_s is None), None)
+        if sent:
+            return min(sent) - JUST_BEFORE_S
+        return stall.seen_s if stall is not None else case.job.ended_s
+    own = min(_timeouts(case), default=None)
+    return None if own is None else own - JUST_BEFORE_S
+
+
+def ended_by_own_timeout(case: Case) -> bool:
+    """Whether no one ended the job for hanging, and a collective of a rank gave up by its own timeout."""
+    return ended_by_itself(case) and any(True for _ in _timeouts(case))
+
+
+def ended_by_itself(case: Case) -> bool:
+    """Whether neither the doctor nor the job's user ended a job that stood still: it failed, whatever held it up."""
+    return case.job.ended_s is not None and case.job.ended_by == "itself" and not stood_still(case)
+
+
+def _timeouts(case: Case) -> Iterator[float]:
+    """Yields when an operation gave up: of those whose exception ended their process or a rank."""
+    for story in case.ranks:
+        told = [one for one in story.raised if TIMED_OUT.search(one.text)]
+        if not told:
+            continue
+        if story.agent is not None:
+            offset = job_time(case.job, story.agent)
+            yield from (
+                offset + call.left_s
+                for call in story.agent.collectives
+                if call.failed and call.left_s is not None and call.left_s - call.entered_s >= _LEAST_WAIT_S
+            )
+        yield from (one.at_s for one in told if one.how is not How.OUTPUT)

@@ -1,0 +1,84 @@
+"""Which calls from Python the threads of a rank are blocked in at a moment, and whether it is on its way out. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from diagnostics.dynamic.collectives.collective_log import RECEIVES, SENDS, GroupCounts
+from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, OBJECTS
+from diagnostics.dynamic.collectives.rank_state import Wait, Waiting
+from diagnostics.record.agent_areas import ranks_of
+from diagnostics.record.agent_data import AgentFile, CollectiveCall, Frame
+
+_OVER = ("exit", "alive-at-end")  # events of a program that is through
+_SHUTDOWN = re.compile(r"/threading\.py$")
+_LOCAL = "ranks "
+
+
+def thread_waits(agent: AgentFile, local_s: float, offset_s: float, counts: GroupCounts) -> tuple[Wait, ...]:
+    """Returns what each thread is blocked in, the main thread's first. `local_s` is on the agent's clock."""
+    latest: dict[int, CollectiveCall] = {}
+    for call in counts.calls:
+        latest[call.thread] = call  # a later call of a thread shows that it left the one before
+    inside = [call for call in latest.values() if call.left_s is None or call.left_s > local_s]
+    found = [_wait(call, offset_s, counts) for call in inside]
+    return tuple(sorted(found, key=lambda wait: wait.thread != agent.pid))
+
+
+def leaves_from(agent: AgentFile, stack: Sequence[Frame], local_s: float) -> bool:
+    """Whether the main thread's program is over and the interpreter is shutting down."""
+    if any(event.kind in _OVER and event.seconds <= local_s for event in agent.events):
+        return True
+    return any(_SHUTDOWN.search(frame.file) and frame.function == "_shutdown" for frame in stack)
+
+
+def _wait(call: CollectiveCall, offset_s: float, counts: GroupCounts) -> Wait:
+    begun = _begun(call, counts.calls) if call.op == "wait" else call
+    op = begun.op
+    kind = _kind(op)
+    group, slot = begun.group, begun.number if begun.number >= 0 else None
+    ranks = counts.ranks(group)
+    if op == NEW_GROUP:
+        group, slot, ranks = NEW_GROUP, counts.ordinal(call), _members(call.shape, ranks)
+    elif op in OBJECTS and slot is not None:  # made of several: the one it is in
+        slot = min(max(counts.reached.get(group, 0) - 1, slot), slot + 3)
+    return Wait(
+        kind=kind,
+        op=op,
+        group=group,
+        ranks=ranks,
+        slot=slot if kind is Waiting.COLLECTIVE else None,
+        shape=begun.shape if kind is not Waiting.STORE else "",
+        dtype=begun.dtype,
+        root=begun.root,
+        key=begun.shape if kind is Waiting.STORE else "",
+        path=call.path,
+        since_s=offset_s + call.entered_s,
+        thread=call.thread,
+        asynchronous=call.op == "wait",
+    )
+
+
+def _kind(op: str) -> Waiting:
+    if op in SENDS:
+        return Waiting.SEND
+    if op in RECEIVES or op == "batch_isend_irecv":
+        return Waiting.RECV
+    if op.startswith("store."):
+        return Waiting.STORE
+    return Waiting.DESTROY if op == "destroy_process_group" else Waiting.COLLECTIVE
+
+
+def _begun(wait: CollectiveCall, calls: Sequence[CollectiveCall]) -> CollectiveCall:
+    """Returns the asynchronous call that is waited for, the wait itself where it is not in the ring any more."""
+    for call in reversed(calls):
+        same = (call.group, call.number, call.root) == (wait.group, wait.number, wait.root)
+        if same and call.asynchronous and call.sequence < wait.sequence:
+            return call
+    return wait
+
+
+def _members(shape: str, world: tuple[int, ...]) -> tuple[int, ...]:
+    """Returns the ranks of a group that is being made: "ranks 0-3,8", or all of the world."""
+    return ranks_of(shape.removeprefix(_LOCAL)) if shape.startswith(_LOCAL) and shape != "ranks all" else world

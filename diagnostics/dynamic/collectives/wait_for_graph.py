@@ -1,0 +1,280 @@
+"""Proves that ranks wait for ever: `prove(positions)` over where each of them stands. Pure.
+
+A rank that is not blocked may do anything. A blocked one may go on if what it waits for may still happen: each rank
+it needs has been there, is there with the same call, or may go on itself. Those that are left when nothing more can
+go on are deadlocked, whatever the time. Ranks that have ended, are on their way out or are being destroyed never act.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, disagreement
+from diagnostics.dynamic.collectives.rank_state import Position, Stand, Wait, Waiting
+
+
+class Knot(StrEnum):
+    """What holds the ranks of a deadlock, the plainest reason first."""
+
+    GONE = "gone"  # a rank that the others need has ended or is on its way out
+    MISMATCH = "mismatch"  # different calls in one slot of one group
+    PEERS = "peers"  # sends and receives that wait for each other
+    NEW_GROUP = "new-group"  # some ranks make a group that others do not make
+    STORE = "store"  # a key that nobody sets
+    CROSSED = "crossed"  # they wait in different groups, or in different places of one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """Two ranks in one slot of one group with calls that do not fit together; `what` differs: "operation", "size"."""
+
+    one: int
+    other: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deadlock:
+    """Ranks that wait for ever. `positions` are theirs, by rank; `gone` those of ranks that they need in vain."""
+
+    knot: Knot
+    ranks: tuple[int, ...]
+    positions: tuple[Position, ...]
+    gone: tuple[Position, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
+    began_s: float = 0.0  # when the last of them began to wait
+
+
+_NEVER_ACTS = (Stand.ENDED, Stand.LEAVING)
+DEFAULT_GROUP = ("", "0", "default_pg")
+# The others hand over what they have and go on; only these ranks wait, and only for that one.
+_FOR_THE_ROOT = frozenset({"broadcast", "scatter", "broadcast_object_list", "scatter_object_list"})
+_FOR_OTHERS = frozenset({"reduce", "gather"})  # the other way round: the root waits for all of them
+_UNLIKE_SIZES = frozenset({"gather", "scatter", "all_to_all", "all_gather", "reduce_scatter"})  # in a healthy job
+
+
+@dataclass(slots=True)
+class _Node:
+    """What some ranks wait for together: all of `needs`, or any one of them."""
+
+    waiters: list[int]
+    needs: set[int]
+    any_of: bool = False
+    group: str = ""
+    store: bool = False  # a key, which any process that knows the store may set
+    released: bool = False
+
+
+def prove(positions: Sequence[Position]) -> Deadlock | None:
+    """Returns the ranks that can never go on, None where that is not certain of any. Takes O(ranks + waits)."""
+    by_rank = {one.rank: one for one in positions}
+    nodes = list(_nodes(positions, by_rank))
+    stuck = _fixpoint(positions, nodes)
+    if not stuck:
+        return None
+    found = tuple(one for one in positions if one.rank in stuck)
+    needed = {rank for node in nodes if stuck & set(node.waiters) for rank in node.needs}
+    gone = tuple(one for one in positions if one.rank in needed - stuck and _never_acts(one))
+    disagreements = tuple(_disagreements(found))
+    return Deadlock(
+        knot=_knot(found, gone, disagreements),
+        ranks=tuple(one.rank for one in found),
+        positions=found,
+        gone=gone,
+        disagreements=disagreements,
+        began_s=max(one.waits[0].since_s for one in found),
+    )
+
+
+def _never_acts(one: Position) -> bool:
+    """Whether its main thread makes no call any more that another rank could wait for."""
+    wait = one.wait if len(one.waits) == 1 else None
+    ends_all = wait is not None and wait.kind is Waiting.DESTROY and wait.group in DEFAULT_GROUP
+    return one.stand in _NEVER_ACTS or ends_all
+
+
+def _fixpoint(positions: Sequence[Position], nodes: Sequence[_Node]) -> set[int]:
+    """Returns the blocked ranks none of whose threads can go on."""
+    blocked = {rank for node in nodes for rank in node.waiters}
+    free = deque(one.rank for one in positions if one.rank not in blocked and not _never_acts(one))
+    open_groups = {one.rank: one.open_groups for one in positions if one.open_groups}
+    may_call = {one.rank for one in positions if one.threads_may_call}
+    may_set = {one.rank for one in positions if one.threads_may_set} | may_call
+    wanted_by: dict[int, list[_Node]] = defaultdict(list)
+    left: dict[int, int] = {}
+    unknown = {rank for node in nodes for rank in node.needs} - {one.rank for one in positions}
+    acts = set(free) | unknown
+
+    def release(node: _Node) -> None:
+        if not node.released:
+            node.released = True
+            for rank in node.waiters:
+                if rank not in acts:
+                    acts.add(rank)
+                    free.append(rank)
+
+    for node in nodes:
+        others = may_set if node.store else may_call
+        needs = {
+            rank
+            for rank in node.needs
+            if rank not in unknown and rank not in others and node.group not in open_groups.get(rank, ())
+        }
+        left[id(node)] = len(needs)
+        if (node.any_of and len(needs) < len(node.needs)) or not needs:
+            release(node)
+            continue
+        if node.store and others & set(node.waiters):  # another thread of its own may set it
+            release(node)
+            continue
+        for rank in needs:
+            wanted_by[rank].append(node)
+    while free:
+        for node in wanted_by[free.popleft()]:
+            left[id(node)] -= 1
+            if node.any_of or not left[id(node)]:
+                release(node)
+    return blocked - acts
+
+
+def _nodes(positions: Sequence[Position], by_rank: dict[int, Position]) -> Iterator[_Node]:
+    """Yields what the blocked ranks wait for; those that wait for the same thing share one."""
+    together: dict[tuple[str, int], list[tuple[Position, Wait]]] = defaultdict(list)
+    for one in positions:
+        if one.stand is Stand.WAITING and not _never_acts(one):
+            for wait in one.waits:
+                if wait.kind is Waiting.COLLECTIVE and wait.slot is not None and wait.ranks:
+                    together[wait.group, wait.slot].append((one, wait))
+                else:
+                    yield _lonely(one, wait, by_rank)
+    for (group, slot), waiting in together.items():
+        yield from _collective(group, slot, waiting, by_rank)
+
+
+def _lonely(one: Position, wait: Wait, by_rank: dict[int, Position]) -> _Node:
+    """What a send, a receive, a store's key or a call without a number waits for."""
+    others = set(wait.ranks or by_rank) - {one.rank}
+    if wait.kind in (Waiting.SEND, Waiting.RECV) and wait.op != "batch_isend_irecv" and wait.root is not None:
+        on_its_way = _on_its_way(one, wait, by_rank.get(wait.root))
+        return _Node(waiters=[one.rank], needs=set() if on_its_way else {wait.root}, group=wait.group)
+    if wait.kind is Waiting.STORE:
+        return _Node(waiters=[one.rank], needs=set(by_rank) - {one.rank}, any_of=True, store=True)
+    if wait.kind in (Waiting.SEND, Waiting.RECV):
+        loose = any(_may_send_anything(by_rank.get(rank), wait.group) for rank in others)
+        return _Node(waiters=[one.rank], needs=set() if loose else others, any_of=True, group=wait.group)
+    if wait.kind is Waiting.COLLECTIVE:
+        # Its slot is not known: each of the others may have been there. Only if all of them are gone it is certain.
+        return _Node(waiters=[one.rank], needs=others, any_of=True, group=wait.group)
+    return _Node(waiters=[one.rank], needs=set())
+
+
+def _on_its_way(one: Position, wait: Wait, peer: Position | None) -> bool:
+    """Whether the peer has begun its half, so that bytes may be under way; also where that is not known."""
+    if peer is None or one.exchanged is None or peer.exchanged is None:
+        return True
+    half = Waiting.RECV if wait.kind is Waiting.SEND else Waiting.SEND
+    begun = one.exchanged.get((wait.group, wait.kind, peer.rank), 0)
+    return peer.exchanged.get((wait.group, half, one.rank), 0) >= begun
+
+
+def _may_send_anything(peer: Position | None, group: str) -> bool:
+    """Whether sends of the peer may be under way, to whomever: then nothing is certain."""
+    if peer is None or peer.exchanged is None:
+        return True
+    return any(place == group and kind is Waiting.SEND for place, kind, _ in peer.exchanged)
+
+
+def _collective(
+    group: str, slot: int, waiting: Sequence[tuple[Position, Wait]], by_rank: dict[int, Position]
+) -> Iterator[_Node]:
+    """Yields what the ranks in one slot of one group wait for: those with calls that fit together as one."""
+    parties: list[list[tuple[Position, Wait]]] = []
+    for one, wait in waiting:
+        party = next((party for party in parties if not _differ(party[0][1], wait)), None)
+        if party is None:
+            parties.append([(one, wait)])
+        else:
+            party.append((one, wait))
+    for party in parties:
+        there = {one.rank for one, _ in party}
+        wait = party[0][1]
+        missing = {rank for rank in set(wait.ranks) - there if not _has_been(by_rank.get(rank), group, slot, wait)}
+        symmetric = [one.rank for one, own in party if not _one_sided(own)]
+        if symmetric:
+            yield _Node(waiters=symmetric, needs=missing, group=group)
+        for one, own in party:
+            if _one_sided(own):
+                yield _rooted(one.rank, own, missing, there, group)
+
+
+def _one_sided(wait: Wait) -> bool:
+    """Whether not every rank needs every other one in this call."""
+    return wait.op in _FOR_THE_ROOT or wait.op in _FOR_OTHERS or wait.op == "monitored_barrier"
+
+
+def _rooted(rank: int, wait: Wait, missing: set[int], there: set[int], group: str) -> _Node:
+    root = wait.ranks[0] if wait.op == "monitored_barrier" and wait.ranks else wait.root
+    if root is None:
+        return _Node(waiters=[rank], needs=set())
+    receives = wait.op in _FOR_OTHERS or wait.op == "monitored_barrier"
+    if rank == root and receives:
+        return _Node(waiters=[rank], needs=missing, group=group)
+    if rank != root and not wait.op.startswith(("reduce", "gather")):
+        return _Node(waiters=[rank], needs={root} & missing, group=group)
+    # It hands its part over; that it still waits can be the fault of any rank that is not there yet.
+    under_way = len(there) > 1
+    return _Node(waiters=[rank], needs=set() if under_way else missing, any_of=True, group=group)
+
+
+def _has_been(one: Position | None, group: str, slot: int, wait: Wait) -> bool:
+    """Whether a rank has already made its call in that slot, one that fits, as far as it is known."""
+    if one is None or one.reached.get(group, 0) <= slot:
+        return False
+    if any(own.group == group and own.slot == slot for own in one.waits):
+        return False  # it is there with another call
+    passed = one.passed.get((group, slot))
+    return passed is None or not _differ(passed, wait)
+
+
+def _differ(one: Wait, other: Wait) -> str:
+    """Returns in what two waits in one slot differ that must be equal, "" for nothing or nothing that is known."""
+    if one.recorded and other.recorded and (one.native or other.native):
+        names = one.recorded.partition("(")[0], other.recorded.partition("(")[0]
+        if names[0] == names[1] and names[0] in _UNLIKE_SIZES:
+            return ""
+        return "" if one.recorded == other.recorded else "operation" if names[0] != names[1] else "size"
+    if not one.op or not other.op:
+        return ""
+    return disagreement((one.op, one.shape, one.dtype, one.root), (other.op, other.shape, other.dtype, other.root))
+
+
+def _disagreements(found: Sequence[Position]) -> Iterator[Disagreement]:
+    """Yields pairs of ranks in one slot with calls that do not fit: for each party against the first one."""
+    seen: dict[tuple[str, int], list[tuple[int, Wait]]] = defaultdict(list)
+    for one in found:
+        for wait in one.waits:
+            if wait.kind is Waiting.COLLECTIVE and wait.slot is not None:
+                parties = seen[wait.group, wait.slot]
+                differs = [_differ(first, wait) for _, first in parties]
+                if parties and all(differs):
+                    yield Disagreement(one=parties[0][0], other=one.rank, what=differs[0])
+                if all(differs):
+                    parties.append((one.rank, wait))
+
+
+def _knot(found: Sequence[Position], gone: Sequence[Position], disagreements: Sequence[Disagreement]) -> Knot:
+    waits = [one.waits[0] for one in found]
+    if gone:
+        return Knot.GONE
+    if disagreements:
+        return Knot.MISMATCH
+    if all(wait.kind in (Waiting.SEND, Waiting.RECV) for wait in waits):
+        return Knot.PEERS
+    if any(wait.group == NEW_GROUP for wait in waits):
+        return Knot.NEW_GROUP
+    if all(wait.kind is Waiting.STORE for wait in waits):
+        return Knot.STORE
+    return Knot.CROSSED

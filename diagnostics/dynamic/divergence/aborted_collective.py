@@ -1,0 +1,83 @@
+"""Where each rank stood when its collective broke off: ranks that met in one operation and did not mean the same. Pure.
+
+Nobody waits any more then: gloo aborts one rank, and the others lose their connection to it in the same moment. The
+stack of the abort and the tracebacks tell where they stood; which of them had gone another way is asked as of a hang.
+"""
+
+from __future__ import annotations
+
+from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.collectives.rank_state import Position, Stand, Wait, Waiting
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, Knot
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockStory, story_of
+from diagnostics.dynamic.job.attribution import is_lost_peer
+from diagnostics.dynamic.job.evidence import ended_s
+from diagnostics.dynamic.job.job import Case, How, ProcessStory
+from diagnostics.dynamic.job.process_list import at_s as job_time
+from diagnostics.record.agent_data import CollectiveCall, Frame
+
+_ENDING = (How.UNCAUGHT, How.SPAWN, How.OUTPUT, How.THREAD)
+
+
+def parted_before(case: Case, aborted: ProcessStory) -> DeadlockStory | None:
+    """Returns how the ways of the ranks parted before one was aborted in an operation that others met it in.
+
+    None where all stood in one place, as far as it is known, or only one rank's place is known.
+    """
+    stood = [one for story in case.ranks if (one := _stood(case, story, aborted)) is not None]
+    if len(stood) < 2:
+        return None
+    found = tuple(sorted(stood, key=lambda one: one.rank))
+    began_s = max(one.waits[0].since_s for one in found)
+    met = Deadlock(knot=Knot.CROSSED, ranks=tuple(one.rank for one in found), positions=found, began_s=began_s)
+    story = story_of(case, met)
+    return story if story.splits else None
+
+
+def _stood(case: Case, story: ProcessStory, aborted: ProcessStory) -> Position | None:
+    path = _abort_path(story) if story is aborted else _lost_path(story)
+    agent = story.agent
+    if story.rank is None or agent is None:
+        return None
+    call = next((one for one in agent.collectives[-1:] if one.left_s is None or one.failed), None)
+    own = user_frames(path, agent_folder=agent.agent_folder)
+    if not path and call is not None and story is not aborted:
+        path = call.path  # ended by the launcher while it still waited
+    elif call is not None and _lines(own) != _lines(user_frames(call.path, agent_folder=agent.agent_folder)):
+        call = None  # begun elsewhere, and not what it stood in
+    if not path or (not own and call is None):
+        return None
+    end_s = ended_s(story)
+    wait = _wait(call, path, job_time(case.job, agent, call.entered_s) if call is not None else end_s)
+    return Position(rank=story.rank, pid=story.pid, at_s=end_s, stand=Stand.WAITING, waits=(wait,), stack=path)
+
+
+def _wait(call: CollectiveCall | None, path: tuple[Frame, ...], since_s: float) -> Wait:
+    if call is None:  # of C++, or of a function that is not watched: which one it was is told by the line alone
+        return Wait(kind=Waiting.COLLECTIVE, op="", group="", ranks=(), slot=None, path=path, since_s=since_s)
+    return Wait(
+        kind=Waiting.COLLECTIVE,
+        op=call.op,
+        group=call.group,
+        ranks=(),
+        slot=call.number if call.number >= 0 else None,
+        shape=call.shape,
+        dtype=call.dtype,
+        root=call.root,
+        path=call.path,
+        since_s=since_s,
+    )
+
+
+def _lines(frames: tuple[Frame, ...]) -> list[tuple[str, int]]:
+    return [(frame.file, frame.line) for frame in frames]
+
+
+def _abort_path(story: ProcessStory) -> tuple[Frame, ...]:
+    """Returns the main thread of an aborted rank: the abort itself may have come in a thread of gloo's."""
+    threads = story.fault.threads if story.fault is not None else ()
+    return next((one.frames for one in threads if any(frame.function == "<module>" for frame in one.frames)), ())
+
+
+def _lost_path(story: ProcessStory) -> tuple[Frame, ...]:
+    return next((one.path for one in story.raised if one.how in _ENDING and is_lost_peer(one.text)), ())

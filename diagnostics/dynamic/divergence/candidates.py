@@ -1,0 +1,266 @@
+"""From a node at which two ways part to the lines that say so: the statement, what it jumps to, where it comes from."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from diagnostics.dynamic.divergence.divergence import Decides, Decision
+from diagnostics.dynamic.divergence.path_search import State, Walk, frame_of
+from diagnostics.record.agent_data import Frame
+from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, RANK, WEIGHTS, Taint
+from diagnostics.static.program import ast_walk
+from diagnostics.static.program.call_graph import Function, Program, last_name
+from diagnostics.static.program.cfg import EdgeKind, Node, NodeKind
+
+STRENGTH = 6  # points for each goal that only one of the two ways reaches
+_NEAR = 6
+HIGHEST = WEIGHTS[RANK] + 2 * STRENGTH + _NEAR
+_HANDLES, _SEEN, _INSIDE = 56, 86, 16  # a handler; one that is known to have caught; the wait stands in it
+_RAISES_UNSEEN, _PLAIN_TEST, _PLAIN_LOOP, _COUNTED_LOOP, _CALLS = 6, 14, 30, 4, 8
+_DATA_LOOP = 36  # how many batches a rank has: always possible, seldom the reason
+_JUMPS = {
+    NodeKind.BREAK: Decides.LEAVES_LOOP,
+    NodeKind.CONTINUE: Decides.SKIPS,
+    NodeKind.RETURN: Decides.RETURNS,
+    NodeKind.RAISE: Decides.RAISES,
+    NodeKind.EXIT_CALL: Decides.EXITS,
+}
+_RANK_ONLY = re.compile(
+    r"rank_?zero|rank_?0|main_process|on_main|main_only|master_only|zero_only|is_main|only_main|rank_only|local_main"
+    r"|on_(?:last_|local_)?process|chief_only|main_rank|only_rank|first_rank|on_rank",
+    re.IGNORECASE,
+)
+_NEVER_CAUGHT = {"KeyboardInterrupt", "ImportError", "ModuleNotFoundError", "GeneratorExit"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A state with the edges by which the ways to the two places leave it, and those ways."""
+
+    state: State
+    here: tuple[EdgeKind, int, State]
+    there: tuple[EdgeKind, int, State]
+    strength: int  # how many of the goals only one of the edges leads to
+    start: int  # cost of the way from the start
+    way_here: tuple[State, ...]
+    way_there: tuple[State, ...]
+
+    @property
+    def function(self) -> Function:
+        """Where it stands."""
+        return self.state[0].function
+
+    @property
+    def node(self) -> Node:
+        """What it is."""
+        return self.function.graph.nodes[self.state[1]]
+
+
+def lines_of(candidate: Candidate, walk: Walk, taints: Taints) -> list[Decision]:
+    """Returns the decisions of one candidate, its own line first."""
+    handler = _handler(candidate)
+    if handler is not None:
+        return _handled(candidate, handler, walk, taints)
+    return _own(candidate, walk, taints)
+
+
+def _own(candidate: Candidate, walk: Walk, taints: Taints) -> list[Decision]:
+    node = candidate.node
+    near = max(0, _NEAR - candidate.start // 8)
+    bonus = STRENGTH * candidate.strength + near
+    kind, taint, score = Decides.BRANCH, None, 0
+    if node.kind is NodeKind.TEST:
+        kind, taint, score = _test(candidate, taints)
+    elif node.kind is NodeKind.LOOP and candidate.here[0] is not candidate.there[0]:
+        kind, taint, score = _loop(candidate, taints)
+    elif EdgeKind.RAISES in (candidate.here[0], candidate.there[0]):
+        cost = candidate.here[1] if candidate.here[0] is EdgeKind.RAISES else candidate.there[1]
+        kind, score = Decides.RAISES, 75 if cost == 1 else _RAISES_UNSEEN
+        if cost == 1:
+            taint = Taint(EXCEPTION, candidate.function.file, node.line, candidate.function.name)
+    elif node.kind is NodeKind.CALL:
+        kind, score = Decides.CALLS, _CALLS
+    else:
+        return []
+    if score < 0:
+        return []
+    first = decision(candidate.function, node.line, kind, taint, score + bonus if score > _COUNTED_LOOP else score)
+    first = replace(
+        first, here_line=_next_line(candidate.way_here, node), there_line=_next_line(candidate.way_there, node)
+    )
+    return [first, *_follow(first, candidate, taint, walk), *_read_by(first, candidate, taints)]
+
+
+def _test(candidate: Candidate, taints: Taints) -> tuple[Decides, Taint | None, int]:
+    node, function = candidate.node, candidate.function
+    loop = isinstance(node.statement, ast.While) and _within(node.syntax, node.statement.test)
+    kind = Decides.LOOP if loop else Decides.BRANCH
+    taint = taints.of(node.syntax, function)
+    if taint is None and isinstance(node.statement, ast.Match):
+        taint = taints.of(node.statement.subject, function)
+    if "__name__" in ast.unparse(node.syntax) if isinstance(node.syntax, ast.Compare) else False:
+        return kind, None, -1
+    return kind, taint, taint.weight if taint is not None else _PLAIN_TEST
+
+
+def _loop(candidate: Candidate, taints: Taints) -> tuple[Decides, Taint | None, int]:
+    iterable = candidate.node.syntax.iter  # type: ignore[union-attr]  # the syntax of a LOOP is a for or a comprehension
+    taint = taints.of_loop(iterable, candidate.function)
+    if taint is not None:
+        return Decides.LOOP, taint, _DATA_LOOP if taint.why == DATA and not taint.control else taint.weight
+    counted = isinstance(iterable, (ast.List, ast.Tuple)) or last_name(iterable) in ("range", "count", "trange")
+    if counted:
+        return Decides.LOOP, None, _COUNTED_LOOP
+    content = taints.of(iterable, candidate.function)
+    return Decides.LOOP, content if content is not None and content.why == DATA else None, _PLAIN_LOOP
+
+
+def decision(function: Function, line: int, kind: Decides, taint: Taint | None, score: int) -> Decision:
+    """Returns a decision at a line of a function's file."""
+    lines = function.source.lines
+    text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+    return Decision(
+        kind=kind, frame=function.frame(line), text=text, tainted_by=taint.why if taint else "", score=score
+    )
+
+
+# Further lines
+
+
+def _follow(first: Decision, candidate: Candidate, taint: Taint | None, walk: Walk) -> Iterator[Decision]:
+    """Yields the jump that the statement guards, and the line where the difference comes from."""
+    for way in (candidate.way_here, candidate.way_there):
+        jump = _jump(way, candidate)
+        if jump is not None and jump.line != candidate.node.line:
+            one = decision(candidate.function, jump.line, _JUMPS[jump.kind], taint, first.score - 1)
+            yield replace(one, here_line=first.here_line, there_line=first.there_line)
+    if taint is not None:
+        yield from origin(first, taint, walk.program)
+
+
+def origin(first: Decision, taint: Taint, program: Program) -> Iterator[Decision]:
+    """Yields the line in which the difference comes in, where that is another one."""
+    if (taint.file, taint.line) == (first.frame.file, first.frame.line):
+        return
+    file = program.files.get(taint.file)
+    if file is None or not 0 < taint.line <= len(file.lines):
+        return
+    registers = first.kind is Decides.LOOP and taint.control and isinstance(taint.syntax, ast.If)
+    text = file.lines[taint.line - 1].strip()
+    kind = Decides.BRANCH if text.startswith(("if ", "elif ", "while ")) or " if " in text else Decides.CALLS
+    if text.startswith("return"):
+        kind = Decides.RETURNS
+    if text.startswith("except"):
+        kind = Decides.HANDLES
+    frame = Frame(file=taint.file, line=taint.line, function=taint.function)
+    score = first.score + 1 if registers else first.score - 1
+    yield Decision(
+        kind=kind, frame=frame, text=text, tainted_by=taint.why, score=score,
+        here_line=first.here_line, there_line=first.there_line,
+    )  # fmt: skip
+
+
+def _read_by(first: Decision, candidate: Candidate, taints: Taints) -> Iterator[Decision]:
+    """Yields the loop that reads the generator in which a decision stands; first where that only passes items on."""
+    context = candidate.state[0]
+    if context.how != "items" or context.parent is None:
+        return
+    outer = context.parent.function
+    loop = outer.graph.nodes[context.at]
+    taint = taints.of_loop(loop.syntax.iter, outer) if isinstance(loop.syntax, (ast.For, ast.AsyncFor)) else None
+    score = first.score + 1 if first.kind is Decides.LOOP else first.score - 1
+    one = decision(outer, loop.line, Decides.LOOP, taint, score)
+    yield replace(one, here_line=first.here_line, there_line=first.there_line)
+
+
+def _jump(way: tuple[State, ...], candidate: Candidate) -> Node | None:
+    statement = candidate.node.statement
+    for context, index in way[:12]:
+        if context is not candidate.state[0]:
+            continue
+        node = context.function.graph.nodes[index]
+        if node.kind in _JUMPS:
+            inside = statement is not None and statement.lineno <= node.line <= (statement.end_lineno or 0)
+            return node if inside else None
+        if node.kind in (NodeKind.TEST, NodeKind.LOOP):
+            return None
+    return None
+
+
+def _next_line(way: tuple[State, ...], node: Node) -> Frame | None:
+    for state in way:
+        line = state[0].function.graph.nodes[state[1]].line
+        if line and line != node.line:
+            return frame_of(state)
+    return frame_of(way[-1]) if way else None
+
+
+# Handlers
+
+
+def _handler(candidate: Candidate) -> State | None:
+    """Returns the handler that one of the two ways goes through, the other not; None where there is none."""
+    here, there = (
+        [s for s in way if _node(s).kind is NodeKind.HANDLER] for way in (candidate.way_here, candidate.way_there)
+    )
+    for own, other in ((here, there), (there, here)):
+        if own and own[0] not in other:
+            handler = _node(own[0]).syntax
+            kind = getattr(handler, "type", None)
+            if kind is None or last_name(kind) not in _NEVER_CAUGHT:
+                return own[0]
+    return None
+
+
+def _handled(candidate: Candidate, handler: State, walk: Walk, taints: Taints) -> list[Decision]:
+    node, function = candidate.node, handler[0].function
+    way = candidate.way_here if handler in candidate.way_here else candidate.way_there
+    edge = candidate.here if way is candidate.way_here else candidate.there
+    seen = (candidate.function.file, node.line) in walk.caught or any(
+        (state[0].function.file, _node(state).line) in walk.caught for state in way[: way.index(handler)]
+    )
+    raised = any(_node(state).kind is NodeKind.RAISE for state in way[: way.index(handler)])
+    syntax = _node(handler).syntax
+    inside = _spans(syntax, _node(way[-1]).line) and way[-1][0].function is function
+    score = _HANDLES + STRENGTH * candidate.strength + (_SEEN if seen else 0) + (_INSIDE if inside or raised else 0)
+    taint = Taint(EXCEPTION, function.file, _node(handler).line, function.name)
+    own = _own(candidate, walk, taints) if node.kind in (NodeKind.TEST, NodeKind.LOOP) else []
+    if edge[0] is EdgeKind.RAISES:
+        own = []  # a loop whose next item raised
+    kind = Decides.HANDLES
+    first = decision(function, _node(handler).line, kind, taint, max(score, max((d.score for d in own), default=0) + 1))
+    first = replace(
+        first,
+        here_line=_next_line(candidate.way_here, _node(handler)),
+        there_line=_next_line(candidate.way_there, _node(handler)),
+    )
+    if own:
+        return [first, *own]
+    if edge[0] is not EdgeKind.RAISES:
+        return [first]
+    known = (candidate.function.file, node.line) in walk.caught
+    explicit = node.kind is NodeKind.RAISE
+    tainted = taints.of(node.syntax, candidate.function) is not None
+    less = 1 if known else 2 if explicit else 8 if tainted else 12
+    return [first, decision(candidate.function, node.line, Decides.RAISES, taint, first.score - less)]
+
+
+def _node(state: State) -> Node:
+    return state[0].function.graph.nodes[state[1]]
+
+
+def _spans(syntax: ast.AST | None, line: int) -> bool:
+    return syntax is not None and getattr(syntax, "lineno", 0) <= line <= (getattr(syntax, "end_lineno", 0) or 0)
+
+
+def _within(node: ast.AST | None, outer: ast.AST) -> bool:
+    return any(one is node for one in ast_walk.walk(outer)) or isinstance(node, ast.BoolOp)
+
+
+def rank_only(name: str) -> bool:
+    """Whether a decorator of this name lets only one rank run a function."""
+    return _RANK_ONLY.search(name) is not None

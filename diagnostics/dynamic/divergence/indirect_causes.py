@@ -1,0 +1,95 @@
+"""Decisions that no branch on the way shows: a decorator, a callback only some ranks registered, a context. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.dynamic.divergence.candidates import HIGHEST, decision, rank_only
+from diagnostics.dynamic.divergence.divergence import Decides, Decision
+from diagnostics.dynamic.divergence.path_search import Goal
+from diagnostics.dynamic.divergence.same_site import contexts
+from diagnostics.dynamic.divergence.stack_alignment import Level, Stack
+from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.taint_sources import DATA, ENVIRONMENT, RANK, Taint
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.call_graph import last_name
+
+_REGISTERED = 8
+_LOOKED_AT = 2  # innermost levels whose contexts are looked at
+
+
+def indirect(here: Goal, there: Goal, taints: Taints, start: Stack | None = None) -> Iterator[Decision]:
+    """Yields decisions seen beside the ways of two ranks, with their scores.
+
+    What both were in already when they last agreed, at `start`, has not parted them since.
+    """
+    before = {level.function for level in start.levels} if start is not None else set()
+    for own, other in ((here.stack, there.stack), (there.stack, here.stack)):
+        for level in (one for one in _alone(own, other) if one.function not in before):
+            yield from _decorators(level)
+            yield from _registrations(level, taints)
+        for level in own.levels[-_LOOKED_AT:]:
+            # Which context is open says nothing by itself, unless it decides whether gradients are reduced.
+            quiet = () if _leaves_out_sync(level) else (DATA, ENVIRONMENT)
+            yield from (one for one in contexts(level, taints) if one.tainted_by not in quiet)
+
+
+def _leaves_out_sync(level: Level) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr == "no_sync" for node in level.function.own_nodes)
+
+
+def _alone(own: Stack, other: Stack) -> tuple[Level, ...]:
+    """Returns the levels that only one of two ranks has entered."""
+    for at, level in enumerate(own.levels):
+        if at >= len(other.levels) or other.levels[at].function is not level.function:
+            return own.levels[at:]
+        if other.levels[at].line != level.line:
+            return own.levels[at + 1 :]
+    return ()
+
+
+def _decorators(level: Level) -> Iterator[Decision]:
+    for decorator in getattr(level.function.syntax, "decorator_list", ()):
+        if rank_only(last_name(decorator)):
+            taint = Taint(RANK, level.function.file, decorator.lineno, level.function.name)
+            yield decision(level.function, decorator.lineno, Decides.BRANCH, taint, HIGHEST + 1)
+
+
+def _registrations(level: Level, taints: Taints) -> Iterator[Decision]:
+    """Yields the branches on the rank in which the function, or the class it is a method of, is named."""
+    function = level.function
+    owner = taints.program.class_of(function)
+    name = owner.name if owner is not None else function.name.rpartition(".")[2]
+    if name in ("<module>", "<lambda>"):
+        return
+    for where in taints.program.functions:
+        if where is function:
+            continue
+        for node in where.own_nodes:
+            if isinstance(node, (ast.If, ast.IfExp)) and _names(node, name):
+                taint = taints.of(node.test, where)
+                if taint is not None:
+                    yield decision(where, node.test.lineno, Decides.BRANCH, taint, taint.weight + _REGISTERED)
+
+
+def _names(block: ast.If | ast.IfExp, name: str) -> bool:
+    parts = [block.body, block.orelse] if isinstance(block, ast.IfExp) else [*block.body, *block.orelse]
+    return any(
+        (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
+        for part in parts
+        for node in walk(part)
+    )
+
+
+def hidden_call(goal: Goal, first: Decision) -> Iterator[Decision]:
+    """Yields the call of a library in which a rank communicates, where its line shows no operation of the group."""
+    if not goal.stack.levels:
+        return
+    level = goal.stack.levels[-1]
+    calls = [node.syntax for node in level.function.graph.at_line(level.line) if isinstance(node.syntax, ast.Call)]
+    function = level.function
+    if not calls or any(last_name(c.func) == "backward" or function.program.communicates(c, function) for c in calls):
+        return
+    if (level.function.file, level.line) != (first.frame.file, first.frame.line):
+        yield decision(level.function, level.line, Decides.CALLS, None, first.score - 1)

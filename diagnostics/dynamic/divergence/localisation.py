@@ -1,0 +1,174 @@
+"""Which line decided that one rank went another way than the others: from a Parting to its Decisions. Pure.
+
+Both ways start after the call on which the ranks last agreed. A statement decides where the shortest way to the one
+place and the shortest way to the other leave it by different edges, and no operation of the group lies between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from diagnostics.dynamic.divergence.callback_causes import library_decisions
+from diagnostics.dynamic.divergence.candidates import Candidate, decision, lines_of
+from diagnostics.dynamic.divergence.divergence import Decides, Decision, Parting, Place, Way
+from diagnostics.dynamic.divergence.indirect_causes import hidden_call, indirect
+from diagnostics.dynamic.divergence.path_search import FAR, Goal, State, Walk
+from diagnostics.dynamic.divergence.same_site import same_line
+from diagnostics.dynamic.divergence.skipped_iterations import skipped_rounds
+from diagnostics.dynamic.divergence.stack_alignment import Stack, own_files, stack_of
+from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.taint_sources import EXCEPTION, Taint
+from diagnostics.static.program.call_graph import Program
+from diagnostics.static.program.source_file import Sources
+
+MOST_DECISIONS = 12
+CERTAIN_LEAD = 25  # points between the first and what else might have decided
+SURE = 15  # least score of a decision that may be called certain
+_MOST_SCORE = 150
+_FOLLOWS = {Decides.LEAVES_LOOP, Decides.SKIPS, Decides.RETURNS, Decides.EXITS, Decides.RAISES, Decides.CALLS}
+
+
+def decisions(sources: Sources, parting: Parting, agent_folders: Collection[str] = ()) -> tuple[Decision, ...]:
+    """Returns the statements at which the ways of the ranks can part, best first; () where nothing can be said."""
+    paths = [place.path for place in (parting.agreed, parting.here_at, parting.there_at) if place is not None]
+    program = Program(sources, own_files([*paths, *parting.caught], agent_folders))
+    here, there = _goal(parting.here_at, program), _goal(parting.there_at, program)
+    if here is None or there is None or (here.is_end and there.is_end):
+        return ()
+    taints = Taints(program)
+    by_library = [replace(one, score=_unsure(one.score)) for one in library_decisions(here, there, taints)]
+    if here.stack.lines == there.stack.lines:
+        alike = [one for one in same_line(here, taints) if not by_library]
+        return _best_first([*by_library, *alike], here) if by_library else tuple(alike)[:MOST_DECISIONS]
+    start = stack_of(parting.agreed.path, program) if parting.agreed is not None else None
+    op = parting.agreed.op if parting.agreed is not None else ""
+    caught = frozenset((program.file_of(frame.file), frame.line) for path in parting.caught for frame in path)
+    for begin, blocked in ((start, True), (start, False), (None, False)):
+        walk = Walk(program, begin, op, (here, there), caught, blocked)
+        if all(walk.reached):
+            found = _direct(walk, taints)
+            if by_library and all(one.kind is Decides.CALLS for one in found):
+                found = []  # only that one rank came out of the library and the other did not
+            if found:
+                found += [*indirect(here, there, taints, start), *_raising(found, parting, program)]
+                earlier = list(skipped_rounds(start, taints)) if start is not None and not _explains(found) else []
+                if earlier or not blocked:
+                    found = [replace(one, score=_unsure(one.score)) for one in (*found, *earlier)]
+                return _best_first(found, here)
+    return _best_first([*by_library, *indirect(here, there, taints, start)], here)
+
+
+def is_certain(found: tuple[Decision, ...]) -> bool:
+    """Whether the first decision is the only one, or leads clearly: then it may be called confirmed."""
+    if not found or found[0].score < SURE:
+        return False
+    first = found[0]
+    others = [one for one in found[1:] if one.kind not in _FOLLOWS and one.score > 0 and not _belongs(first, one)]
+    if not others:
+        return True
+    return bool(first.tainted_by) and first.score - others[0].score >= CERTAIN_LEAD
+
+
+def _explains(found: list[Decision]) -> bool:
+    """Whether any of the statements depends on what can differ between ranks."""
+    return any(one.tainted_by for one in found)
+
+
+def _unsure(score: int) -> int:
+    """Returns a score of the same order that is never enough to be certain."""
+    return min(score, _MOST_SCORE) * (SURE - 1) // _MOST_SCORE
+
+
+def _belongs(first: Decision, other: Decision) -> bool:
+    """Whether another line is only a further place of the first decision."""
+    return other.score == first.score - 1
+
+
+def _goal(place: Place, program: Program) -> Goal | None:
+    stack = stack_of(place.path, program)
+    if not stack.levels:
+        return Goal(Stack(())) if place.way is Way.ENDED else None
+    return Goal(stack, place.op)
+
+
+def _direct(walk: Walk, taints: Taints) -> list[Decision]:
+    here, there = (walk.distances_to(reached) for reached in walk.reached)
+    return [one for candidate in _candidates(walk, here, there) for one in lines_of(candidate, walk, taints)]
+
+
+def _raising(found: list[Decision], parting: Parting, program: Program) -> Iterator[Decision]:
+    """Yields where the exceptions were raised that handlers among `found` caught, for the likeliest one."""
+    handlers = [one for one in found if one.kind is Decides.HANDLES]
+    score = max((one.score for one in handlers), default=0) - 1
+    for path in parting.caught[-1:] if handlers else ():
+        own = [(function, frame) for frame in path if (function := program.function_of(frame)) is not None]
+        taint = Taint(EXCEPTION, "", 0, "")
+        for function, frame in dict.fromkeys((*own[:1], *own[-1:])):
+            yield decision(function, frame.line, Decides.RAISES, taint, score)
+
+
+def _best_first(found: list[Decision], here: Goal) -> tuple[Decision, ...]:
+    """Returns each line once, best first, and the call that hid the operation after the first."""
+    best: dict[tuple[str, int], Decision] = {}
+    for one in found:
+        key = (one.frame.file, one.frame.line)
+        if key not in best or one.score > best[key].score:
+            best[key] = one
+    ordered = sorted(best.values(), key=lambda one: -one.score)
+    hidden = hidden_call(here, ordered[0]) if ordered else ()
+    ordered[1:1] = [one for one in hidden if (one.frame.file, one.frame.line) not in best]
+    return tuple(ordered[:MOST_DECISIONS])
+
+
+def _candidates(walk: Walk, here: dict[State, int], there: dict[State, int]) -> Iterator[Candidate]:
+    for state, ways in walk.edges.items():
+        if len(ways) < 2:
+            continue
+        to_here = {number: here[to] + cost for number, (_, cost, to) in enumerate(ways) if to in here}
+        to_there = {number: there[to] + cost for number, (_, cost, to) in enumerate(ways) if to in there}
+        if not to_here or not to_there:
+            continue
+        parted = _parted(to_here, to_there)
+        if parted is None:
+            continue
+        goes_here, goes_there = parted
+        strength = (goes_there not in to_here) + (goes_here not in to_there)
+        yield Candidate(
+            state=state,
+            here=ways[goes_here],
+            there=ways[goes_there],
+            strength=strength,
+            start=walk.distance.get(state, FAR),
+            way_here=tuple(_way(walk, ways[goes_here][2], here)),
+            way_there=tuple(_way(walk, ways[goes_there][2], there)),
+        )
+
+
+def _parted(here: dict[int, int], there: dict[int, int]) -> tuple[int, int] | None:
+    """Returns by which edges the ways part, of their costs by edge; None where they need not part here.
+
+    An edge that leads to one place only decides. Where all lead to both, the shortest ways must differ.
+    """
+    only_here, only_there = here.keys() - there.keys(), there.keys() - here.keys()
+    if only_here or only_there:
+        goes_here = min(only_here or here.keys() - only_there, key=lambda n: here[n])
+        others = only_there or there.keys() - {goes_here}
+        if not only_here:
+            goes_there = min(only_there, key=lambda n: there[n])
+            return goes_here, goes_there
+        return (goes_here, min(others, key=lambda n: there[n])) if others else None
+    goes_here, goes_there = min(here, key=lambda n: here[n]), min(there, key=lambda n: there[n])
+    if goes_here == goes_there or here[goes_here] >= here[goes_there] or there[goes_there] >= there[goes_here]:
+        return None
+    return goes_here, goes_there
+
+
+def _way(walk: Walk, state: State, distance: dict[State, int]) -> Iterator[State]:
+    """Yields the states of the shortest way to a goal."""
+    for _ in range(2000):
+        yield state
+        nearer = [(distance[to] + cost, to) for _, cost, to in walk.edges.get(state, ()) if to in distance]
+        if not nearer or distance[state] == 0:
+            return
+        state = min(nearer, key=lambda one: one[0])[1]

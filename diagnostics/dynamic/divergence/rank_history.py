@@ -1,0 +1,140 @@
+"""Ranks of a deadlock that their own history tells apart: a group left out, a round cut short, another group. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from diagnostics.agent.layout import CALL_SLOTS
+from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
+from diagnostics.dynamic.collectives.rank_state import Position, Wait, Waiting
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock
+from diagnostics.dynamic.divergence.branch_relation import Relation
+from diagnostics.dynamic.divergence.call_habits import Break, broken, in_another_group
+from diagnostics.dynamic.divergence.divergence import Parting, Place, Way
+from diagnostics.dynamic.divergence.last_common_call import agreed_before, caught_by, counts_of
+from diagnostics.dynamic.job.job import Case
+from diagnostics.record.agent_data import CollectiveCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """Two camps of ranks of one deadlock. `sure` where evidence tells that those of `parting.here` are the odd ones."""
+
+    parting: Parting
+    relation: Relation
+    here: tuple[Position, ...]
+    there: tuple[Position, ...]
+    sure: bool
+
+
+def told_apart(case: Case, deadlock: Deadlock) -> Split | None:
+    """Returns which ranks did what they never did before, None where nothing of the kind tells."""
+    return _made_apart(case, deadlock) or _unlike_before(case, deadlock) or _other_group(case, deadlock)
+
+
+def _made_apart(case: Case, deadlock: Deadlock) -> Split | None:
+    """Returns who left out a group that others made: from there on it makes, or made, the wrong ones."""
+    made = {one.rank: _groups_made(case, one) for one in deadlock.positions}
+    for slot in range(max((len(calls) for calls in made.values()), default=0)):
+        calls = [(one, made[one.rank][slot]) for one in deadlock.positions if slot < len(made[one.rank])]
+        shapes = {call.shape for _, call in calls}
+        if len(shapes) < 2:
+            continue
+        later = {call.shape for each in made.values() for call in each[slot + 1 :]}
+        left_out = shapes & later if shapes - later else {call.shape for one, call in calls if _is_in(one, call)}
+        here = [(one, call) for one, call in calls if call.shape in left_out]
+        there = [(one, call) for one, call in calls if call.shape not in left_out]
+        if not here or not there:
+            return None
+        parting = Parting(
+            agreed=agreed_before(case, *here[0], *there[0]),
+            here=tuple(one.rank for one, _ in here),
+            here_at=Place(way=Way.CALL, op=NEW_GROUP, path=here[0][1].path),
+            there=tuple(one.rank for one, _ in there),
+            there_at=Place(way=Way.CALL, op=NEW_GROUP, path=there[0][1].path),
+        )
+        camps = [tuple(one for one, _ in camp) for camp in (here, there)]
+        return Split(parting=parting, relation=Relation.APART, here=camps[0], there=camps[1], sure=True)
+    return None
+
+
+def _groups_made(case: Case, one: Position) -> tuple[CollectiveCall, ...]:
+    """Returns the groups that a rank made together with all others; () where the earliest are forgotten."""
+    counts = counts_of(case, one)
+    calls = counts.calls if counts is not None else ()
+    if len(calls) >= CALL_SLOTS:
+        return ()
+    return tuple(call for call in calls if call.op == NEW_GROUP and call.shape)
+
+
+def _is_in(one: Position, call: CollectiveCall) -> bool:
+    return any(wait.op == NEW_GROUP and wait.path == call.path for wait in one.waits)
+
+
+def _unlike_before(case: Case, deadlock: Deadlock) -> Split | None:
+    """Returns which ranks, of those that send and receive, left out what they did in every round before."""
+    if not any(one.wait is not None and one.wait.kind in (Waiting.SEND, Waiting.RECV) for one in deadlock.positions):
+        return None
+    breaks = {one.rank: _break(case, one) for one in deadlock.positions}
+    here = tuple(one for one in deadlock.positions if breaks[one.rank] is not None)
+    there = tuple(one for one in deadlock.positions if breaks[one.rank] is None)
+    first = breaks[here[0].rank] if here else None
+    if first is None or not there:
+        return None
+    parting = Parting(
+        agreed=Place(way=Way.CALL, op=first.before.op, path=first.before.path),
+        here=tuple(one.rank for one in here),
+        here_at=Place(way=Way.CALL, op=first.now.op, path=first.now.path),
+        there=tuple(one.rank for one in there),
+        there_at=Place(way=Way.CALL, op=first.usual.op, path=first.usual.path),
+        caught=caught_by(case, here[0], here[0].at_s),
+    )
+    return Split(parting=parting, relation=Relation.APART, here=here, there=there, sure=True)
+
+
+def _break(case: Case, one: Position) -> Break | None:
+    counts = counts_of(case, one)
+    found = broken(counts.calls) if counts is not None and len(one.waits) == 1 else None
+    return found if found is not None and one.wait is not None and found.now.path == one.wait.path else None
+
+
+def _other_group(case: Case, deadlock: Deadlock) -> Split | None:
+    """Returns which ranks called in another group than ever before at a place where others kept to theirs."""
+    if not any(_uses_groups(case, one) for one in deadlock.positions):
+        return None
+    asked = set()
+    for first in deadlock.positions:
+        wait = first.wait
+        if wait is None or wait.kind is not Waiting.COLLECTIVE or wait.native or wait.op == NEW_GROUP:
+            continue
+        if (wait.path, wait.op, wait.group) in asked or in_another_group(_calls_at(case, first, wait)):
+            continue
+        asked.add((wait.path, wait.op, wait.group))  # of thousands of ranks, few wait in different places
+        calls = {one.rank: _calls_at(case, one, wait) for one in deadlock.positions if one is not first}
+        here = tuple(one for one in deadlock.positions if one is not first and in_another_group(calls[one.rank]))
+        odd = tuple(one for one in here if calls[one.rank][-1].group != wait.group)
+        if odd:
+            others = {rank: made[-1].group for rank, made in calls.items() if made}
+            there = (first, *(one for one in deadlock.positions if others.get(one.rank) == wait.group))
+            place = Place(way=Way.CALL, op=wait.op, path=wait.path)
+            parting = Parting(
+                agreed=None,
+                here=tuple(one.rank for one in odd),
+                here_at=place,
+                there=tuple(one.rank for one in there),
+                there_at=place,
+            )
+            return Split(parting=parting, relation=Relation.SAME, here=odd, there=there, sure=True)
+    return None
+
+
+def _uses_groups(case: Case, one: Position) -> bool:
+    """Whether the rank has made calls in more than one group."""
+    story = case.of_rank(one.rank)
+    return story is not None and story.agent is not None and len(story.agent.groups) > 1
+
+
+def _calls_at(case: Case, one: Position, wait: Wait) -> tuple[CollectiveCall, ...]:
+    """Returns a rank's calls from the place of a wait, oldest first."""
+    counts = counts_of(case, one)
+    return tuple(call for call in counts.calls if call.op == wait.op and call.path == wait.path) if counts else ()

@@ -1,0 +1,130 @@
+"""Where ranks of a deadlock last agreed, what each did next, and which of them went another way. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
+from diagnostics.dynamic.collectives.rank_state import Position, Stand, Waiting
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, Knot
+from diagnostics.dynamic.divergence.branch_relation import Relation, relation
+from diagnostics.dynamic.divergence.divergence import Parting, Place, Way
+from diagnostics.dynamic.divergence.last_common_call import agreed_last, caught_by
+from diagnostics.dynamic.divergence.rank_history import Split, told_apart
+from diagnostics.dynamic.job.job import Case
+from diagnostics.record.agent_data import Frame
+
+
+def splits(case: Case, deadlock: Deadlock) -> tuple[Split, ...]:
+    """Returns each odd camp of a deadlock against the largest other one; () where all stand in one place alike."""
+    made = told_apart(case, deadlock)
+    if made is not None:
+        return (made,)
+    camps = _camps(case, deadlock)
+    if len(camps) < 2:
+        return ()
+    scored = sorted(camps, key=lambda camp: -_oddness(case, camp, camps, deadlock))
+    usual = scored[-1]
+    marks = [_oddness(case, camp, camps, deadlock) for camp in scored]
+    return tuple(
+        _split(case, camp, usual, sure=mark > marks[-1])
+        for camp, mark in zip(scored[:-1], marks[:-1], strict=True)
+        if mark > marks[-1] or len(camps) == 2 or mark == marks[0]
+    )
+
+
+def site(case: Case, one: Position) -> tuple[Frame, ...]:
+    """Returns the job's own frames at which a rank stands, innermost first."""
+    wait = one.wait
+    frames = wait.path if wait is not None and wait.path else one.stack
+    story = case.of_rank(one.rank)
+    if one.stand in (Stand.LEAVING, Stand.ENDED) or (not frames and story is not None):
+        left = story.agent.last_event("sys.exit", "os._exit") if story is not None and story.agent is not None else None
+        frames = left.path if left is not None else frames
+    folder = story.agent.agent_folder if story is not None and story.agent is not None else ""
+    return tuple(frame for frame in user_frames(frames, agent_folder=folder) if not frame.file.startswith("<"))
+
+
+def _camps(case: Case, deadlock: Deadlock) -> list[list[Position]]:
+    camps: dict[object, list[Position]] = defaultdict(list)
+    for one in (*deadlock.positions, *deadlock.gone):
+        camps[_key(case, one)].append(one)
+    if len(camps) == 1 and deadlock.knot is not Knot.GONE:
+        return []
+    return list(camps.values())
+
+
+def _key(case: Case, one: Position) -> object:
+    wait = one.wait
+    if wait is None or wait.kind is Waiting.DESTROY:
+        return one.stand, wait is not None
+    lines = tuple((frame.file, frame.line) for frame in site(case, one))
+    if wait.native:
+        return "native", wait.group, wait.slot
+    if wait.kind is not Waiting.COLLECTIVE:
+        return wait.op, lines
+    return wait.op, wait.group, wait.slot, wait.shape, wait.dtype, wait.root, lines
+
+
+def _oddness(case: Case, camp: Sequence[Position], camps: Sequence[Sequence[Position]], deadlock: Deadlock) -> float:
+    """Returns how much tells that these ranks went another way than the rest."""
+    first = camp[0]
+    rest = [other for other in camps if other is not camp]
+    ranks = sum(map(len, camps))
+    mark = 0.0
+    if first.stand in (Stand.LEAVING, Stand.ENDED) or (first.wait is not None and first.wait.kind is Waiting.DESTROY):
+        mark += 6
+    if deadlock.knot is Knot.NEW_GROUP:
+        mark += 4 * all(first.reached.get(NEW_GROUP, 0) < o[0].reached.get(NEW_GROUP, 0) for o in rest)
+    for other in rest:
+        found = relation(case.sources, site(case, first), site(case, other[0]))
+        mark += {Relation.ONE_INSIDE: 3, Relation.ONE_LEFT_LOOP: 2}.get(found, 0) / len(rest)
+    mark += 1.5 * (not is_usual(case, first) and any(is_usual(case, other[0]) for other in rest))
+    mark += 2 * any(caught_by(case, one, first.at_s) for one in camp)
+    mark += max(0.0, 1 - len(camp) * len(camps) / ranks)  # fewer than others, which two ranks never are
+    mark += 5 * (2 * len(camp) < ranks and any(2 * len(other) > ranks for other in rest))  # what most did is usual
+    steps = [_steps(case, other[0]) for other in rest]
+    mark += 0.5 * (_steps(case, first) < min(steps, default=0))
+    return mark
+
+
+def _steps(case: Case, one: Position) -> int:
+    story = case.of_rank(one.rank)
+    return story.steps if story is not None else 0
+
+
+def is_usual(case: Case, one: Position) -> bool:
+    """Whether the rank has been where it waits before: in a loop that all ranks went through."""
+    wait, story = one.wait, case.of_rank(one.rank)
+    if wait is None or story is None or story.agent is None:
+        return False
+    if wait.native:
+        return story.agent.steps.backwards > 1
+    return any(
+        call.path == wait.path and call.left_s is not None and not call.failed for call in story.agent.collectives[:-1]
+    )
+
+
+def _split(case: Case, odd: Sequence[Position], usual: Sequence[Position], *, sure: bool) -> Split:
+    here, there = odd[0], usual[0]
+    agreed, at_s = agreed_last(case, here, there)
+    parting = Parting(
+        agreed=agreed,
+        here=tuple(one.rank for one in odd),
+        here_at=_place(case, here),
+        there=tuple(one.rank for one in usual),
+        there_at=_place(case, there),
+        caught=caught_by(case, here, here.at_s, at_s),
+    )
+    found = relation(case.sources, site(case, here), site(case, there))
+    return Split(parting=parting, relation=found, here=tuple(odd), there=tuple(usual), sure=sure)
+
+
+def _place(case: Case, one: Position) -> Place:
+    if one.wait is None or one.wait.kind is Waiting.DESTROY:
+        way = Way.ENDED if one.wait is None else Way.CALL
+        return Place(way=way, op=one.wait.op if one.wait is not None else "", path=site(case, one))
+    native = one.wait.native
+    return Place(way=Way.CALL, op="backward" if native else one.wait.op, path=one.wait.path or one.stack)

@@ -1,0 +1,124 @@
+"""Where a known text was the reason of a failure: in what a process at fault raised or, without that, last wrote. Pure.
+
+An exception that was handled is no reason: of a process whose exception is known only that one counts, with what it
+followed from. Of one that ended by `sys.exit` or a signal the last lines count.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diagnostics.core.findings import Evidence
+from diagnostics.dynamic.failures.root_exception import Origin, locations_of, of_raised, origin
+from diagnostics.dynamic.job.evidence import PASSED_ON, distinct, ended_s, output_evidence, path_evidence, to_blame
+from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory
+from diagnostics.record.tracebacks import plain_lines
+
+LAST_LINES = 60  # of a process without a known exception: older ones are about something it lived through
+SHOWN = 600  # characters of a text as evidence
+_LEFT = ("SystemExit", "KeyboardInterrupt")  # says how it ended, not why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A text and who told it; `origin` is None where it was only read from what the process wrote."""
+
+    story: ProcessStory
+    found: re.Match[str]
+    origin: Origin | None
+    line: str
+
+    @property
+    def at_s(self) -> float:
+        """Seconds since the job started."""
+        return self.origin.at_s if self.origin is not None else ended_s(self.story)
+
+    def locations(self, case: Case) -> tuple[str, ...]:
+        """Returns the user's lines of the exception, best first; () where none is known."""
+        found = locations_of(case, self.origin) if self.origin is not None else ()
+        return tuple(line for line in found if "/bin/" not in line)  # the launcher's own script is no user's line
+
+    def evidence(self, case: Case) -> tuple[Evidence, ...]:
+        """Returns the text as proof, and the lines that led to it."""
+        if self.origin is None:
+            return (Evidence(source=f"output of process {self.story.pid}", observed=self.line[:SHOWN]),)
+        own = Evidence(source=f"exception in process {self.origin.story.pid}", observed=self.line[:SHOWN])
+        frames = self.origin.frames or self.origin.path
+        return (own, *(path_evidence(case, "where it was raised", frames) or output_evidence(self.story)[:1]))
+
+
+def told(case: Case, pattern: re.Pattern[str], stories: Sequence[ProcessStory] | None = None) -> tuple[Told, ...]:
+    """Returns what the processes at fault (or `stories`) told that fits `pattern`, by time, one a process."""
+    asked = to_blame(case) if stories is None else stories
+    found = [one for story in asked if (one := _told(case, story, pattern)) is not None]
+    return tuple(sorted(found, key=lambda one: one.at_s))
+
+
+def failed_stories(case: Case) -> tuple[ProcessStory, ...]:
+    """Returns every process that failed or was ended, ranks first: also those that to_blame takes for victims."""
+    ended = [one for one in case.processes if (one.failed or one.ended_by) and one.part is not Part.SHELL]
+    return tuple(sorted(ended, key=lambda one: (one.rank is None, ended_s(one))))
+
+
+def told_by_job(case: Case, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    """Returns the last line of the whole output that fits: for what shells and unwatched programs said."""
+    for line in reversed(plain_lines(case.output)):
+        if found := pattern.search(line):
+            return found
+    return None
+
+
+def merged_locations(case: Case, tellers: Sequence[Told], first: Sequence[str] = ()) -> tuple[str, ...]:
+    """Returns `first`, then the lines of all `tellers`, each once."""
+    return distinct([*first, *(line for one in tellers for line in one.locations(case))])
+
+
+def _told(case: Case, story: ProcessStory, pattern: re.Pattern[str]) -> Told | None:
+    reason = origin(case, story)
+    if reason is not None:
+        for text in filter(None, (reason.text, reason.before_text)):
+            if found := pattern.search(text):
+                return Told(story=story, found=found, origin=reason, line=_line_of(found))
+        if reason.type.rpartition(".")[2] not in _LEFT and not PASSED_ON.search(reason.type):
+            return None
+    return _handled_before_the_end(case, story, pattern) or _last_written(case, story, pattern)
+
+
+def _handled_before_the_end(case: Case, story: ProcessStory, pattern: re.Pattern[str]) -> Told | None:
+    """A caught exception of a process that then ended itself with an error: `except ...: log; sys.exit(1)`."""
+    if story.end.signal is not None:
+        return None
+    caught = [one for one in story.raised if one.how in (How.LOGGED, How.PRINTED, How.CAUGHT, How.THREAD, How.WORKER)]
+    for raised in reversed(caught[-3:]):
+        if found := pattern.search(raised.text):
+            return Told(story=story, found=found, origin=of_raised(case, story, raised), line=_line_of(found))
+    return None
+
+
+def _last_written(case: Case, story: ProcessStory, pattern: re.Pattern[str]) -> Told | None:
+    found = _last_fitting(_written(case, story), pattern)
+    return Told(story=story, found=found, origin=None, line=found.string.strip()) if found is not None else None
+
+
+@functools.lru_cache(maxsize=64)  # many processes of one rank have one text
+def _last_fitting(text: str, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    lines = plain_lines(text)[-LAST_LINES:]
+    return next((found for line in reversed(lines) if (found := pattern.search(line))), None)
+
+
+def _written(case: Case, story: ProcessStory) -> str:
+    if story.output.strip():
+        return story.output
+    if story.rank is not None and case.output_by_rank.get(story.rank):
+        return case.output_by_rank[story.rank]
+    return case.output if len(case.processes) <= 1 or story.part in (Part.LAUNCHER, Part.SHELL) else ""
+
+
+def _line_of(found: re.Match[str]) -> str:
+    """Returns the whole line of a text around what was found in it."""
+    start = found.string.rfind("\n", 0, found.start()) + 1
+    end = found.string.find("\n", found.end())
+    return found.string[start : end if end >= 0 else None].strip()

@@ -1,0 +1,242 @@
+"""Errors that a process survived, and whether they cost the job its work. Pure.
+
+An exception that was caught is evidence only where work is missing: fewer steps than another rank, none at all, or a
+training loop that it cut short.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from diagnostics.core.frames import is_installed, user_frames
+from diagnostics.dynamic.job.job import Case, How, ProcessStory, Raised
+from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.process_kinds import test_runner
+from diagnostics.dynamic.job.process_list import at_s
+from diagnostics.record.agent_data import Event, Frame, ModuleName
+from diagnostics.static.program.exception_flow import (
+    catching,
+    goes_on_raising,
+    handler_of,
+    hiding_line,
+    in_training_loop,
+    swallowing,
+    tells_by,
+    trainers,
+    training_loops,
+)
+
+# Ways of ending a loop on purpose; so are exceptions of the job's own that are not called errors.
+CONTROL = re.compile(
+    r"(?:^|\.)(?:KeyboardInterrupt|SystemExit|StopIteration|StopAsyncIteration|GeneratorExit)$"
+    r"|(?:Stop|Stopping|Interrupt|Finished|Done|Completed|Exit|Converged|Preempted|Preemption|Pruned)"
+    r"(?:Training|Exception|Run)?$"
+)
+# Words of a command line that ask for no training.
+_NO_TRAINING = re.compile(
+    r"(?:^|[-_/=.])(?:help|version|eval\w*|test\w*|infer\w*|predict\w*|valid\w*|export\w*|dry\w*|check\w*"
+    r"|smoke|bench\w*|profile|summary|list|convert\w*|generate|sample|describe|probe|h)(?:$|[-_=.])",
+    re.IGNORECASE,
+)
+LOOKED_AT = 8  # of the exceptions that a process caught, the latest
+MADE = ("optimizer", "ddp", "dataloader", "process-group", "loader-iter", "optimizer-begin", "ddp-begin")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hidden:
+    """An error that a process hid. `raised` is None where only its exit from a handler tells of it."""
+
+    story: ProcessStory
+    raised: Raised | None
+    hiding: Frame | None  # the handler, or the call in it that left with 0
+    missing: str  # the work that is missing, in words
+    certain: bool
+    module: ModuleName | None = None
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The user's path to the error."""
+        return self.raised.user_path if self.raised is not None else ()
+
+
+def hidden_error(case: Case, story: ProcessStory) -> Hidden | None:
+    """Returns the error that a process with exit code 0 hid; None where no work is missing or nothing was caught."""
+    if story.failed or story.agent is None or test_runner(story.argv):
+        return None
+    left = _left(story)
+    uncaught = next((one for one in reversed(story.raised) if one.how is How.UNCAUGHT), None)
+    if uncaught is not None and left is not None and not CONTROL.search(uncaught.type):
+        hiding = _own_frame(story, left)
+        return Hidden(story=story, raised=uncaught, hiding=hiding, missing="its exit code", certain=True)
+    caught = [one for one in story.raised if one.how in (How.LOGGED, How.PRINTED, How.CAUGHT, How.OUTPUT)]
+    latest = sorted((one for one in caught if not CONTROL.search(one.type)), key=lambda one: -one.at_s)[:LOOKED_AT]
+    for raised in latest:
+        missing = _missing_after(case, story, raised, left)
+        if missing and raised.user_path:
+            return Hidden(
+                story=story, raised=raised, hiding=_hiding(case, story, raised, left), missing=missing, certain=True
+            )
+    return _left_from_handler(case, story, left) or _swallowed(case, story)
+
+
+def _missing_after(case: Case, story: ProcessStory, raised: Raised, left: Event | None) -> str:
+    """Returns the work that is missing since an exception, in words; "" where none is known to be."""
+    steps, went_on = story.steps, _stepped_after(case, story, raised)
+    most = max((one.steps for one in case.ranks), default=0)
+    if steps == 0 and most == 0:
+        if story.agent is not None and story.agent.steps.backwards:
+            return ""  # it updates its parameters by hand
+        if asked_for_no_training(case, story):
+            return ""
+        return "no optimizer step was made" if _meant_to_train(case, story) and _nothing_after(story, raised) else ""
+    trained_by = trained_in(case, story)
+    in_loop = any(in_training_loop(case.sources.file(one.file), one.line, trained_by) for one in raised.user_path)
+    if steps < most and (not went_on or in_loop):
+        return f"{steps} optimizer steps, while another rank made {most}"
+    if went_on:
+        return ""
+    from_handler = _exit_in_handler(case, story, left) is not None and in_loop
+    return "the training loop ended there" if from_handler or cuts_training(case, story, raised) else ""
+
+
+def _stepped_after(case: Case, story: ProcessStory, raised: Raised) -> bool:
+    """Whether it made an optimizer step after an exception."""
+    last_s = story.agent.steps.last_s if story.agent is not None else None
+    return story.agent is not None and last_s is not None and at_s(case.job, story.agent, last_s) > raised.at_s
+
+
+def _nothing_after(story: ProcessStory, raised: Raised) -> bool:
+    """Whether it made nothing that training needs after an exception: what came before has been got over."""
+    events = story.agent.events if story.agent is not None else ()
+    return all(event.sequence < raised.sequence for event in events if event.kind in MADE)
+
+
+def cuts_training(case: Case, story: ProcessStory, raised: Raised) -> bool:
+    """Whether an exception came out of a training loop, to a handler outside of it."""
+    if not raised.user_path:
+        return False
+    trained_by = trained_in(case, story)
+    outer = raised.user_path[-1]
+    block = catching(case.sources.file(outer.file), outer.line)
+    if block is None or goes_on_raising(block):
+        return False
+    around = in_training_loop(
+        case.sources.file(outer.file), block.lineno, trained_by
+    )  # a handler in the loop goes on with it
+    return not around and any(
+        in_training_loop(case.sources.file(one.file), one.line, trained_by) for one in raised.user_path
+    )
+
+
+def _meant_to_train(case: Case, story: ProcessStory) -> bool:
+    """Whether a process had begun what training needs; an optimizer says so, or a loop in a file that it ran."""
+    kinds = {event.kind for event in story.agent.events} if story.agent is not None else set()
+    if _made_optimizer(story):
+        return True
+    uses_torch = bool(kinds & set(MADE)) or (story.agent is not None and bool(story.agent.constructions))
+    trained_by = trained_in(case, story)
+    return uses_torch and any(training_loops(file, trained_by) for _, file in user_files(case, story))
+
+
+def asked_for_no_training(case: Case, story: ProcessStory) -> bool:
+    """Whether the command line asks for an evaluation, a dry run or the like."""
+    return any(_NO_TRAINING.search(word) for word in (*case.job.command[1:], *story.argv[1:]))
+
+
+def went_on(case: Case) -> bool:
+    """Whether a rank restored an optimizer: a run that goes on may have nothing left to do."""
+    return any(one.agent is not None and one.agent.last_event("optimizer-restored") for one in case.ranks)
+
+
+def trained_in(case: Case, story: ProcessStory) -> frozenset[str]:
+    """Returns the functions of the job that train."""
+    return trainers(file for _, file in user_files(case, story))
+
+
+def _made_optimizer(story: ProcessStory) -> bool:
+    return story.agent is not None and story.agent.last_event("optimizer", "optimizer-begin") is not None
+
+
+def _left(story: ProcessStory) -> Event | None:
+    """Returns the call by which a process left with code 0 in the middle of its program."""
+    event = story.agent.last_event("sys.exit", "os._exit") if story.agent is not None else None
+    return event if event is not None and event.value == 0 else None
+
+
+def _own_frame(story: ProcessStory, event: Event | None) -> Frame | None:
+    folder = story.agent.agent_folder if story.agent is not None else ""
+    frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
+    return frames[0] if frames and not is_installed(frames[0]) else None
+
+
+def _exit_in_handler(case: Case, story: ProcessStory, left: Event | None) -> Frame | None:
+    """Returns the line that left with 0 from an except or finally block, None where it stands in neither."""
+    frame = _own_frame(story, left)
+    inside = frame is not None and handler_of(case.sources.file(frame.file), frame.line) is not None
+    return frame if inside else None
+
+
+def _hiding(case: Case, story: ProcessStory, raised: Raised, left: Event | None) -> Frame | None:
+    outer = raised.user_path[-1]
+    source = case.sources.file(outer.file)
+    block = catching(source, outer.line)
+    exit_frame = _own_frame(story, left)
+    if exit_frame is not None and (block is None or handler_of(case.sources.file(exit_frame.file), exit_frame.line)):
+        return exit_frame
+    return Frame(file=outer.file, line=hiding_line(block), function=outer.function) if block is not None else None
+
+
+def _left_from_handler(case: Case, story: ProcessStory, left: Event | None) -> Hidden | None:
+    """An exit with 0 from an except or finally block: something was caught, though nobody saw what."""
+    frame = _exit_in_handler(case, story, left)
+    if frame is None:
+        return None
+    most = max((one.steps for one in case.ranks), default=0)
+    trained = story.steps >= most and not (most == 0 and _meant_to_train(case, story))
+    if trained and left_module(story) is None:
+        return None
+    missing = f"{story.steps} optimizer steps" if most else "no optimizer step was made"
+    return Hidden(story=story, raised=None, hiding=frame, missing=missing, certain=False)
+
+
+def left_module(story: ProcessStory) -> ModuleName | None:
+    """Returns the module that an exception came out of, where no module was entered or made afterwards."""
+    agent = story.agent
+    if agent is None:
+        return None
+    last = max([0, *(one.sequence for one in agent.entered), *(one.sequence for one in agent.constructions)])
+    left = [one for one in agent.open_modules if one.left_by_exception and one.left_at > last & 0xFFFFFFFF]
+    return left[0].left_by_exception if left else None
+
+
+def _swallowed(case: Case, story: ProcessStory) -> Hidden | None:
+    """Work is missing, and a handler around training lets nothing out.
+
+    An exception came out of a module's forward and no module ran afterwards, or no step was made at all. Nobody saw
+    the exception itself: before Python 3.12 nothing tells of what a handler keeps to itself.
+    """
+    module = left_module(story)
+    nothing = not any(one.steps or (one.agent is not None and one.agent.steps.backwards) for one in case.ranks)
+    meant = _made_optimizer(story) and not asked_for_no_training(case, story) and not went_on(case)
+    if module is None and not (nothing and meant):
+        return None
+    trained_by = trained_in(case, story)
+    blocks = [(name, block) for name, file in user_files(case, story) for block in swallowing(file, trained_by)]
+    if module is None:
+        blocks = [one for one in blocks if not _would_have_been_seen(story, one[1])]
+    if not blocks:
+        return None
+    name, block = blocks[-1]  # files come in the order in which they were seen: the innermost try last
+    hiding = Frame(file=name, line=hiding_line(block), function="")
+    missing = f"what comes after {story.steps} optimizer steps" if story.steps else "no optimizer step was made"
+    return Hidden(story=story, raised=None, hiding=hiding, missing=missing, certain=False, module=module)
+
+
+def _would_have_been_seen(story: ProcessStory, block: ast.Try) -> bool:
+    """Whether each handler tells of what it catches in a way that the agent sees: then it did not run."""
+    hooks = story.agent.last_event("hooks") if story.agent is not None else None
+    seen = {"logging": ("exception",), "traceback": ("print_exc", "format_exc", "print_exception", "format_exception")}
+    calls = tuple(name for way in (hooks.text.split() if hooks is not None else ()) for name in seen.get(way, ()))
+    return bool(block.handlers) and all(tells_by(handler, calls) for handler in block.handlers)

@@ -1,0 +1,208 @@
+"""The exception at the bottom of a failure, and its lines in the job's own files. Pure.
+
+What ended a rank may only carry what happened elsewhere: in a data worker, in a spawned child, in a process pool, or
+before a `raise ... from`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diagnostics.core.frames import shown_path, user_frames
+from diagnostics.dynamic.job.evidence import PASSED_ON, distinct, written_by
+from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
+from diagnostics.dynamic.job.rank_ends import LOST_PEER
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.tracebacks import TracebackText, tracebacks
+
+IN_WORKER = re.compile(r"Caught ([\w.]+) in \w+ worker process (\d+)")
+IN_CHILD = re.compile(r"^-- Process (\d+) terminated with the following error:", re.MULTILINE)
+GROUP = re.compile(r"(?:^|\.)(?:Base)?ExceptionGroup$")
+_BAD_SYNTAX = ("SyntaxError", "IndentationError", "TabError")
+_SYNTAX_PLACE = re.compile(r"\(([^()]+\.py), line (\d+)\)")
+_CONFIG_PLACE = re.compile(r'in "([^"<>\n]{1,300}\.(?:ya?ml|toml|json))", line (\d+)')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The exception that started a process's failure. `frames` are the user's, innermost first; so are `before`'s.
+
+    `before` is the path of the exception that this one followed from, `before_first` whether that one is the cause.
+    """
+
+    story: ProcessStory  # where it was raised: the data worker, the spawned child
+    type: str
+    message: str
+    frames: tuple[Frame, ...]
+    path: tuple[Frame, ...]  # library frames too
+    at_s: float
+    how: How
+    before: tuple[Frame, ...] = ()
+    before_text: str = ""
+    before_first: bool = False
+
+    @property
+    def text(self) -> str:
+        """Type and message, as Python's last line has it."""
+        return f"{self.type}: {self.message}" if self.message else self.type
+
+    @property
+    def root_text(self) -> str:
+        """The text of the cause."""
+        return self.before_text if self.before_first else self.text
+
+    @property
+    def frame(self) -> Frame | None:
+        """The user's line to look at first."""
+        frames = self.before if self.before_first and self.before else self.frames
+        return frames[0] if frames else None
+
+
+def origin(case: Case, story: ProcessStory) -> Origin | None:
+    """Returns the exception that started the failure of `story`; None where no exception is known."""
+    raised = story.uncaught
+    if not story.failed or (raised is not None and not _ended_it(story, raised)):
+        return None
+    if raised is None:
+        texts = _own_texts(case, story) if story.end.signal is None and not _left_in_order(story) else []
+        return _of_text(case, story, texts[-1]) if texts else None
+    carried = _carried(case, story, raised)
+    return carried if carried is not None else _with_chain(case, story, raised)
+
+
+def _ended_it(story: ProcessStory, raised: Raised) -> bool:
+    """Whether the exception ended the process: a traceback that it only printed does not explain a later signal."""
+    return raised.how is not How.OUTPUT or story.end.signal is None or story.agent is None
+
+
+def _left_in_order(story: ProcessStory) -> bool:
+    """Whether the agent saw the interpreter end without an exception: `sys.exit`, `raise SystemExit`."""
+    agent = story.agent
+    return agent is not None and agent.last_event("exit") is not None and agent.last_event("exception") is None
+
+
+def _own_texts(case: Case, story: ProcessStory) -> list[TracebackText]:
+    """Returns the tracebacks that it may have printed; in what all wrote, a launcher's only repeats that it failed."""
+    return [
+        text
+        for text in tracebacks(written_by(case, story), case.homes)
+        if story.output or not PASSED_ON.search(text.type)
+    ]
+
+
+def of_raised(case: Case, story: ProcessStory, raised: Raised) -> Origin:
+    """Returns one recorded exception as an origin, with what it followed from where the output tells."""
+    return _with_chain(case, story, raised)
+
+
+def locations_of(case: Case, found: Origin) -> tuple[str, ...]:
+    """Returns the user's lines of an exception, best first: where it was raised, then its callers."""
+    own = [case.line(frame) for frame in found.frames]
+    before = [case.line(frame) for frame in found.before]
+    named_in_text = [f"{shown_path(m[1], case.job.cwd)}:{m[2]}" for m in _CONFIG_PLACE.finditer(found.message)]
+    lines = [*before[:1], *own[:1], *own[1:3]] if found.before_first else [*own[:1], *before[:1], *own[1:3]]
+    return distinct([*named_in_text[:1], *lines])
+
+
+def _carried(case: Case, story: ProcessStory, raised: Raised) -> Origin | None:
+    """Returns what happened in a worker or child, where `raised` only carries it."""
+    member = _member(story, raised)
+    if member is not None:
+        return _carried(case, story, member) or _with_chain(case, story, member)
+    worker = IN_WORKER.search(raised.message)
+    if worker:
+        sent = [(one, it) for one in case.children_of(story) for it in one.raised if it.how is How.WORKER]
+        for one, it in sent:
+            if it.type.rpartition(".")[2] == worker[1].rpartition(".")[2]:
+                return _with_chain(case, one, it)
+        return _inner_text(case, story, raised, raised.message[worker.end() :])
+    if PASSED_ON.search(raised.type) or IN_CHILD.search(raised.message):
+        for one in case.children_of(story):
+            if one.uncaught is not None and one.failed and one.part is not Part.DATA_WORKER and one.pid != story.pid:
+                return origin(case, one)
+        return _inner_text(case, story, raised, raised.message)
+    return None
+
+
+def _member(story: ProcessStory, raised: Raised) -> Raised | None:
+    """Returns the first exception that a group was made of: the agent tells of them just behind the group."""
+    if not GROUP.search(raised.type) or not raised.sequence:
+        return None
+    behind = sorted((one for one in story.raised if one.sequence > raised.sequence), key=lambda one: one.sequence)
+    return next((one for one in behind if one.how is How.CAUGHT and not GROUP.search(one.type)), None)
+
+
+def _inner_text(case: Case, story: ProcessStory, raised: Raised, message: str) -> Origin | None:
+    """Returns the traceback inside a message; from the process's output where the message was cut."""
+    texts = tracebacks(message, case.homes)
+    if not texts:
+        printed = tracebacks(written_by(case, story), case.homes)
+        holds = raised.message.partition("\n")[0]
+        at = next((i for i, one in enumerate(printed) if holds and holds in one.message), None)
+        texts = printed[at + 1 : at + 2] if at is not None else ()
+    return _of_text(case, story, texts[-1]) if texts else None
+
+
+def _of_text(case: Case, story: ProcessStory, text: TracebackText) -> Origin:
+    at_s = story.end.at_s if story.end.at_s is not None else story.began_s
+    raised = Raised(how=How.OUTPUT, at_s=at_s, type=text.type, message=text.message, path=text.frames,
+                    user_path=user_frames(text.frames))  # fmt: skip
+    return _chained(case, story, raised, text)
+
+
+def _with_chain(case: Case, story: ProcessStory, raised: Raised) -> Origin:
+    short = raised.type.rpartition(".")[2]
+    first_line = raised.message.partition("\n")[0][:200]
+    for text in reversed(tracebacks(written_by(case, story), case.homes)):
+        if text.type.rpartition(".")[2] == short and text.message.startswith(first_line):
+            return _chained(case, story, raised, text)
+    return _chained(case, story, raised, None)
+
+
+def _chained(case: Case, story: ProcessStory, raised: Raised, text: TracebackText | None) -> Origin:
+    frames = raised.user_path
+    if raised.type in _BAD_SYNTAX:
+        frames = _syntax_frames(raised, text) or frames
+    earlier = text.earlier.first if text is not None and text.earlier is not None else None
+    return Origin(
+        story=story,
+        type=raised.type,
+        message=raised.message,
+        frames=frames,
+        path=raised.path,
+        at_s=raised.at_s,
+        how=raised.how,
+        before=user_frames(earlier.frames) if earlier is not None else (),
+        before_text=_shown(earlier),
+        before_first=earlier is not None and _is_wrapped(case, frames, raised, text),
+    )
+
+
+def _shown(text: TracebackText | None) -> str:
+    if text is None:
+        return ""
+    return f"{text.type}: {text.message}" if text.message else text.type
+
+
+def _is_wrapped(case: Case, frames: Sequence[Frame], raised: Raised, text: TracebackText | None) -> bool:
+    """Whether an exception only follows from an earlier one: raised in its handler, or by a clean-up that needs peers.
+
+    Where the handler went another way, which failed by itself, the later one is the cause.
+    """
+    if (text is not None and text.raised_from) or LOST_PEER.search(raised.message):
+        return True
+    statement = case.sources.file(frames[0].file).statement_at(frames[0].line) if frames else None
+    return isinstance(statement, ast.Raise)
+
+
+def _syntax_frames(raised: Raised, text: TracebackText | None) -> tuple[Frame, ...]:
+    """Returns the line that does not parse, which no call path holds."""
+    if text is not None and text.frames and not text.frames[0].function:
+        return (text.frames[0], *raised.user_path)
+    place = _SYNTAX_PLACE.search(raised.message)
+    if place is None:
+        return ()
+    return (Frame(file=place[1], line=int(place[2]), function=""), *raised.user_path)

@@ -1,0 +1,83 @@
+"""What was seen of a failure that no signature knows: unknown is an answer, with what there is. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from diagnostics.analysis.job_answers import last_line
+from diagnostics.dynamic.job.evidence import (
+    how_it_ended,
+    module_of,
+    named,
+    output_evidence,
+    sentence,
+    stood_still,
+    to_blame,
+)
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.stall.liveness import judgement_of
+
+LOOK_AGAIN = (
+    "look again, and longer: ups-doctor attach PID --seconds 60; started with `ups-doctor run --` it tells more"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What there is of a failure without a name."""
+
+    sentence: str
+    locations: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
+    module: str = ""
+    advice: str = ""
+
+
+def unexplained(case: Case) -> Seen:
+    """Returns what was seen of the processes at fault, else of the job as a whole."""
+    looked = judgement_of(case)
+    if looked is not None:
+        return Seen(sentence=sentence(looked.words), advice=LOOK_AGAIN)
+    stories = to_blame(case)
+    if stood_still(case) and not case.culprits:
+        return Seen(
+            sentence=_stalled(case),
+            advice="see where the ranks stood, below; the line that one rank reached and another did not is the place",
+        )
+    if not stories:
+        how = f"died of signal {case.job.signal}" if case.job.signal is not None else f"ended with {_code(case)}"
+        said = last_line(case.output)
+        return Seen(
+            sentence=f"The job {how}{f', last it wrote: {said[:200]}' if said else ''}",
+            advice="see what it wrote last, in record/output/all.txt",
+        )
+    first = stories[0]
+    locations = _locations(case, first)
+    place = f" at {locations[0]}" if locations else ""
+    said = last_line(first.stderr or first.stdout)
+    return Seen(
+        sentence=f"{sentence(named([first]))} {how_it_ended(first)}{place}"
+        + (f", last it wrote: {said[:200]}" if said and output_evidence(first) else ""),
+        locations=locations,
+        ranks=tuple(sorted({story.rank for story in case.culprits if story.rank is not None})),
+        module=module_of(first),
+        advice="see the timeline and what the process wrote last, in record/output/",
+    )
+
+
+def _stalled(case: Case) -> str:
+    stall = case.job.stalls[-1] if case.job.stalls else None
+    since = f" after {stall.began_s:.1f} s" if stall is not None else ""
+    early = ", before the first step" if stall is not None and stall.before_first_step else ""
+    end = ", and the doctor ended the job" if case.job.ended_for_hanging else ""
+    return f"Nothing moved any more{since}{early}{end}"
+
+
+def _code(case: Case) -> str:
+    return f"exit code {case.job.exit_code}" if case.job.exit_code is not None else "no exit code that is known"
+
+
+def _locations(case: Case, story: ProcessStory) -> tuple[str, ...]:
+    if story.uncaught is not None and story.uncaught.user_path:
+        return tuple(case.line(frame) for frame in story.uncaught.user_path[:3])
+    return (story.death.location,) if story.death is not None and story.death.location else ()

@@ -1,0 +1,131 @@
+"""Which ranks of a job failed by their own doing, and which only lost their peers. Pure.
+
+No majority votes: two ranks are enough. What counts is who ended a rank, what it complained about, and in which order.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Sequence
+
+from diagnostics.analysis.job_answers import last_lines
+from diagnostics.dynamic.job.job import How, Part, ProcessStory
+from diagnostics.dynamic.job.rank_ends import LOST_PEER, SEARCHED_LINES
+
+ENDED_BY_OTHERS = ("doctor", "launcher")
+_ENDING = (How.UNCAUGHT, How.SPAWN, How.OUTPUT)
+# What gloo, NCCL's watchdog and the stores write about a peer, beyond what rank_ends knows.
+LOST_PEER_TOO = re.compile(
+    r"(?:read|write|connect) \[[^\]]{1,200}\]: |Timed out waiting \d+ ?ms|Watchdog caught collective operation timeout"
+    r"|ProcessGroup.{0,40} (?:timed out|aborted)|ncclRemoteError|ncclSystemError|DistNetworkError|Socket Timeout"
+    r"|RendezvousConnectionError|The client socket has timed out|collective operation timeout",
+    re.IGNORECASE,
+)
+# Said by the side that found the disagreement, which is not the side that made it: never only a lost peer.
+FOUND_A_FAULT = re.compile(r"mismatch|op\.preamble|Detected", re.IGNORECASE)
+# A refused connection of anything else, a database or a tracker, is the rank's own affair.
+TORCH_ERRORS = re.compile(r"(?:^|\.)(?:RuntimeError|Dist\w*Error|Rendezvous\w*Error)$")
+INTERRUPTED = re.compile(r"^(?:KeyboardInterrupt|(?:[\w.]+\.)?SignalException)\b")
+
+
+def blame(
+    stories: Sequence[ProcessStory], output: str = ""
+) -> tuple[tuple[ProcessStory, ...], tuple[ProcessStory, ...]]:
+    """Returns (culprits, victims) among the ranks in `stories`; `output` is all that the job wrote."""
+    ranks = _of_last_start([story for story in stories if story.part is Part.RANK])
+    culprits = _culprits(ranks, output)
+    chosen = {id(story) for story in culprits}
+    victims = [story for story in ranks if story.failed and id(story) not in chosen]
+    return tuple(culprits), tuple(victims) if culprits else ()
+
+
+def lost_peer(story: ProcessStory, output: str = "") -> bool:
+    """Whether what it complained about, first of all, is a peer that went away or never answered.
+
+    Such a rank may still abort: its interpreter shuts down while threads of the process group live.
+    """
+    if story.end.signal not in (None, signal.SIGABRT) and story.ended_by != "launcher":
+        return False
+    said = [one for one in story.raised if one.how in _ENDING]
+    if said:
+        return _is_of_torch(said[0].type) and is_lost_peer(said[0].text)
+    written = last_lines(story.stderr or story.stdout, SEARCHED_LINES)
+    if written:
+        return is_lost_peer(written)
+    return story.end.signal == signal.SIGABRT and "terminate called" in output and is_lost_peer(output)
+
+
+def is_lost_peer(text: str) -> bool:
+    """Whether a text complains about a peer, and about nothing that is wrong with what the ranks do."""
+    return bool(LOST_PEER.search(text) or LOST_PEER_TOO.search(text)) and not FOUND_A_FAULT.search(text)
+
+
+def _is_of_torch(kind: str) -> bool:
+    return bool(TORCH_ERRORS.search(kind))
+
+
+def waits_in_a_collective(story: ProcessStory) -> bool:
+    """Whether its last collective had not returned when its file was last written."""
+    calls = story.agent.collectives if story.agent is not None else ()
+    return bool(calls) and calls[-1].left_s is None
+
+
+def _of_last_start(ranks: Sequence[ProcessStory]) -> list[ProcessStory]:
+    """Returns them without those whose program was started again as the same rank."""
+    last: dict[tuple[int | None, tuple[str, ...]], int] = {}
+    for story in ranks:
+        program = (story.rank, story.argv)
+        last[program] = max(story.restart, last.get(program, 0))
+    return [story for story in ranks if story.restart >= last[story.rank, story.argv]]
+
+
+def _culprits(ranks: Sequence[ProcessStory], output: str) -> list[ProcessStory]:
+    failed = [story for story in ranks if story.failed]
+    own = [story for story in failed if _failed_by_itself(story) and not _was_interrupted(story, failed)]
+    acted = [story for story in own if not lost_peer(story, output)]
+    if acted:
+        return [story for story in acted if not _also_lost_a_peer(story)] or acted
+    if own:
+        return _left_early(ranks, own) or _laggards(ranks, own) or own
+    return []
+
+
+def _failed_by_itself(story: ProcessStory) -> bool:
+    """Whether nobody ended it, or an exception had ended its program before the launcher's signal came."""
+    if story.ended_by not in ENDED_BY_OTHERS:
+        return True
+    ending = story.uncaught
+    return story.ended_by == "launcher" and ending is not None and not INTERRUPTED.match(ending.text)
+
+
+def _was_interrupted(story: ProcessStory, failed: Sequence[ProcessStory]) -> bool:
+    """Whether it only answered its launcher's signal with an exception, while another one had failed."""
+    ending = story.uncaught
+    return ending is not None and len(failed) > 1 and bool(INTERRUPTED.match(ending.text))
+
+
+def _also_lost_a_peer(story: ProcessStory) -> bool:
+    """Whether a lost peer is part of its last chain of exceptions: another rank's failure may have begun it."""
+    said = [one for one in story.raised if one.how in _ENDING]
+    return any(is_lost_peer(one.text) for one in said[1:]) and bool(LOST_PEER.search(said[-1].text))
+
+
+def _left_early(ranks: Sequence[ProcessStory], lost: Sequence[ProcessStory]) -> list[ProcessStory]:
+    """Returns the ranks that ended well before the others lost them: a return or exit on some ranks only."""
+    first = min((story.end.at_s for story in lost if story.end.at_s is not None), default=None)
+    if first is None:
+        return []
+    return [
+        story
+        for story in ranks
+        if not story.failed and story.end.exit_code == 0 and story.end.at_s is not None and story.end.at_s <= first
+    ]
+
+
+def _laggards(ranks: Sequence[ProcessStory], lost: Sequence[ProcessStory]) -> list[ProcessStory]:
+    """Returns the ranks that others waited for in vain: ended by their launcher, or by nobody, in no collective."""
+    waited = {id(story) for story in lost}
+    others = [story for story in ranks if id(story) not in waited and story.agent is not None]
+    there = [story for story in others if story.ended_by in ENDED_BY_OTHERS]
+    return [story for story in there if not waits_in_a_collective(story)]

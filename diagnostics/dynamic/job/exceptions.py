@@ -1,0 +1,119 @@
+"""The exceptions of one process, from its agent's events and from the tracebacks in what it wrote. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job.job import How, LoadFailure, Raised
+from diagnostics.dynamic.job.process_list import Process, at_s, words
+from diagnostics.record.agent_data import Event
+from diagnostics.record.frame_owners import NOWHERE, Homes
+from diagnostics.record.supervisor_facts import JobFacts
+from diagnostics.record.tracebacks import TracebackText, tracebacks
+
+_KINDS = {"exception": How.UNCAUGHT, "thread-exception": How.THREAD, "unraisable": How.UNRAISABLE}
+_CAUGHT = {
+    "spawn": How.SPAWN, "worker": How.WORKER, "logged": How.LOGGED, "printed": How.PRINTED, "caught": How.CAUGHT,
+}  # fmt: skip
+_TYPE = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,200})(?::\s?(?P<message>.*))?\Z", re.DOTALL)
+ORDER_S = 1e-6  # what a cause is dated before its effect
+
+
+def raised_of(
+    process: Process, job: JobFacts, output: str, ended_s: float | None, *, failed: bool, homes: Homes = NOWHERE
+) -> tuple[Raised, ...]:
+    """Returns its exceptions by time; causes that only its output tells stand before what they led to.
+
+    A traceback in the output of a process that no agent watched, and that failed, is taken for what ended it.
+    """
+    seen = [one for event in process.events if (one := _from_event(event, process, job)) is not None]
+    final = next((one for one in reversed(seen) if one.how in (How.UNCAUGHT, How.SPAWN)), None)
+    if not failed:
+        return tuple(sorted(seen, key=lambda one: (one.at_s, one.sequence)))
+    read = tracebacks(output, homes)
+    if final is not None:
+        same = [one for one in read if _same(one, final)]
+        seen += causes_of(same[-1], final.at_s, seen) if same else []
+    elif read:
+        at = ended_s if ended_s is not None else process.began_s
+        seen += [*causes_of(read[-1], at, seen), from_traceback(read[-1], at)]
+    return tuple(sorted(seen, key=lambda one: (one.at_s, one.sequence)))
+
+
+def loads_of(process: Process, job: JobFacts) -> tuple[LoadFailure, ...]:
+    """Returns the files it could not load or save."""
+    found = []
+    for event in process.events:
+        if event.kind not in ("load-failed", "save-failed") or process.agent is None:
+            continue
+        parts = event.text.split(" | ", 2)
+        found.append(
+            LoadFailure(
+                at_s=at_s(job, process.agent, event.seconds),
+                function=words(event.text).get("function", ""),
+                file=parts[1].strip() if len(parts) > 1 else "",
+                error=parts[2].strip() if len(parts) > 2 else "",
+                path=event.path,
+            )
+        )
+    return tuple(found)
+
+
+def from_traceback(traceback: TracebackText, at: float) -> Raised:
+    """Returns an exception that only the output tells of."""
+    return Raised(
+        how=How.OUTPUT,
+        at_s=at,
+        type=traceback.type,
+        message=traceback.message,
+        path=traceback.frames,
+        user_path=user_frames(traceback.frames),
+    )
+
+
+def split_error(text: str) -> tuple[str, str]:
+    """Returns type and message of "ValueError: no such thing"."""
+    found = _TYPE.match(text)
+    return (found["type"], found["message"] or "") if found else ("", text)
+
+
+def _from_event(event: Event, process: Process, job: JobFacts) -> Raised | None:
+    agent, text = process.agent, event.text
+    how = _KINDS.get(event.kind)
+    if event.kind == "caught":
+        head, _, text = event.text.partition(" | ")
+        how = _CAUGHT.get(words(head).get("how", ""), How.CAUGHT)
+    if how is None or agent is None:
+        return None
+    kind, message = split_error(text)
+    return Raised(
+        how=how,
+        at_s=at_s(job, agent, event.seconds),
+        type=kind,
+        message=message,
+        path=event.path,
+        user_path=user_frames(event.path, agent_folder=agent.agent_folder),
+        thread=event.thread,
+        sequence=event.sequence,
+    )
+
+
+def _same(read: TracebackText, raised: Raised) -> bool:
+    first = raised.message.partition("\n")[0][:200]
+    return read.type.rpartition(".")[2] == raised.type.rpartition(".")[2] and read.message.startswith(first)
+
+
+def causes_of(last: TracebackText, at: float, known: Sequence[Raised]) -> list[Raised]:
+    """Returns the chained exceptions before the last one, the first cause first, without those known."""
+    causes = []
+    earlier = last.earlier
+    while earlier is not None:
+        causes.append(earlier)
+        earlier = earlier.earlier
+    return [
+        from_traceback(cause, at - ORDER_S * (index + 1))
+        for index, cause in reversed(list(enumerate(causes)))
+        if not any(_same(cause, one) for one in known)
+    ]

@@ -1,0 +1,209 @@
+"""One job's story, put together once from its record; signatures read this and nothing else.
+
+`analysis/case_building.py` makes it. All times `*_s` are seconds since the job started. Frames are innermost first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from diagnostics.core.frames import location
+from diagnostics.dynamic.job.last_activity import Death
+from diagnostics.record.agent_data import AgentFile, Frame
+from diagnostics.record.fault_stacks import FaultReport
+from diagnostics.record.flight_recorder import FlightEntry
+from diagnostics.record.frame_owners import NOWHERE, Homes
+from diagnostics.record.process_samples import Sample
+from diagnostics.record.stacks import ProcessFrames
+from diagnostics.record.supervisor_facts import End, JobFacts
+from diagnostics.static.program.source_file import Sources
+
+
+class Part(StrEnum):
+    """What a process is in its job."""
+
+    LAUNCHER = "launcher"  # torchrun, accelerate, deepspeed, a script that spawns ranks
+    RANK = "rank"
+    DATA_WORKER = "data-worker"  # a DataLoader's
+    HELPER = "helper"  # anything else that a rank or a launcher started
+    SHELL = "shell"  # bash run.sh, make, srun
+
+
+class How(StrEnum):
+    """How an exception came to be seen; what was caught is evidence only where work is missing."""
+
+    UNCAUGHT = "uncaught"  # ended its process
+    THREAD = "thread"  # ended its thread
+    UNRAISABLE = "unraisable"  # in __del__ or a callback
+    SPAWN = "spawn"  # torch.multiprocessing.spawn or multiprocessing took it and ended the process
+    WORKER = "worker"  # a DataLoader's worker sent it to its rank
+    LOGGED = "logged"  # user code handed it to logging
+    PRINTED = "printed"  # user code handed it to traceback
+    CAUGHT = "caught"  # seen by sys.monitoring only
+    OUTPUT = "output"  # read from what the process wrote: no agent saw it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raised:
+    """One exception."""
+
+    how: How
+    at_s: float
+    type: str  # "RuntimeError", qualified where it is no builtin
+    message: str
+    path: tuple[Frame, ...]  # all that was recorded, library frames too
+    user_path: tuple[Frame, ...]
+    thread: int = 0
+    sequence: int = 0  # among all events of its process; 0 where read from output
+
+    @property
+    def text(self) -> str:
+        """Type and message, as Python's last line has it."""
+        return f"{self.type}: {self.message}" if self.message else self.type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadFailure:
+    """A file that could not be loaded or saved: torch.load, numpy.load, h5py.File, torch.save..."""
+
+    at_s: float
+    function: str
+    file: str
+    error: str
+    path: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentByJob:
+    """A signal that a Python process of the job sent: os.kill, os.killpg, Popen.terminate, Process.terminate."""
+
+    at_s: float
+    sender_pid: int
+    target_pid: int
+    signal: int
+    path: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessStory:
+    """One process of the job. `agent` is None where it was not watched."""
+
+    pid: int
+    start_ticks: int
+    parent_pid: int
+    argv: tuple[str, ...]
+    cwd: str
+    part: Part
+    rank: int | None  # a data worker has its rank's
+    restart: int  # TORCHELASTIC_RESTART_COUNT, or how many earlier processes had this rank
+    began_s: float
+    end: End
+    ended_by: str  # "" by itself | doctor | launcher | "pid 123" | unknown
+    agent: AgentFile | None
+    fault: FaultReport | None
+    death: Death | None  # where it stood when it failed; None where it did not fail or nothing tells
+    raised: tuple[Raised, ...]  # by time
+    loads: tuple[LoadFailure, ...]
+    stdout: str  # its own copy, head and tail; "" where it could not be told apart
+    stderr: str
+    stacks: tuple[tuple[Frame, ...], ...] = ()  # of its threads, captured from outside; the main thread first
+    samples: tuple[Sample, ...] = ()  # what it did while its job stood still, by time
+    native: tuple[str, ...] = ()  # "libfoo.so: bar()" of the crashed thread, from a core dump
+    threads: ProcessFrames | None = None  # its Python stacks as its agent wrote them last, when it was asked
+    flight: tuple[FlightEntry, ...] = ()  # its collectives as torch's flight recorder knew them then, oldest first
+
+    @property
+    def failed(self) -> bool:
+        """Died of a signal or ended with a code other than 0."""
+        return self.end.signal is not None or self.end.exit_code not in (0, None)
+
+    @property
+    def uncaught(self) -> Raised | None:
+        """The exception that ended the process."""
+        return next((one for one in reversed(self.raised) if one.how in (How.UNCAUGHT, How.SPAWN, How.OUTPUT)), None)
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps it made."""
+        return self.agent.steps.count if self.agent is not None else 0
+
+    @property
+    def output(self) -> str:
+        """What it wrote, stderr last."""
+        return f"{self.stdout}\n{self.stderr}" if self.stdout else self.stderr
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A job: its facts, its processes by start, and who is to blame among the ranks.
+
+    `culprits` are the ranks that failed by their own doing, `victims` those that were ended by their launcher or only
+    lost their peers. No majority votes: two ranks are enough. `ranks` holds the last incarnation of each rank.
+    """
+
+    job: JobFacts
+    processes: tuple[ProcessStory, ...]
+    ranks: tuple[ProcessStory, ...]
+    culprits: tuple[ProcessStory, ...]
+    victims: tuple[ProcessStory, ...]
+    sent: tuple[SentByJob, ...]
+    output: str  # all that the job wrote, as on the terminal; head and tail
+    output_by_rank: Mapping[int, str]
+    sources: Sources
+    homes: Homes = NOWHERE
+    extra: Mapping[str, str] = field(default_factory=dict)  # other texts by name: NCCL's logs, launcher's error files
+    _by_rank: dict[int | None, ProcessStory] = field(init=False, repr=False, compare=False)
+    _by_pid: dict[int, ProcessStory] = field(init=False, repr=False, compare=False)
+    _children: dict[int, list[ProcessStory]] = field(init=False, repr=False, compare=False)
+    _programs: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Thousands of ranks and processes are asked for one after the other.
+        object.__setattr__(self, "_by_rank", {story.rank: story for story in reversed(self.ranks)})
+        object.__setattr__(self, "_by_pid", {story.pid: story for story in self.processes})
+        children: dict[int, list[ProcessStory]] = {}
+        for story in self.processes:
+            children.setdefault(story.parent_pid, []).append(story)
+        object.__setattr__(self, "_children", children)
+        programs = sum(one.part in (Part.RANK, Part.HELPER) for one in self.processes)
+        object.__setattr__(self, "_programs", programs)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the job ended with a code other than 0, a signal, or was ended after a stall."""
+        return self.job.ended_for_hanging or self.job.signal is not None or self.job.exit_code not in (0, None)
+
+    @property
+    def world_size(self) -> int | None:
+        """The ranks there should have been, None where nothing tells."""
+        said = [story.agent.variables.get("WORLD_SIZE", "") for story in self.ranks if story.agent is not None]
+        sizes = [int(size) for size in said if size.isdigit()]
+        return max(sizes, default=None) or (len(self.ranks) or None)
+
+    @property
+    def agent_folders(self) -> frozenset[str]:
+        """Where the agent's own code lay; its frames are not the job's."""
+        return frozenset(story.agent.agent_folder for story in self.processes if story.agent is not None)
+
+    @property
+    def has_one_program(self) -> bool:
+        """Whether at most one process is a rank, or a helper that could have written in its place."""
+        return self._programs <= 1
+
+    def of_rank(self, rank: int) -> ProcessStory | None:
+        """The last process of one rank."""
+        return self._by_rank.get(rank)
+
+    def of_pid(self, pid: int) -> ProcessStory | None:
+        """The last process with this pid."""
+        return self._by_pid.get(pid)
+
+    def children_of(self, story: ProcessStory) -> tuple[ProcessStory, ...]:
+        """The processes that `story` started."""
+        return tuple(one for one in self._children.get(story.pid, ()) if one.began_s >= story.began_s)
+
+    def line(self, frame: Frame) -> str:
+        """Returns "train.py:31", relative to the job's folder."""
+        return location(frame, self.job.cwd)

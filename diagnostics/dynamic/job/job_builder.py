@@ -1,0 +1,218 @@
+"""Makes one Case of what a job left behind. Pure: it gets plain values and reads no file but the job's sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from diagnostics.dynamic.job.attribution import blame
+from diagnostics.dynamic.job.exceptions import loads_of, raised_of
+from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
+from diagnostics.dynamic.job.last_activity import Death, explain_death
+from diagnostics.dynamic.job.process_list import Process, join_processes
+from diagnostics.dynamic.job.process_roles import Parts
+from diagnostics.dynamic.job.rank_inference import script_of
+from diagnostics.dynamic.job.stack_classifier import is_data_worker
+from diagnostics.dynamic.job.terminations import Enders, Told, end_of, sent_by_job
+from diagnostics.record.agent_data import AgentFile, Frame
+from diagnostics.record.fault_stacks import FaultReport
+from diagnostics.record.flight_recorder import FlightEntry
+from diagnostics.record.frame_owners import Homes, homes_of
+from diagnostics.record.gdb_report import parse_core_text
+from diagnostics.record.launcher_log import read_launcher_log
+from diagnostics.record.outside_stacks import parse_outside_stacks
+from diagnostics.record.process_samples import FILE_NAME as SAMPLES
+from diagnostics.record.process_samples import Sample, samples_of
+from diagnostics.record.stacks import ProcessFrames
+from diagnostics.record.supervisor_facts import End, JobFacts
+from diagnostics.static.program.source_file import Sources
+
+SOURCE_SUFFIXES = frozenset(
+    {
+        ".py",
+        ".pyx",
+        ".sh",
+        ".bash",
+        ".zsh",
+        ".slurm",
+        ".sbatch",
+        ".mk",
+        ".yaml",
+        ".yml",
+        ".toml",
+        ".json",
+        ".cfg",
+        ".ini",
+    }
+)
+ALL_OUTPUT = "all.txt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What a Case is made of. `faults` by the name of the agent's file, texts by the name of their file."""
+
+    job: JobFacts | None
+    agents: tuple[AgentFile, ...]
+    faults: Mapping[str, FaultReport]
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    captures: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    flights: Mapping[str, tuple[FlightEntry, ...]] = field(default_factory=dict)  # by "PID-START"
+    frames: Mapping[str, ProcessFrames] = field(default_factory=dict)
+
+
+def build_case(material: Material, *, ended: bool = True) -> Case:
+    """Returns the story of a job. `ended` is False while it runs."""
+    job = material.job or _job_of_agents(material.agents)
+    output = material.outputs.get(ALL_OUTPUT, "")
+    log = read_launcher_log(output)
+    told = Told(faults=material.faults, log=log)
+    processes = join_processes(job, material.agents)
+    parts = Parts(processes, log)
+    ends = {id(process): end_of(process, job, parts, told) for process in processes}
+    sent = sent_by_job(processes, job)
+    enders = Enders(job, parts, ends, sent, processes, log)
+    restarts = _restarts(processes, parts)
+    homes = homes_of(material.agents)
+    samples = samples_of(material.captures.get(SAMPLES, ""), homes)
+    stories = tuple(
+        _story(process, job, parts, ends[id(process)], enders, restarts[id(process)], material, samples, homes)
+        for process in processes
+    )
+    culprits, victims = blame(stories, output)
+    ranks = _last_of_each_rank(stories)
+    return Case(
+        job=_with_end(job, stories) if ended else job,
+        processes=stories,
+        ranks=ranks,
+        culprits=culprits,
+        victims=victims,
+        sent=sent,
+        output=output,
+        output_by_rank={story.rank: story.output for story in ranks if story.rank is not None and story.output},
+        sources=Sources(job.cwd, material.sources, SOURCE_SUFFIXES),
+        homes=homes,
+        extra={name: text for name, text in material.captures.items() if not _is_read(name)},
+    )
+
+
+def _story(
+    process: Process,
+    job: JobFacts,
+    parts: Parts,
+    end: End,
+    enders: Enders,
+    restart: int,
+    material: Material,
+    samples: Mapping[tuple[int, int], tuple[Sample, ...]],
+    homes: Homes,
+) -> ProcessStory:
+    stem = f"{process.pid}-{process.start_ticks}"
+    stdout, stderr = (material.outputs.get(f"{stem}.{name}.txt", "") for name in ("stdout", "stderr"))
+    fault = material.faults.get(process.agent.name) if process.agent is not None else None
+    failed = end.signal is not None or end.exit_code not in (0, None)
+    raised = raised_of(process, job, stderr or stdout, end.at_s, failed=failed, homes=homes)
+    stacks = _stacks(material.captures.get(f"stacks-from-outside-{process.pid}.json", ""), homes)
+    part, rank = parts.part(process), parts.rank(process)
+    owner = parts.parent(process)
+    if part is Part.HELPER and owner is not None and stacks and is_data_worker(stacks[0]):  # no agent told
+        part, rank = Part.DATA_WORKER, parts.rank(owner)
+    return ProcessStory(
+        pid=process.pid,
+        start_ticks=process.start_ticks,
+        parent_pid=process.parent_pid,
+        argv=process.argv,
+        cwd=process.cwd,
+        part=part,
+        rank=rank,
+        restart=restart,
+        began_s=process.began_s,
+        end=end,
+        ended_by=enders.ended_by(process),
+        agent=process.agent,
+        fault=fault,
+        death=_death(process, fault, end, raised) if failed else None,
+        raised=raised,
+        loads=loads_of(process, job),
+        stdout=stdout,
+        stderr=stderr,
+        stacks=stacks,
+        samples=samples.get((process.pid, process.start_ticks), ()),
+        native=_native(material.captures.get(f"core-{process.pid}.txt", "")),
+        threads=material.frames.get(stem),
+        flight=material.flights.get(stem, ()),
+    )
+
+
+def _is_read(name: str) -> bool:
+    """Whether a capture is handed on as values."""
+    return name == SAMPLES or name.startswith("stacks-from-outside-")
+
+
+def _stacks(capture: str, homes: Homes) -> tuple[tuple[Frame, ...], ...]:
+    try:
+        return parse_outside_stacks(capture, homes) if capture else ()
+    except ValueError:  # a text that no capture of ours would hold
+        return ()
+
+
+def _native(capture: str) -> tuple[str, ...]:
+    """Returns "libfoo.so: bar" for each native frame of the crashed thread, innermost first."""
+    core = parse_core_text(capture) if capture else None
+    return tuple(frame.shown for frame in core.native) if core is not None else ()
+
+
+def _death(process: Process, fault: FaultReport | None, end: End, raised: Sequence[Raised]) -> Death | None:
+    if process.agent is None:
+        return None
+    ending = next((one for one in reversed(raised) if one.how in (How.UNCAUGHT, How.SPAWN) and one.sequence), None)
+    event = next((e for e in process.events if ending is not None and e.sequence == ending.sequence), None)
+    return explain_death(process.agent, fault, event if end.signal is None else None)
+
+
+def _restarts(processes: Sequence[Process], parts: Parts) -> dict[int, int]:
+    """Returns which incarnation of its rank each process is, by id: what torchrun says, else how many came before.
+
+    A script that runs one program after the other starts none of them again.
+    """
+    earlier: dict[tuple[int, str], int] = {}
+    restarts = {}
+    for process in processes:
+        rank = parts.rank(process) if parts.part(process) is Part.RANK else None
+        said = process.variables.get("TORCHELASTIC_RESTART_COUNT", "")
+        program = script_of(process.argv)
+        before = earlier.get((rank, program), 0) if rank is not None else 0
+        restarts[id(process)] = max(before, int(said) if said.isdigit() and len(said) < 6 else 0)
+        if rank is not None:
+            earlier[rank, program] = before + 1
+    return restarts
+
+
+def _last_of_each_rank(stories: Sequence[ProcessStory]) -> tuple[ProcessStory, ...]:
+    last = {story.rank: story for story in stories if story.part is Part.RANK and story.rank is not None}
+    return tuple(last[rank] for rank in sorted(last))
+
+
+def _job_of_agents(agents: Sequence[AgentFile]) -> JobFacts:
+    """Returns the facts of a job that no supervisor watched: when and where its first process began."""
+    if not agents:
+        return JobFacts(command=(), cwd="", started_ns=0, ended_by="unknown")
+    first = min(agents, key=lambda agent: agent.started_ns)
+    return JobFacts(command=first.argv, cwd=first.cwd, started_ns=first.started_ns, ended_by="unknown")
+
+
+def _with_end(job: JobFacts, stories: Sequence[ProcessStory]) -> JobFacts:
+    """Returns the job with the end of its first process, where the supervisor did not live to see it."""
+    if job.exit_code is not None or job.signal is not None or not stories:
+        return job
+    first = stories[0]
+    pids = {story.pid for story in stories}
+    tops = [story for story in stories if story.parent_pid not in pids] or [first]
+    end = tops[0].end
+    code, number = end.exit_code, end.signal
+    if code is None and number is None:
+        failed = [story for story in _last_of_each_rank(stories) if story.failed]
+        code = (failed[0].end.exit_code or 1) if failed else None
+    by = "unknown" if job.ended_by == "itself" else job.ended_by
+    return replace(job, exit_code=code, signal=number, ended_by=by)

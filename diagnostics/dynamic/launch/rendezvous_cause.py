@@ -1,0 +1,233 @@
+"""Why a rendezvous is not complete: the first known reason that fits, and the line that sets what is wrong. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from diagnostics.analysis.job_answers import shown_ranks
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.process_queries import event_s, events_of, main_stack, own_frames, own_lines
+from diagnostics.dynamic.launch.init_guard import guard_of, leavings_before
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with, setting
+from diagnostics.dynamic.launch.rendezvous_state import BEGUN, Rendezvous, apart, asked, with_other_size, with_same_rank
+from diagnostics.record.agent_data import Frame
+from diagnostics.static.launch_files.launch_line import option
+
+_SIZES = ("WORLD_SIZE", "world_size", "nnodes", "num_machines", "nproc_per_node", "num_processes", "ntasks", "nprocs")
+_NODES = ("nnodes", "num_machines", "NNODES", "NODES", "num_nodes")
+_SPAWNS = re.compile(r"\bspawn\(|\bstart_processes\(|\bProcess\(")
+_FILES = re.compile(r"file://")
+_PORTS = ("MASTER_PORT", "master_port", "init_method", "rdzv_endpoint")
+_HOSTS = ("MASTER_ADDR", "master_addr", "init_method", "rdzv_endpoint")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incomplete:
+    """Why nobody goes on. `ranks` did not come as they should have; `locations` are best first."""
+
+    stories: tuple[ProcessStory, ...]
+    ranks: tuple[int, ...]
+    title: str
+    locations: tuple[str, ...]
+    fix: str
+    sure: bool = True
+    commands: tuple[str, ...] = ()
+
+
+def why_incomplete(case: Case, state: Rendezvous) -> Incomplete:
+    """Returns the reason that fits best; where all have come, that nobody answers what they wait for."""
+    return known_reason(case, state) or _unknown(case, state)
+
+
+def known_reason(case: Case, state: Rendezvous) -> Incomplete | None:
+    """Returns the reason that fits best, None where all have come."""
+    return next(filter(None, (find(case, state) for find in _REASONS)), None)
+
+
+def calls(case: Case, stories: Sequence[ProcessStory]) -> list[str]:
+    """Returns the lines at which these ranks come to the rendezvous."""
+    return [case.line(frame) for one in stories if one.rank is not None for frame in _path(one)[:1]]
+
+
+def came_s(case: Case, story: ProcessStory) -> float:
+    """Returns when it came, in seconds since the job started; its own start where that is not known."""
+    begun = events_of(story, BEGUN)
+    return event_s(case, story, begun[-1].seconds) if begun else story.began_s
+
+
+def _other_place(case: Case, state: Rendezvous) -> Incomplete | None:
+    away = apart(case, [*state.came, *state.through])
+    if not away:
+        return None
+    there = asked(away[0])
+    rest = [one for one in (*state.came, *state.through) if one not in away]
+    wanted = asked(rest[0]) if rest else there
+    value = there.port if there.port != wanted.port else there.address if there.address != wanted.address else ""
+    files = [line.location for line in lines_with(case, _FILES)] if there.method.startswith("file:") else []
+    literal = (
+        setting(case, _PORTS if there.port != wanted.port else _HOSTS, value)
+        if value
+        else (*files, *setting(case, ("init_method",)))
+    )
+    return Incomplete(
+        stories=away,
+        ranks=_ranks(away),
+        title=f"{sentence(named(away))} waited at {there.endpoint}, and {named(rest)} at {wanted.endpoint}",
+        locations=distinct([*literal, *calls(case, away)]),
+        fix=f"give every rank the same address and port; {named(rest[:1])} has {wanted.endpoint}",
+    )
+
+
+def _other_size(case: Case, state: Rendezvous) -> Incomplete | None:
+    wrong = with_other_size(case, [*state.came, *state.through])
+    if not wrong:
+        return None
+    told = asked(wrong[0]).world
+    rest = [one for one in (*state.came, *state.through) if one not in wrong]
+    return Incomplete(
+        stories=wrong,
+        ranks=_ranks(wrong),
+        title=f"{sentence(named(wrong))} waited for {told} ranks, and {named(rest)} for {asked(rest[0]).world}",
+        locations=distinct([*setting(case, _SIZES, str(told)), *calls(case, wrong)]),
+        fix=f"give every rank the same world size; {len(case.ranks)} were started",
+    )
+
+
+def _same_rank(case: Case, state: Rendezvous) -> Incomplete | None:
+    same = with_same_rank([one for one in case.processes if one in state.came or events_of(one, BEGUN)])
+    if not same or not state.never:
+        return None
+    rank = asked(same[0]).rank
+    return Incomplete(
+        stories=same,
+        ranks=state.never,
+        title=f"{len(same)} processes came as rank {rank}, and {shown_ranks(state.never)} never came",
+        locations=distinct([*setting(case, ("RANK", "rank", "node_rank"), str(rank)), *calls(case, same)]),
+        fix="give each process a rank of its own",
+    )
+
+
+def _never_started(case: Case, state: Rendezvous) -> Incomplete | None:
+    if not state.never or state.world is None:
+        return None
+    size = str(state.world)
+    set_at = setting(case, _SIZES, size)
+    spawned = [line.location for line in lines_with(case, _SPAWNS, "python")]
+    return Incomplete(
+        stories=state.came,
+        ranks=state.never,
+        title=f"{sentence(named(state.came))} waited for {size} ranks, but {len(case.ranks)} were started: "
+        f"{shown_ranks(state.never)} never came",
+        locations=distinct([*set_at, *spawned]),
+        fix=f"start {size} ranks, or set the world size to the {len(case.ranks)} that are started",
+    )
+
+
+def _ended_without(case: Case, state: Rendezvous) -> Incomplete | None:
+    if not state.ended:
+        return None
+    exits = [
+        line
+        for one in state.ended
+        for event in events_of(one, "sys.exit", "os._exit")[-1:]
+        for line in own_lines(case, one, event.path)[:1]
+    ]
+    left = [line for one in state.came for line in leavings_before(case, _path(one))]
+    guards = [line for one in state.came for line in guard_of(case, _path(one))]
+    return Incomplete(
+        stories=state.ended,
+        ranks=_ranks(state.ended),
+        title=f"{sentence(named(state.ended))} ended without init_process_group, in which {named(state.came)} waited",
+        locations=distinct([*exits, *guards, *left]),
+        fix="let every rank come to init_process_group, or start only those that do",
+    )
+
+
+def _stands_before(case: Case, state: Rendezvous) -> Incomplete | None:
+    if not state.before:
+        return None
+    lines = distinct([line for one in state.before for line in own_lines(case, one, main_stack(one))[:1]])
+    at = f" at {', '.join(lines)}" if lines else ""
+    return Incomplete(
+        stories=state.before,
+        ranks=_ranks(state.before),
+        title=f"{sentence(named(state.before))} stood{at} and never came to init_process_group, in which "
+        f"{named(state.came)} waited",
+        locations=distinct([line for one in state.before for line in own_lines(case, one, main_stack(one))[:2]]),
+        fix=f"look at what {lines[0] if lines else 'it'} waits for; let no rank wait or work long before "
+        "init_process_group",
+        sure=False,
+    )
+
+
+def _other_nodes(case: Case, state: Rendezvous) -> Incomplete | None:
+    if not state.launchers:
+        return None
+    first = state.launchers[0]
+    nodes = option(first.argv, "--nnodes", "--num-machines") or ""
+    own = len({option(one.argv, "--node-rank") or one.pid for one in state.launchers})
+    size = option(first.argv, "--nproc-per-node", "--num-processes") or ""
+    endpoint = option(first.argv, "--rdzv-endpoint", "--master-addr") or ""
+    return Incomplete(
+        stories=state.launchers,
+        ranks=_of_other_nodes(state.launchers, nodes, size),
+        title=f"The launcher waited for {nodes or 'other'} nodes, and {own} came: it was started {own} time"
+        f"{'s' if own != 1 else ''}, and no rank was started",
+        locations=distinct([*setting(case, _NODES, nodes), *launch_lines(case)]),
+        fix=f"start the same command on every node, with the same endpoint{' ' + endpoint if endpoint else ''}; or "
+        "--nnodes 1 where this is the only one",
+        commands=("torchrun --nnodes N --node-rank I --rdzv-endpoint HOST:PORT ...",),
+    )
+
+
+def _unknown(case: Case, state: Rendezvous) -> Incomplete:
+    """All came, and still none went on: a key that nobody sets, or a file that an earlier run left."""
+    file = next((asked(one).endpoint for one in state.came if asked(one).endpoint.startswith("file:")), "")
+    where = distinct([case.line(frame) for one in state.came for frame in _path(one)[:1]])
+    why = f"; {file} may hold what an earlier run wrote" if file else ""
+    return Incomplete(
+        stories=state.came,
+        ranks=(),
+        title=f"{sentence(named(state.came or state.launchers))} waited at {', '.join(where) or 'its rendezvous'} "
+        f"before there was a process group, and nobody else was there to answer{why}",
+        locations=where,
+        fix=f"remove {file.removeprefix('file://')} before each run" if file else "see which rank sets what it waits "
+        "for, and that the store's number of clients is that of the ranks",
+        sure=False,
+    )  # fmt: skip
+
+
+_REASONS: tuple[Callable[[Case, Rendezvous], Incomplete | None], ...] = (
+    _other_place,
+    _other_size,
+    _same_rank,
+    _never_started,
+    _ended_without,
+    _stands_before,
+    _other_nodes,
+)
+
+
+def _of_other_nodes(launchers: Sequence[ProcessStory], nodes: str, size: str) -> tuple[int, ...]:
+    """Returns the ranks of the nodes that did not come, where the nodes are numbered by hand."""
+    numbers = {option(one.argv, "--node-rank", "--machine-rank") or "" for one in launchers}
+    if not nodes.isdigit() or not size.isdigit() or not all(one.isdigit() for one in numbers):
+        return ()
+    if any(option(one.argv, "--rdzv-backend") not in (None, "static") for one in launchers):
+        return ()
+    each, came = int(size), {int(one) for one in numbers}
+    missing = [node for node in range(min(int(nodes), 4096)) if node not in came]
+    return tuple(rank for node in missing for rank in range(node * each, (node + 1) * each))[:4096]
+
+
+def _ranks(stories: Sequence[ProcessStory]) -> tuple[int, ...]:
+    return tuple(one.rank for one in stories if one.rank is not None)
+
+
+def _path(story: ProcessStory) -> tuple[Frame, ...]:
+    """Returns the user's lines that lead to its rendezvous, innermost first."""
+    begun = events_of(story, BEGUN)
+    return own_frames(story, begun[-1].path if begun else main_stack(story))

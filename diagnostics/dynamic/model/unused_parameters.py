@@ -1,0 +1,209 @@
+"""Where a parameter of a model is made, and where its forward leaves it out: from recorded constructions and source.
+
+torch names parameters by their index: own parameters of a module come first, then its children in order.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from diagnostics.core.frames import location, user_frames
+from diagnostics.dynamic.job.construction_path import construction_path, open_constructions
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.model.model_classes import Place, called_name, class_of, job_files, method
+from diagnostics.dynamic.model.skipping_lines import skipping_lines
+from diagnostics.record.agent_data import Construction, ModuleName
+from diagnostics.static.program.ast_walk import walk
+
+MAX_CONSTRUCTIONS = 500
+# How many parameters a module of torch has by itself, with its bias; the second number is what `bias=False` takes away.
+_OWN = {
+    **dict.fromkeys(("Linear", "NonDynamicallyQuantizableLinear", "Bilinear", "Conv1d", "Conv2d", "Conv3d",
+                     "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LayerNorm"), (2, 1)),
+    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm", "GroupNorm"), (2, 0)),
+    **dict.fromkeys(("Embedding", "EmbeddingBag", "PReLU", "RMSNorm"), (1, 0)),
+    **dict.fromkeys(("MultiheadAttention",), (2, 1)),
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), (4, 2)),
+    **dict.fromkeys(("LSTMCell", "GRUCell", "RNNCell"), (4, 2)),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unused:
+    """A module (or parameter) without a gradient. `left_out` are the lines of a forward that skip it, best first."""
+
+    path: str
+    class_name: str
+    made: str  # "" where it is not known
+    left_out: tuple[str, ...]
+    entered: bool  # its forward ran, so that its result took no part in the loss
+
+
+@dataclass
+class _Node:
+    path: str
+    class_name: str
+    made: str
+    parent_class: str
+    own: list[tuple[str, str]]  # (name, where made) of its own parameters
+    children: list[_Node] = field(default_factory=list)
+
+
+def unused_parts(
+    case: Case, story: ProcessStory, indices: Sequence[int], names: Sequence[str]
+) -> tuple[tuple[Unused, ...], bool]:
+    """Returns the modules that got no gradient and whether torch's own indices or names say so.
+
+    A name that is not found in the model as recorded is told without the line that makes it. Without names, and where
+    no index fits, it is the modules that were made and never entered.
+    """
+    files = job_files(case, story)
+    entered = {entry.module.path: entry.module for entry in story.agent.entered} if story.agent is not None else {}
+    root = _tree(case, story)
+    flat = list(_parameters(root)) if root is not None else []
+    known = {f"{node.path}.{own}".strip("."): (node, own) for node, own in flat}
+    nodes = [known[name] for name in names if name in known] if names else _by_index(flat, indices)
+    sure = bool(names or nodes)
+    if root is not None and not sure:
+        nodes = [(node, "") for node in _all(root) if node.own and node.path not in entered and node is not root]
+    found = _placed(case, files, root, nodes, entered) if root is not None else {}
+    unplaced = [_by_name_only(case, files, entered, name) for name in names if name not in known]
+    return tuple({**found, **{part.path: part for part in unplaced}}.values()), sure
+
+
+def _placed(
+    case: Case,
+    files: tuple[str, ...],
+    root: _Node,
+    nodes: Sequence[tuple[_Node, str]],
+    entered: Mapping[str, ModuleName],
+) -> dict[str, Unused]:
+    found: dict[str, Unused] = {}
+    for node, own in nodes:
+        path = f"{node.path}.{own}".strip(".") if own and own not in ("weight", "bias") else node.path
+        made = next((at for name, at in node.own if name == own and at), node.made)
+        whole = _left_out_whole(root, node, nodes)
+        kind, attribute = (whole.parent_class, _attribute(whole.path))
+        if path != node.path and whole is node:
+            kind, attribute = node.class_name, own
+        lines = skipping_lines(case, files, kind, attribute)
+        found.setdefault(
+            path,
+            Unused(path=path, class_name=node.class_name, made=made, left_out=lines, entered=node.path in entered),
+        )
+    return found
+
+
+def _by_name_only(case: Case, files: tuple[str, ...], entered: Mapping[str, ModuleName], name: str) -> Unused:
+    """What is known of a parameter by its name: what the modules that ran are called."""
+    path, _, own = name.rpartition(".")
+    if own not in ("weight", "bias") or not path:
+        path, own = name, ""
+    above, _, attribute = path.rpartition(".")
+    skipped = path not in entered and above in entered and not attribute.isdigit()
+    return Unused(
+        path=path,
+        class_name=entered[path].class_name if path in entered else "",
+        made="",
+        left_out=skipping_lines(case, files, entered[above].class_name, attribute) if skipped else (),
+        entered=path in entered,
+    )
+
+
+def _left_out_whole(root: _Node, node: _Node, unused: Sequence[tuple[_Node, str]]) -> _Node:
+    """Returns the outermost module around `node` that has no other parameters than unused ones: what was skipped."""
+    known = {(id(one), own) for one, own in unused if own}
+    for outer in _all(root):
+        inner = _parameters(outer)
+        if outer is not root and node in _all(outer) and inner and all((id(one), own) in known for one, own in inner):
+            return outer
+    return node
+
+
+def _attribute(path: str) -> str:
+    parts = [part for part in path.split(".") if not part.isdigit() and part != "?"]
+    return parts[-1] if parts else ""
+
+
+def _tree(case: Case, story: ProcessStory) -> _Node | None:
+    """The model that was called, as its constructors made it."""
+    agent = story.agent
+    if agent is None or not agent.entered:
+        return None
+    root_class = agent.entered[-1].module.root_class or agent.entered[-1].module.class_name
+    made = agent.constructions[:MAX_CONSTRUCTIONS]
+    files = job_files(case, story)
+    nodes: dict[int, _Node] = {}
+    for position, one in enumerate(made):
+        chain = open_constructions(made[: position + 1])
+        top = next((at for at, outer in enumerate(chain) if outer.class_name == root_class), None)
+        if top is None:
+            continue
+        path, _ = construction_path(chain[top:], made, case.sources)
+        parent = chain[-2] if len(chain) - top > 1 else None
+        node = _Node(
+            path=path,
+            class_name=one.class_name,
+            made=_made_at(case, one),
+            parent_class=parent.class_name if parent is not None else "",
+            own=_own_parameters(case, files, one),
+        )
+        nodes[one.sequence] = node
+        if parent is not None and parent.sequence in nodes:
+            nodes[parent.sequence].children.append(node)
+    return next((node for node in nodes.values() if node.path == "" and node.class_name == root_class), None)
+
+
+def _made_at(case: Case, one: Construction) -> str:
+    frames = user_frames(one.path[one.own :])
+    return location(frames[0], case.job.cwd) if frames else ""
+
+
+def _own_parameters(case: Case, files: tuple[str, ...], one: Construction) -> list[tuple[str, str]]:
+    if one.own == 0:
+        count, without = _OWN.get(one.class_name, (0, 0))
+        frames = user_frames(one.path)
+        statement = case.sources.file(frames[0].file).statement_at(frames[0].line) if frames else None
+        for call in walk(statement) if statement is not None else ():
+            if isinstance(call, ast.Call) and called_name(call) == one.class_name and _without_bias(call):
+                count -= without
+        return [(name, "") for name in ("weight", "bias", "weight2", "bias2")[:count]]
+    found = class_of(case, files, one.class_name)
+    init = method(found[1], "__init__") if found is not None else None
+    own: dict[str, str] = {}
+    for node in walk(init) if init is not None else ():
+        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+        if isinstance(value, ast.Call) and called_name(value) == "Parameter":
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target  # type: ignore[attr-defined]
+            if isinstance(target, ast.Attribute) and found is not None:
+                own[target.attr] = Place(file=found[0], node=node).location(case)
+        if isinstance(node, ast.Call) and called_name(node) == "register_parameter" and found is not None:
+            name = node.args[0] if node.args else None
+            if isinstance(name, ast.Constant):
+                own[str(name.value)] = Place(file=found[0], node=node).location(case)
+    return list(own.items())
+
+
+def _without_bias(call: ast.Call) -> bool:
+    said = {word.arg: word.value for word in call.keywords}
+    return any(isinstance(value, ast.Constant) and value.value is False and name in ("bias", "affine")
+               for name, value in said.items())  # fmt: skip
+
+
+def _parameters(node: _Node) -> list[tuple[_Node, str]]:
+    found = [(node, name) for name, _ in node.own]
+    for child in node.children:
+        found.extend(_parameters(child))
+    return found
+
+
+def _all(node: _Node) -> list[_Node]:
+    return [node, *(inner for child in node.children for inner in _all(child))]
+
+
+def _by_index(flat: list[tuple[_Node, str]], indices: Sequence[int]) -> list[tuple[_Node, str]]:
+    if not indices or max(indices) >= len(flat):
+        return []
+    return [flat[index] for index in indices]

@@ -1,0 +1,74 @@
+"""Whether a process is on its way out: its interpreter ends, or its training is over. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.process_queries import called, event_s, events_of, main_stack, own_frames, runs
+from diagnostics.record.agent_data import Frame
+
+GROUP_ENDED = "process-group-end"
+# Functions of the standard library that only an interpreter on its way out calls.
+_LEAVING = (
+    ("/threading.py", "_shutdown"),
+    ("/concurrent/futures/thread.py", "_python_exit"),
+    ("/concurrent/futures/process.py", "_python_exit"),
+    ("/multiprocessing/util.py", "_exit_function"),
+    ("/weakref.py", "finalize._exitfunc"),
+    ("/logging/__init__.py", "shutdown"),
+)
+# What a program calls to end something that ran beside its training.
+CLOSES = re.compile(
+    r"(?:^|[._])(?:finish|close|join|flush|shutdown|terminate|stop|wait|teardown|cleanup|clean_up|end_training|sync"
+    r"|result|finalize|__exit__|__del__|aclose|drain|disconnect|quit|end|done|upload|publish)\w{0,60}$"
+)
+
+
+def is_leaving(story: ProcessStory) -> bool:
+    """Whether the interpreter of a process is on its way out."""
+    ended = story.agent is not None and story.agent.last_event("exit", "alive-at-end") is not None
+    main = main_stack(story)
+    return ended or leaves(main) or exit_handler(story, main) != ""
+
+
+def leaves(main: Sequence[Frame]) -> bool:
+    """Whether a stack is in what only an interpreter on its way out runs."""
+    return any(runs(frame, *one) for frame in main for one in _LEAVING)
+
+
+def exit_handler(story: ProcessStory, main: Sequence[Frame]) -> str:
+    """Returns the exit handler that runs, "module.function", "" for none: the program's lines are not below it."""
+    own = own_frames(story, main)
+    if not own or any(frame.function == "<module>" for frame in main):
+        return ""
+    names = [event.text for event in events_of(story, "atexit")]
+    return next((name for name in reversed(names) if _named(own[-1], name)), "")
+
+
+def left_its_group(story: ProcessStory) -> bool:
+    """Whether it left its process group, and neither made one nor asked it anything since."""
+    if story.agent is None:
+        return False
+    ended, begun = story.agent.last_event(GROUP_ENDED), story.agent.last_event("process-group-begin")
+    if ended is None or (begun is not None and begun.sequence > ended.sequence):
+        return False
+    return all(call.sequence < ended.sequence for call in story.agent.collectives)
+
+
+def in_a_group(story: ProcessStory) -> bool:
+    """Whether it made a process group, and did not leave it."""
+    return bool(events_of(story, "process-group")) and not left_its_group(story)
+
+
+def done_s(case: Case, story: ProcessStory) -> float:
+    """Returns when a process was last seen at its work, in seconds since the job started: a step, its group's end."""
+    ended = [event.seconds for event in events_of(story, GROUP_ENDED)]
+    last = story.agent.steps.last_s if story.agent is not None else None
+    return event_s(case, story, max([*ended, last or 0.0]))
+
+
+def _named(frame: Frame, dotted_name: str) -> bool:
+    """Whether a frame runs "module.Class.function"."""
+    return dotted_name.endswith(f".{frame.function}") or dotted_name.rpartition(".")[2] == called(frame)

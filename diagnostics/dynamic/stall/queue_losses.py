@@ -1,0 +1,97 @@
+"""Objects that a queue of multiprocessing could not send: its feeder prints an error, and the reader waits. Pure.
+
+`Queue.put` only hands the object to a thread of the same process, which pickles it later. Where that fails nothing is
+raised in the code that called `put`; a traceback is printed and the object is gone. A DataLoader's batch goes the same
+way, so that a result of `collate_fn` or of the dataset that cannot be pickled is a batch that never comes.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
+from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.process_list import words
+from diagnostics.dynamic.stall.wait_cause import Kind
+from diagnostics.dynamic.stall.wait_chain import reason_of
+from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.ast_walk import walk
+
+_QUEUES = "/multiprocessing/queues.py"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostObject:
+    """One object that was lost. `rank` is the process that waits for it or that sent it, a rank where there is one."""
+
+    story: ProcessStory  # whose feeder failed
+    rank: ProcessStory
+    raised: Raised
+    frames: tuple[Frame, ...]  # lines of the job that made or send such objects, best first
+
+
+def lost_objects(case: Case) -> tuple[LostObject, ...]:
+    """Returns what was lost by data workers for which their rank waits, then by queues of other processes."""
+    workers = [one for one in case.processes if one.part is Part.DATA_WORKER]
+    found = []
+    for worker in workers:
+        rank = case.of_pid(worker.parent_pid)
+        raised = next((one for one in reversed(worker.raised) if one.how is How.PRINTED and not one.user_path), None)
+        if rank is None or raised is None or reason_of(case, rank).kind is not Kind.DATA_WORKER:
+            continue
+        found.append(LostObject(story=worker, rank=rank, raised=raised, frames=_of_batches(case, rank)))
+    if found:
+        return tuple(found)
+    return tuple(
+        LostObject(story=one, rank=one, raised=raised, frames=())
+        for one in case.processes
+        for raised in one.raised
+        if raised.how in (How.PRINTED, How.OUTPUT) and any(_is_feeder(frame) for frame in raised.path)
+    )
+
+
+def _is_feeder(frame: Frame) -> bool:
+    return frame.file.endswith(_QUEUES) and frame.function.rpartition(".")[2] == "_feed"
+
+
+def _of_batches(case: Case, rank: ProcessStory) -> tuple[Frame, ...]:
+    """Returns where batches are made: the collate function, the dataset's item, the DataLoader, its loop."""
+    agent = rank.agent
+    if agent is None:
+        return ()
+    made, begun = agent.last_event("dataloader"), agent.last_event("loader-iter")
+    made_at = user_frames(made.path, agent_folder=agent.agent_folder)[:1] if made is not None else ()
+    begun_at = user_frames(begun.path, agent_folder=agent.agent_folder)[:1] if begun is not None else ()
+    collate = _collate_named(case, made_at[0]) if made_at else ""
+    dataset = words(begun.text).get("dataset", "") if begun is not None else ""
+    own = (*_defined(case, collate, None), *_defined(case, "__getitem__", dataset))
+    return (*own, *made_at, *begun_at)
+
+
+def _collate_named(case: Case, made_at: Frame) -> str:
+    """Returns the function that a DataLoader was given to make its batches, "" where it was given none by name."""
+    statement = case.sources.file(made_at.file).statement_at(made_at.line)
+    for node in walk(statement) if statement is not None else ():
+        if isinstance(node, ast.keyword) and node.arg == "collate_fn":
+            value = node.value.func if isinstance(node.value, ast.Call) else node.value
+            return value.id if isinstance(value, ast.Name) else getattr(value, "attr", "")
+    return ""
+
+
+def _defined(case: Case, name: str, owner: str | None) -> tuple[Frame, ...]:
+    """Returns where the one function of this name is defined, in the class `owner` where one is given."""
+    found = []
+    for file, source in user_files(case):
+        for node in walk(source.tree) if name and source.tree is not None else ():
+            if owner is None:
+                inside = [node]
+            else:
+                inside = [*node.body] if isinstance(node, ast.ClassDef) and node.name == owner else []
+            found += [
+                Frame(file=file, line=one.lineno, function=name)
+                for one in inside
+                if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and one.name == name
+            ]
+    return tuple(found) if len(found) == 1 else ()

@@ -1,0 +1,77 @@
+"""Where each rank of a job that stands still is: in a wait for its peers, outside, or on its way out. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.collectives.rank_state import Stand
+from diagnostics.dynamic.job.attribution import waits_in_a_collective
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.observations import looks_of
+from diagnostics.dynamic.stall.wait_cause import Reason
+from diagnostics.dynamic.stall.wait_chain import reason_of, stack_of
+from diagnostics.record.agent_data import Frame
+
+# Writing a checkpoint is work of the rank's own; what it exchanges passes through other files of torch.distributed.
+_WAITS = re.compile(r"/torch/distributed/(?!checkpoint/|elastic/|optim/)")
+_MAY_WAIT = re.compile(r"/torch/(?:autograd|nn/parallel)/")
+_LEAVES = re.compile(r"(?:^|\.)(?:_shutdown|_exit_function|_python_exit|_run_exitfuncs|finalize\._exitfunc)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One rank. `reason` is that of one outside; `own` its frames in the job's own files, innermost first."""
+
+    story: ProcessStory
+    stand: Stand
+    stack: tuple[Frame, ...] = ()
+    own: tuple[Frame, ...] = ()
+    reason: Reason | None = None
+
+
+def standings(case: Case) -> tuple[Standing, ...]:
+    """Returns where the last process of each rank stood when the job was looked at last."""
+    return tuple(_standing(case, story) for story in case.ranks)
+
+
+def _standing(case: Case, story: ProcessStory) -> Standing:
+    stack = stack_of(case, story)
+    own = user_frames(stack, agent_folder=story.agent.agent_folder if story.agent is not None else "")
+    stand = _stand(case, story, stack, own)
+    reason = reason_of(case, story, stack) if stand is Stand.OUTSIDE else None
+    return Standing(story=story, stand=stand, stack=stack, own=own, reason=reason)
+
+
+def _stand(case: Case, story: ProcessStory, stack: Sequence[Frame], own: Sequence[Frame]) -> Stand:
+    if story.ended_by == "" and (story.end.exit_code is not None or story.end.signal is not None):
+        return Stand.ENDED
+    return stand_of(case, story, stack, own)
+
+
+def stand_of(case: Case, story: ProcessStory, stack: Sequence[Frame], own: Sequence[Frame]) -> Stand:
+    """Returns what a rank did when its stack was taken, however it ended later."""
+    looks = looks_of(case, story)
+    if not stack:
+        if looks.stopped:
+            return Stand.OUTSIDE
+        return Stand.WAITING if waits_in_a_collective(story) else Stand.UNKNOWN
+    if any(_LEAVES.search(frame.function) for frame in stack):
+        return Stand.LEAVING
+    inner = tuple(stack[: stack.index(own[0])] if own else stack)
+    if any(_WAITS.search(frame.file) for frame in inner) or _is_in_its_last_call(story, own):
+        return Stand.OUTSIDE if looks.stopped else Stand.WAITING
+    # Backward and the wrapper's forward wait for gradients and buffers of peers, or compute.
+    if any(_MAY_WAIT.search(frame.file) for frame in inner) and not looks.computes:
+        return Stand.OUTSIDE if looks.stopped else Stand.WAITING
+    return Stand.OUTSIDE
+
+
+def _is_in_its_last_call(story: ProcessStory, own: Sequence[Frame]) -> bool:
+    """Whether the line it stands at is the one that made a call of torch.distributed which has not returned."""
+    if not waits_in_a_collective(story) or story.agent is None or not own:
+        return False
+    path = user_frames(story.agent.collectives[-1].path, agent_folder=story.agent.agent_folder)
+    return bool(path) and path[0] == own[0]

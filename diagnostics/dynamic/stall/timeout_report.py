@@ -1,0 +1,98 @@
+"""What a report says about a timeout that fired while a rank was missing: title, proof, lines. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.dynamic.divergence.stall_decision import led_there
+from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.stall.stall_advice import advice
+from diagnostics.dynamic.stall.stall_evidence import looks_evidence
+from diagnostics.dynamic.stall.timeouts import Late, TimedOut
+from diagnostics.record.agent_data import Frame
+
+SHOWN = 2  # ranks that were missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateStory:
+    """The parts of a finding about `late` ranks."""
+
+    title: str
+    evidence: tuple[Evidence, ...]
+    locations: tuple[str, ...]
+    fix: Fix
+    confidence: Confidence
+
+
+def late_story(case: Case, timeout: TimedOut, late: Sequence[Late], *, stuck: bool) -> LateStory:
+    """Returns what to say about the late ranks; `stuck`: they would not have come."""
+    first, waiter = late[0], timeout.gave_up[0]
+    lines = distinct([case.line(frame) for one in late for frame in _lines(one)])
+    waited = distinct([case.line(one.path[0]) for one in timeout.gave_up if one.path])
+    decision = led_there(case, first.story, first.stack, waiter.story, waiter.path)
+    led = [case.line(decision.frame)] if decision is not None else []
+    others = [case.line(frame) for frame in (first.reason.frames[:2] if first.reason is not None else ())]
+    who, they = named([one.story for one in late]), named([one.story for one in timeout.gave_up])
+    place = f" at {lines[0]}" if lines else ""
+    did = f"it {first.reason.text}" if first.reason is not None else "it came too late to be looked at"
+    came = f", and came {first.came_s - waiter.at_s:.1f} s too late" if first.came_s is not None else ""
+    waits = f" at {waited[0]}" if waited else ""
+    end = "stood" if stuck else "was"
+    return LateStory(
+        title=f"{sentence(they)} gave up waiting{waits} when the timeout fired; {who} {end}{place}: {did}{came}",
+        evidence=(
+            Evidence(
+                source=f"{named([waiter.story])}, {waiter.at_s:.1f} s after the start",
+                observed=" ".join(waiter.text.split())[:300],
+            ),
+            *(one for missing in late[:SHOWN] for one in _proof(case, missing, waiter.at_s)),
+            *path_evidence(case, f"{named([waiter.story])} waited", waiter.path),
+        ),
+        locations=distinct([*lines, *led, *others, *waited]),
+        fix=Fix(text=_fix(first, lines, stuck=stuck)),
+        confidence=_confidence(late, stuck=stuck),
+    )
+
+
+def _lines(late: Late) -> Sequence[Frame]:
+    """Returns the line to look at: where it was, else what it came to when it was too late."""
+    if late.reason is not None and late.reason.frame is not None:
+        return (late.reason.frame,)
+    return (late.came_to or late.left_at)[:1]
+
+
+def _proof(case: Case, late: Late, fired_s: float) -> tuple[Evidence, ...]:
+    who = named([late.story])
+    seen = f"last seen at work {fired_s - late.left_s:.1f} s before the timeout fired"
+    if late.left_at:
+        seen += f", at {case.line(late.left_at[0])}"
+    if late.came_s is not None:
+        seen += f"; came {late.came_s - fired_s:.1f} s after it"
+    return (
+        Evidence(source=f"record of {who}", observed=seen),
+        *path_evidence(case, f"stack of {who}", late.stack),
+        *(looks_evidence(case, late.story, who) if late.stack else ()),
+    )
+
+
+def _fix(late: Late, lines: Sequence[str], *, stuck: bool) -> str:
+    if stuck:
+        return advice(late.reason, lines[0] if lines else "")
+    what = f"what {named([late.story])} does at {lines[0]}" if lines else f"what {named([late.story])} does alone"
+    return (
+        f"let all ranks wait for {what} with a timeout that is long enough (init_process_group(timeout=...), or a "
+        "group of its own for that barrier), or make it shorter than the timeout"
+    )
+
+
+def _confidence(late: Sequence[Late], *, stuck: bool) -> Confidence:
+    """What came after all was late for sure; else one look cannot tell slow from stuck."""
+    if stuck:
+        proved = all(one.reason is not None and one.reason.proof for one in late)
+        return Confidence.CONFIRMED if proved else Confidence.LIKELY
+    seen = all(one.came_s is not None and one.reason is not None for one in late)
+    return Confidence.CONFIRMED if seen else Confidence.LIKELY if late[0].reason is not None else Confidence.POSSIBLE

@@ -1,0 +1,195 @@
+"""What a process that stands still waits for, in one sentence: an endless loop, a lock, a queue, a child, a terminal.
+
+Read from its stack with library frames, the source of the line it stands at, and what the kernel saw of it over
+several looks. Where the thing it waits for is another process of the job, that one is asked in turn. Pure. "Stands at
+this line, why is unknown" is an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.observations import Looks, looks_of
+from diagnostics.dynamic.stall.blocking_lines import Ending, Loop, ending_of, loop_at, nap_of
+from diagnostics.dynamic.stall.wait_patterns import Word, by_call, by_frames, by_source
+from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.source_file import SourceFile
+
+_LONG_NAP_S = 10.0  # no polling any more
+_HOURS_S = 600.0  # nobody sleeps that long to be only late
+_AT_A_PROMPT = ("", "read", "poll", "select", "pselect6", "ppoll")  # what input() and a debugger's prompt wait in
+
+
+class Kind(StrEnum):
+    """What a process waits for, or does instead of coming."""
+
+    STOPPED = "stopped"
+    TRACED = "traced"
+    DISK = "disk"
+    SWAPPING = "swapping"
+    DEBUGGER = "debugger"
+    TERMINAL = "terminal"
+    DATA_WORKER = "data-worker"
+    CHILD = "child"
+    FILE_LOCK = "file-lock"
+    POLL = "poll"
+    LOOP = "loop"
+    LOCK = "lock"
+    QUEUE = "queue"
+    EVENT = "event"
+    THREAD = "thread"
+    PIPE = "pipe"
+    NETWORK = "network"
+    FILE = "file"
+    SLEEP = "sleep"
+    NATIVE = "native"
+    IMPORT = "import"
+    UNKNOWN = "unknown"
+
+
+# What ends by itself, as far as one look can tell
+_TAKES_TIME = {Kind.SLEEP, Kind.LOOP, Kind.NATIVE, Kind.DISK, Kind.SWAPPING, Kind.IMPORT, Kind.UNKNOWN}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a process does not come; `text` follows its name, as in "waits for a lock on a file"."""
+
+    kind: Kind
+    text: str
+    frame: Frame | None = None  # the line of the job's code to look at
+    frames: tuple[Frame, ...] = ()  # others, best first: where it stands itself, what led there
+    proof: bool = False  # it cannot go on by itself, whatever else is true
+    pids: tuple[int, ...] = ()  # processes that it waits for, in turn
+    heart: Kind | None = None  # what the last of them does; None: the same as `kind`
+    endless: bool = False  # a loop without an end, a nap of hours
+
+    @property
+    def stuck(self) -> bool:
+        """Whether it waits for somebody, so that time alone will not bring it; a slow one works or sleeps."""
+        return self.endless or (self.heart or self.kind) not in _TAKES_TIME
+
+
+def own_reason(case: Case, story: ProcessStory, stack: Sequence[Frame]) -> Reason:
+    """Returns what a process waits for, as far as it can be told from the process alone."""
+    looks = looks_of(case, story)
+    found = user_frames(stack, agent_folder=story.agent.agent_folder if story.agent is not None else "")
+    own = tuple(one for one in found if not one.file.startswith("<"))  # a `python -c` has no line to show
+    frame = own[0] if own else None
+    reason = (
+        _held(looks)
+        or _by_word(by_frames(_library_part(stack, frame)), looks)
+        or _computing(case, looks, own)
+        or _by_line(case, looks, own)
+        or _by_word(by_call(looks.call, looks.open_file, looks.argument), looks)
+    )
+    if reason is None:
+        where = f" in {stack[0].function}" if stack and stack[0] != frame else ""
+        reason = Reason(kind=Kind.UNKNOWN, text=f"stands still{where}; nothing tells what it waits for")
+    own_place = reason.frame or frame
+    others = tuple(dict.fromkeys(one for one in (*reason.frames, *own[:3]) if one != own_place))
+    return replace(reason, frame=own_place, frames=others)
+
+
+def _library_part(stack: Sequence[Frame], frame: Frame | None) -> tuple[Frame, ...]:
+    """Returns the frames below the innermost line of the job's own, innermost first."""
+    return tuple(stack[: stack.index(frame)] if frame is not None else stack)
+
+
+def _held(looks: Looks) -> Reason | None:
+    """Returns what keeps it from running at all."""
+    if looks.stopped and looks.state == "t":
+        return Reason(kind=Kind.TRACED, text="is held by a debugger or tracer outside", proof=True)
+    if looks.stopped:
+        return Reason(kind=Kind.STOPPED, text="is stopped by a signal (SIGSTOP, SIGTSTP or SIGTTIN)", proof=True)
+    if looks.in_disk_wait:
+        file = f" on {looks.open_file}" if looks.open_file else ""
+        return Reason(kind=Kind.DISK, text=f"waits inside the kernel{file}, as on a disk or network file system")
+    if looks.swaps and not looks.computes:
+        return Reason(kind=Kind.SWAPPING, text="waits for its own memory pages: the machine swaps")
+    return None
+
+
+def _by_word(word: Word | None, looks: Looks) -> Reason | None:
+    if word is None:
+        return None
+    kind, file = Kind(word.kind), looks.open_file
+    text = f"{word.text} {file}" if word.names_file and file else word.text
+    if kind is Kind.TERMINAL and file.startswith(("pipe:", "socket:")):
+        return Reason(kind=kind, text="reads standard input, a pipe that nobody writes to or closes", proof=True)
+    if kind is Kind.TERMINAL and file.startswith(("/dev/pts/", "/dev/tty")):
+        text = f"waits for somebody to type at the terminal {file}"
+    return Reason(kind=kind, text=text, proof=word.proof and looks.call in _AT_A_PROMPT)
+
+
+def _computing(case: Case, looks: Looks, own: Sequence[Frame]) -> Reason | None:
+    """Returns the loop it runs in, or the one call it is inside, where it uses a whole CPU."""
+    if not looks.computes or not own:
+        return None
+    cpu = f"{(looks.cpus or 0.0) * 100:.0f} % of a CPU"
+    stacks: list[tuple[Frame, ...]] = [user_frames(one) for one in looks.stacks] or [tuple(own)]
+    found = _common_loop(case, stacks)
+    if found is None:
+        same = len(stacks) > 1 and len({one[:1] for one in stacks}) == 1
+        what = "computes at one line in every look" if same else "computes"
+        return Reason(kind=Kind.NATIVE, text=f"{what} and uses {cpu}", frame=None)
+    frame, loop = found
+    end = ending_of(loop)
+    text = f"loops {end.words}, and uses {cpu}"
+    place = replace(frame, line=end.line)
+    return Reason(kind=Kind.LOOP, text=text, frame=place, frames=(frame,), endless=end.never)
+
+
+def _common_loop(case: Case, stacks: Sequence[tuple[Frame, ...]]) -> tuple[Frame, Loop] | None:
+    """Returns the innermost loop of the job's own that all looks stood in, with the frame it is in."""
+    paths = [one[::-1] for one in stacks if one]  # outermost first
+    shared: list[list[Frame]] = []
+    for level in zip(*paths, strict=False):
+        if len({(one.file, one.function) for one in level}) > 1:
+            break
+        shared.append([*level])
+        if len(set(level)) > 1:
+            break
+    for frames in reversed(shared):
+        loop = loop_at(case.sources.file(frames[0].file), sorted({one.line for one in frames}))
+        if loop is not None:
+            return frames[-1], loop
+    return None
+
+
+def _by_line(case: Case, looks: Looks, own: Sequence[Frame]) -> Reason | None:
+    """Returns what the innermost line of its own calls."""
+    if not own:
+        return None
+    source = case.sources.file(own[0].file)
+    word = by_source(source, own[0].line)
+    if word is None or word.kind != Kind.SLEEP:
+        return _by_word(word, looks)
+    nap_s = nap_of(source, own[0].line)
+    for frame in own[:3] if nap_s is None or nap_s < _LONG_NAP_S else ():
+        ends = _endings_around(case.sources.file(frame.file), frame.line)
+        if not ends:
+            continue
+        asks = next((end for end in ends if not end.by_itself), None)
+        if asks is None:  # it goes through something and asks for nothing: that is work with naps in it
+            text = f"sleeps {ends[0].words}, one after another"
+            return Reason(kind=Kind.SLEEP, text=text, frame=own[0], frames=(replace(frame, line=ends[0].line),))
+        text = f"sleeps and looks again {asks.words}"
+        return Reason(kind=Kind.POLL, text=text, frame=replace(frame, line=asks.line), frames=(own[0],))
+    reason = _by_word(word, looks)
+    return replace(reason, endless=(nap_s or 0.0) >= _HOURS_S) if reason is not None else None
+
+
+def _endings_around(source: SourceFile, line: int) -> list[Ending]:
+    """Returns how the loops around a line end, those of its function, innermost first."""
+    ends: list[Ending] = []
+    loop = loop_at(source, (line,))
+    while loop is not None:
+        ends.append(ending_of(loop))
+        outer = loop_at(source, (loop.lineno,))
+        loop = outer if outer is not None and outer.lineno < loop.lineno else None
+    return ends

@@ -1,0 +1,177 @@
+"""What a process waits for, followed into the children, data workers and threads that it waits for. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from diagnostics.core.frames import is_installed, user_frames
+from diagnostics.dynamic.job.evidence import how_it_ended, program
+from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory
+from diagnostics.dynamic.job.observations import looks_of, open_files
+from diagnostics.dynamic.stall.blocking_lines import lock_at, taken_at
+from diagnostics.dynamic.stall.stall_kin import below, is_gone, is_idle, is_pool_idle, living_children
+from diagnostics.dynamic.stall.wait_cause import Kind, Reason, own_reason
+from diagnostics.record.agent_data import Frame
+
+_MOST_STEPS = 5  # a shell that waits for a script that waits for a tool
+_NO_LOCK = re.compile(r"\.(?:py|pyc|so)(?:\.|$)|/agents/|/dev/|\(deleted\)$|/output/")
+_SENDERS = (Kind.QUEUE, Kind.PIPE, Kind.LOCK, Kind.EVENT)  # what other processes or threads could end
+
+
+def reason_of(case: Case, story: ProcessStory, stack: Sequence[Frame] = (), steps: int = _MOST_STEPS) -> Reason:
+    """Returns what a process waits for; `stack` is that of its main thread, by default the one captured."""
+    stack = stack or stack_of(case, story)
+    reason = own_reason(case, story, stack)
+    if steps <= 0:
+        return reason
+    if reason.kind is Kind.DATA_WORKER:
+        return _through_workers(case, story, reason, steps)
+    if reason.kind is Kind.CHILD:
+        return _through_child(case, story, reason, steps)
+    if reason.kind is Kind.FILE_LOCK:
+        return _with_holders(case, story, reason)
+    if reason.kind in (*_SENDERS, Kind.THREAD):
+        return _with_threads(case, story, reason, steps)
+    return reason
+
+
+def stack_of(case: Case, story: ProcessStory) -> tuple[Frame, ...]:
+    """Returns the stack of a process's main thread as it was seen last, () where none was taken."""
+    inside = tuple(f"{folder}/" for folder in case.agent_folders if folder)
+    by_agent = (story.threads.main,) if story.threads is not None and story.threads.main else ()
+    for stack in (*story.stacks[:1], *(one.stack for one in reversed(story.samples) if one.stack), *by_agent):
+        if not all(frame.file.startswith(inside) for frame in stack):
+            return tuple(frame for frame in stack if not frame.file.startswith(inside))
+    return ()
+
+
+def _through_workers(case: Case, story: ProcessStory, reason: Reason, steps: int) -> Reason:
+    workers = [one for one in below(case, story) if one.part is Part.DATA_WORKER]
+    dead = [one for one in workers if is_gone(case, one)]
+    there = [one for one in workers if one not in dead]
+    at_work = [one for one in there if not is_idle(stack_of(case, one))]
+    if at_work:
+        return _joined(case, reason, at_work[0], "worker", steps, theirs_first=True)
+    if dead:
+        return replace(reason, text=f"{reason.text}: worker {dead[0].pid} {how_it_ended(dead[0])}", pids=(dead[0].pid,))
+    if there:
+        text = f"{reason.text}, but all {len(there)} of them wait for work: a batch was lost on its way"
+        return replace(reason, text=text, pids=tuple(one.pid for one in there))
+    return reason
+
+
+def _through_child(case: Case, story: ProcessStory, reason: Reason, steps: int) -> Reason:
+    children = [one for one in living_children(case, story) if one.part is not Part.DATA_WORKER]
+    named = [one for one in children if one.pid == looks_of(case, story).argument]
+    busy = [one for one in children if not is_pool_idle(stack_of(case, one))]
+    chosen = named or busy[-1:] or children[-1:]
+    if not chosen:
+        return reason
+    child = chosen[0]
+    if is_gone(case, child):
+        text = f"{reason.text}: process {child.pid} ({program(child)}) has ended already, which it did not notice"
+        return replace(reason, text=text, pids=(child.pid,), proof=True)
+    forked = child.agent is not None and (child.agent.forked_from != 0 or "multiprocessing" in " ".join(child.argv))
+    return _joined(case, reason, child, "process", steps, theirs_first=forked)
+
+
+def _joined(
+    case: Case, reason: Reason, child: ProcessStory, word: str, steps: int, *, theirs_first: bool = False
+) -> Reason:
+    """Returns the reason of a process with that of the child it waits for."""
+    theirs = reason_of(case, child, (), steps - 1)
+    place = f", at {case.line(theirs.frame)}" if theirs.frame is not None and theirs.heart is None else ""
+    who = f"{word} {child.pid}" + ("" if word == "worker" else f" ({program(child)})")
+    # A child that waits for its parent is the parent's affair; a loop or lock of its own is its own.
+    waits_for_parent = (theirs.heart or theirs.kind) in (
+        Kind.TERMINAL,
+        Kind.PIPE,
+        Kind.UNKNOWN,
+        Kind.SLEEP,
+    ) and not theirs_first
+    own = [reason.frame, *reason.frames]
+    others = [theirs.frame, *theirs.frames[:1]]
+    order = [one for one in ([*own[:1], *others, *own[1:]] if waits_for_parent else [*others, *own]) if one is not None]
+    frames = tuple(dict.fromkeys(order))
+    return Reason(
+        kind=reason.kind,
+        text=f"{reason.text}: {who} {theirs.text}{place}",
+        frame=frames[0] if frames else None,
+        frames=frames[1:],
+        proof=theirs.proof,
+        pids=(child.pid, *theirs.pids),
+        heart=theirs.heart or theirs.kind,
+        endless=theirs.endless,
+    )
+
+
+def _with_holders(case: Case, story: ProcessStory, reason: Reason) -> Reason:
+    """Returns the reason with the processes of the job that have the locked file open, too."""
+    file = looks_of(case, story).open_file
+    own = [file] if file else [one for one in open_files(case, story) if not _NO_LOCK.search(one)]
+    holders = [one for one in case.processes if one.pid != story.pid and set(own) & set(open_files(case, one))]
+    shared = sorted({name for one in holders for name in set(own) & set(open_files(case, one))})
+    if len(shared) != 1:
+        return reason
+    named = [f"rank {one.rank}" if one.part is Part.RANK else f"process {one.pid} ({program(one)})" for one in holders]
+    text = reason.text if shared[0] in reason.text else f"{reason.text}, {shared[0]}"
+    text = f"{text}, which {' and '.join(named)} {'has' if len(named) == 1 else 'have'} open too"
+    standing = [frame for one in holders for frame in user_frames(stack_of(case, one))[:1]]
+    frames = [frame for frame in standing if not frame.file.startswith("<")]  # of a `python -c`
+    return replace(reason, text=text, frames=(*frames, *reason.frames), pids=tuple(one.pid for one in holders))
+
+
+def _with_threads(case: Case, story: ProcessStory, reason: Reason, steps: int) -> Reason:
+    """Returns the reason with who should end the wait: a thread or child of its own, or one that failed before."""
+    died = next((one for one in story.raised if one.how is How.THREAD), None)
+    if died is not None:
+        text = f"{reason.text}; a thread of its had died of {died.text[:120]}"
+        return replace(reason, text=text, frames=(*died.user_path[:1], *reason.frames))
+    holder = _holder(case, story, reason)
+    if holder is not None:
+        return holder
+    folder = story.agent.agent_folder if story.agent is not None else ""
+    threads = [frames for stack in other_threads(story) if (frames := _own_frames(stack, folder))]
+    if len(threads) == 1:
+        line = case.line(threads[0][0])
+        joined = reason.kind is Kind.THREAD and reason.frame is not None
+        text = f"{reason.text}; its other thread stands at {line}"
+        if joined and reason.frame is not None:
+            return replace(reason, text=text, frame=threads[0][0], frames=(reason.frame, *reason.frames))
+        return replace(reason, text=text, frames=(*reason.frames[:1], threads[0][0], *reason.frames[1:]))
+    shared = reason.kind in (Kind.QUEUE, Kind.PIPE) or "between processes" in reason.text
+    children = [one for one in living_children(case, story) if one.agent is not None] if shared else []
+    at_work = [one for one in children if not is_pool_idle(stack_of(case, one))]
+    return _joined(case, reason, at_work[-1], "process", steps, theirs_first=True) if at_work else reason
+
+
+def _holder(case: Case, story: ProcessStory, reason: Reason) -> Reason | None:
+    """Returns the reason with the thread of the same process that took a lock of this name, by the source."""
+    place = reason.frame
+    lock = lock_at(case.sources.file(place.file), place.line) if place is not None and reason.kind is Kind.LOCK else ""
+    if place is None or not lock:
+        return None
+    for number, stack in enumerate([stack_of(case, story), *other_threads(story)]):
+        for frame in user_frames(stack):
+            taken = taken_at(case.sources.file(frame.file), frame.line, lock)
+            if taken is not None:
+                line = replace(frame, line=taken)
+                who = "this thread itself" if number == 0 else f"another thread, now at {case.line(frame)},"
+                text = f"waits for {lock}, which {who} took at {case.line(line)}"
+                frames = (line, *((frame,) if number else ()), *reason.frames)
+                return replace(reason, text=text, frames=tuple(dict.fromkeys(frames)))
+    return None
+
+
+def other_threads(story: ProcessStory) -> tuple[tuple[Frame, ...], ...]:
+    """Returns the stacks of all threads of a process but the main one, innermost first."""
+    by_agent = story.threads.threads if story.threads is not None else ()
+    return story.stacks[1:] or tuple(one.frames for one in by_agent if not one.main)
+
+
+def _own_frames(stack: Sequence[Frame], agent_folder: str) -> tuple[Frame, ...]:
+    """Returns the frames of the job's own files; () of a thread that only runs library code."""
+    found = user_frames(stack, agent_folder=agent_folder)
+    return found if found and not is_installed(found[0]) else ()
