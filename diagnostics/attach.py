@@ -26,8 +26,8 @@ from diagnostics.machine.processes.process_table import TableRow, environment_of
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.supervisor_facts import ATTACHED, JobFacts, Missing, SeenProcess, Stall
 from diagnostics.record.untrusted_files import read_bytes
+from diagnostics.report.run_report import RunReport
 from diagnostics.run_folder import RunFolder, open_run_folder
-from diagnostics.run_report import RunReport
 from diagnostics.stall import waits_for_orders
 from diagnostics.stall_samples import StallSamples
 

@@ -41,7 +41,7 @@ from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 from diagnostics.preflight_setup import open_machine
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 SHRINKING_TRIES = 12
 AXES_TRIES, OTHER_TRIES, STRATEGIES_TRIES = 4, 10, 4  # about as many as they ever take

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from diagnostics.checks import PreflightConfig, Stage
 from diagnostics.core.findings import Severity, Verdict
-from diagnostics.report import new_folder
+from diagnostics.report.folder import new_folder
 
 NOT_THE_MODEL = ("config-refused", "killed-externally")
 

@@ -21,10 +21,10 @@ from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.record import BEFORE, RunRecord
 from diagnostics.record.supervisor_facts import ATTACHED
 from diagnostics.record.untrusted_files import read_output
-from diagnostics.report import write_whole
+from diagnostics.report.folder import write_whole
+from diagnostics.report.page import json_text, markdown
+from diagnostics.report.run_report import RunReport
 from diagnostics.report_filling import fill_report
-from diagnostics.run_page import json_text, markdown
-from diagnostics.run_report import RunReport
 from diagnostics.verdict import Decision, decide, exit_of
 
 NOTHING_IN_LOGS = "no failure stands in these logs, which does not prove that there was none"

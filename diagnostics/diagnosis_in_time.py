@@ -22,7 +22,7 @@ from diagnostics.core.thresholds import read_thresholds
 from diagnostics.diagnose import Asking, examine, examine_logs, write_report
 from diagnostics.machine.execution.forked import TOLD, Forked, NoAnswerError
 from diagnostics.matches import Match
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 ASKING_SHARE = 0.75  # of all time; the rest is for what was said: deciding and filling the report
 CLOSED = "not asked: no time was left"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from diagnostics import render
 from diagnostics.analysis.model_seen import ModelSeen
 from diagnostics.core.findings import to_json
 from diagnostics.inspection import Inspected
+from diagnostics.report import terminal
 
 COLUMNS = ("module", "class", "parameters", "buffers", "dtype", "device")
 
@@ -24,7 +24,7 @@ def summary(inspected: Inspected, target: str) -> str:
         about.append(
             f"{several}{_counted(modules, 'module')}, {_short(parameters)} parameters, {_counted(steps, 'step')}"
         )
-    return render.summary_line(inspected.verdict, subject=f"inspected {': '.join(about)}")
+    return terminal.summary_line(inspected.verdict, subject=f"inspected {': '.join(about)}")
 
 
 def _counted(number: int, word: str) -> str:

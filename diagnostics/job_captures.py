@@ -25,11 +25,11 @@ from diagnostics.matches import Match
 from diagnostics.raised_watch import RaisedWatch
 from diagnostics.record.record import BEFORE
 from diagnostics.record.supervisor_facts import Missing, Stall
+from diagnostics.report.headline import headline
 from diagnostics.run_folder import RunFolder
 from diagnostics.stall import Progress, waits_for_orders
 from diagnostics.state_before import keep_state
 from diagnostics.surroundings import Surroundings, at_start
-from diagnostics.verdict_words import headline
 
 MOST_SNAPSHOTS = 3  # after deaths; a job whose helpers fail by design is not looked at again and again
 SNAPSHOT_S = 5.0

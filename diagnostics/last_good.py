@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.core.findings import Verdict, to_json
-from diagnostics.report import write_whole
+from diagnostics.report.folder import write_whole
 
 FILE = "last-good-preflight.json"
 Measured = Mapping[str, Mapping[str, Any]]

@@ -22,9 +22,9 @@ from diagnostics.dynamic.job.attribution import INTERRUPTED
 from diagnostics.dynamic.job.evidence import stood_still
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.matches import JobOutcome
-from diagnostics.run_report import NO_CLASS
+from diagnostics.report.headline import class_and_ranks
+from diagnostics.report.run_report import NO_CLASS
 from diagnostics.verdict import Decision, signal_name
-from diagnostics.verdict_words import class_and_ranks
 
 TEARDOWN_S = 30.0  # batch systems give as long between SIGTERM and SIGKILL
 _BY_SIGNAL = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL, signal.SIGXCPU)

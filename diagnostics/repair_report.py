@@ -16,7 +16,7 @@ from diagnostics.fix_cache import Prepared, Result
 from diagnostics.repair.actions import FileOutcome, FilePlan
 from diagnostics.repair.plan import Census
 from diagnostics.repair_lines import done_line, now_line, shown
-from diagnostics.report import new_folder, write_whole
+from diagnostics.report.folder import new_folder, write_whole
 
 LISTED_FILES = 500  # in report.md; report.json names all
 

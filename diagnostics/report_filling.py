@@ -17,10 +17,10 @@ from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.stall.past_stalls import past_stalls
 from diagnostics.matches import JobOutcome
 from diagnostics.record.record import RunRecord
+from diagnostics.report.run_report import RankRow, RunReport, SourceExcerpt
 from diagnostics.report_ranks import coverage, rank_rows, stack_groups
 from diagnostics.report_standing import standing_rows
 from diagnostics.report_timeline import timeline
-from diagnostics.run_report import RankRow, RunReport, SourceExcerpt
 from diagnostics.verdict import Decision, Exit, job_exit
 
 SHOWN_LOCATIONS = 3

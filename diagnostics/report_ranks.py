@@ -11,8 +11,8 @@ from diagnostics.dynamic.job.job import Case, How, ProcessStory
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.record import RunRecord
 from diagnostics.record.supervisor_facts import ATTACHED
+from diagnostics.report.run_report import Coverage, RankRow, StackGroup
 from diagnostics.report_timeline import ended_in_words, last_collective
-from diagnostics.run_report import Coverage, RankRow, StackGroup
 
 SHOWN_FRAMES = 20
 _ISOLATED = re.compile(r"^-[A-Za-z]*[IE]")

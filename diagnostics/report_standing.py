@@ -12,7 +12,7 @@ from diagnostics.dynamic.stall.stall_evidence import looks_words
 from diagnostics.dynamic.stall.stall_kin import below, is_idle
 from diagnostics.dynamic.stall.wait_chain import reason_of, stack_of
 from diagnostics.matches import JobOutcome
-from diagnostics.run_report import StandingRow
+from diagnostics.report.run_report import StandingRow
 
 MOST = 64  # processes, ranks first
 _WORDS = {

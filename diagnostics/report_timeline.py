@@ -9,7 +9,7 @@ from diagnostics.dynamic.job.evidence import how_it_ended, program
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.dynamic.job.process_list import at_s
 from diagnostics.record.agent_data import AgentFile, CollectiveCall, Event
-from diagnostics.run_report import TimelineEntry
+from diagnostics.report.run_report import TimelineEntry
 
 EACH = 12  # events of a rank
 MOST_PROCESSES = 200  # ranks first; a job may fork a thousand times

@@ -12,7 +12,7 @@ from pathlib import Path
 from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.machine.host.disks import MountedDisks
 from diagnostics.record.record import make_record_folder
-from diagnostics.report import new_folder
+from diagnostics.report.folder import new_folder
 
 REPORTS = Path("reports")
 CLOSED = "closed"  # agent/areas.py looks for it

@@ -6,11 +6,11 @@ import os
 import sys
 from types import TracebackType
 
-from diagnostics import render
 from diagnostics.core.console import say
 from diagnostics.core.findings import Outcome
 from diagnostics.core.progress_line import LiveLine
 from diagnostics.probe_plan import Probe
+from diagnostics.report import terminal
 
 
 class Screen:
@@ -48,5 +48,5 @@ class Screen:
         """Prints the lines of one check."""
         self.live.clear()
         if not self.quiet:
-            for line in render.outcome_lines(outcome, verbose=self.verbose, colour=self.colour):
+            for line in terminal.outcome_lines(outcome, verbose=self.verbose, colour=self.colour):
                 say(line, colour=self.colour)

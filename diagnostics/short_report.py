@@ -12,8 +12,8 @@ from diagnostics.diagnose import write_report
 from diagnostics.matches import JobOutcome
 from diagnostics.record.supervisor_facts import JobFacts
 from diagnostics.record.untrusted_files import read_job
+from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport
 from diagnostics.report_filling import doctor_version
-from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport
 from diagnostics.verdict import STALLED_EXIT
 
 

@@ -25,8 +25,8 @@ from diagnostics.job_signals import JobSignals
 from diagnostics.job_start import NotStartedError
 from diagnostics.job_watch import JobWatch
 from diagnostics.record.supervisor_facts import Missing
+from diagnostics.report.summary import summary_lines
 from diagnostics.run_folder import RunFolder, open_run_folder
-from diagnostics.run_summary import summary_lines
 from diagnostics.short_report import write_short_report
 from diagnostics.unwatched import lacks, run_unwatched, too_few_files
 

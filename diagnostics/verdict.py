@@ -16,7 +16,7 @@ from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.stall.liveness import judgement_of
 from diagnostics.matches import JobOutcome, Match
 from diagnostics.record.supervisor_facts import ATTACHED
-from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS
+from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS
 from diagnostics.static.launch_files.shell_exit_status import Fate
 
 HIDDEN_CRASH_EXIT = STRICT_EXIT = 70

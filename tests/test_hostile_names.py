@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 from shown_text import HOSTILE, page_faults, poisoned, unprintable
 from test_run_page import CRASH
 
-from diagnostics import render, report, run_page
 from diagnostics.core.console import printable
-from diagnostics.report_data import Report
-from diagnostics.run_report import RunReport
-from diagnostics.run_summary import summary_lines
+from diagnostics.report import folder as report
+from diagnostics.report import page as run_page
+from diagnostics.report import terminal
+from diagnostics.report.check_report import Report
+from diagnostics.report.run_report import RunReport
+from diagnostics.report.summary import summary_lines
 
 DOCTOR = (sys.executable, "-c", "from diagnostics.cli import main; main()")
 PIECES = st.one_of(st.sampled_from(HOSTILE), st.characters(), st.sampled_from(["x", " ", "train.py:3", "rank"]))
@@ -57,7 +59,7 @@ def test_the_page_and_the_screen_of_a_preflight_hold_whatever_its_things_are_cal
     told: Report = poisoned(PREFLIGHT, name)
     assert page_faults(report.markdown(told)) == []
     assert json.loads(report.json_text(told))["kind"] == "preflight" or name
-    lines = list(render.verdict_lines(told.verdict, verbose=True))
+    lines = list(terminal.verdict_lines(told.verdict, verbose=True))
     assert unprintable(printable("\n".join(lines))) == []
 
 

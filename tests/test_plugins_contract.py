@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from diagnostics import audit, caches, inspections, probes, rules, run_sections, sections, signatures
+from diagnostics import audit, caches, inspections, probes, rules, signatures
 from diagnostics.caches import across, across_files
 from diagnostics.checks import Stage
 from diagnostics.commands.explain import all_plugins
@@ -16,6 +16,7 @@ from diagnostics.core.findings import Severity
 from diagnostics.core.registry import discover
 from diagnostics.matches import FAILURE_CLASSES, Examines
 from diagnostics.probe_plan import in_order, load_probes
+from diagnostics.report import check_sections, run_sections
 from diagnostics.static.program.project_file import FileKind
 
 PROBES = discover(probes)
@@ -23,7 +24,7 @@ SIGNATURES = discover(signatures)
 RULES = discover(rules)
 ACROSS = discover(across)
 CODED = {**PROBES, **discover(caches), **ACROSS, **discover(inspections), **SIGNATURES, **discover(audit), **RULES}
-SECTIONS = discover(sections, key="ORDER")
+SECTIONS = discover(check_sections, key="ORDER")
 RUN_SECTIONS = discover(run_sections, key="ORDER")
 HEADINGS = ("What it does:", "Why it matters:")
 

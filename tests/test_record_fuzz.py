@@ -78,7 +78,7 @@ def test_the_fuzz_notices_a_page_that_breaks(seeds: Path, tmp_path: Path) -> Non
     """Its failing twin: a section that writes what the job said as it is."""
     code = (
         "import sys; sys.path.insert(0, sys.argv.pop(1))\n"
-        "import diagnostics.run_sections.surroundings as one; one.code = lambda text: '<b>' + text\n"
+        "import diagnostics.report.run_sections.surroundings as one; one.code = lambda text: '<b>' + text\n"
         "import record_fuzz; sys.exit(record_fuzz.main())"
     )
     options = ["--seeds", seeds, "--inputs", 1, "--minutes", 0.2, "--folder", tmp_path, "--failures", tmp_path / "bad"]

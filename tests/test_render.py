@@ -8,7 +8,7 @@ from examples import HEALTHY, LEFT_OVER, MIXED, outcome
 
 from diagnostics.core import redaction
 from diagnostics.core.findings import Severity, Status, Verdict
-from diagnostics.render import outcome_lines, summary_line, value_text, verdict_json, verdict_lines
+from diagnostics.report.terminal import outcome_lines, summary_line, value_text, verdict_json, verdict_lines
 
 NOTED = outcome("P106", "core-dumps", "host", findings=(replace(LEFT_OVER, severity=Severity.INFO),))
 

@@ -9,9 +9,9 @@ import pytest
 from examples import HEALTHY, MIXED
 
 from diagnostics import last_good
-from diagnostics.report import json_text, markdown, new_folder, write, write_whole
-from diagnostics.report_data import Report
-from diagnostics.report_place import open_place
+from diagnostics.report.check_report import Report
+from diagnostics.report.folder import json_text, markdown, new_folder, write, write_whole
+from diagnostics.report.place import open_place
 
 GOLDEN = Path(__file__).parent.parent / "reports" / "examples" / "preflight"
 NOON = 1_700_000_000.0

@@ -8,8 +8,8 @@ import pytest
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Role, Severity
 from diagnostics.matches import JobOutcome
-from diagnostics.run_page import json_text, markdown
-from diagnostics.run_report import (
+from diagnostics.report.page import json_text, markdown
+from diagnostics.report.run_report import (
     NO_CLASS,
     UNKNOWN_CLASS,
     Coverage,
@@ -19,7 +19,7 @@ from diagnostics.run_report import (
     StackGroup,
     TimelineEntry,
 )
-from diagnostics.run_summary import MAX_LINES, summary_lines
+from diagnostics.report.summary import MAX_LINES, summary_lines
 
 GOLDEN = Path(__file__).parent.parent / "reports" / "examples" / "run"
 ROOT = Finding(

@@ -11,7 +11,7 @@ from diagnostics.audit.safe_line import safe_line
 from diagnostics.audit.shown import Filter, not_shown
 from diagnostics.core import redaction
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.render import COLOURS, INDENT, MARKS
+from diagnostics.report.terminal import COLOURS, INDENT, MARKS
 
 FEW = 5  # so many unread files, and crashes of one rule, are named without --verbose
 NARROWEST = 40

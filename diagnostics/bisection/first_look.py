@@ -6,7 +6,7 @@ from diagnostics.bisection.trial import Kind, Trial
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.bisection.watched import watched
 from diagnostics.matches import JobOutcome
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 STALL_S = {True: 30.0, False: 60.0}  # whether it is known to hang
 # What the watched run may prove that no model is at fault for: it is the machine, or the launch.

@@ -15,7 +15,7 @@ from diagnostics.bisection.trial import ModuleNode
 from diagnostics.bisection.user_sources import user_sources
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.machine.contract import Child
-from diagnostics.report import write_whole
+from diagnostics.report.folder import write_whole
 
 SCRIPT, ISSUE, RECORDINGS = "repro.py", "issue.md", "structures"
 

@@ -12,7 +12,7 @@ from diagnostics.bisection.next_step import next_step
 from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.bisection.words import certainty, headline, needs, not_needed, often
 from diagnostics.core import redaction
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 WIDTH = 110
 LONGEST_WORDS = 300

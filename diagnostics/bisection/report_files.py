@@ -12,8 +12,8 @@ from diagnostics.bisection.tree_rows import lines_of
 from diagnostics.bisection.tree_svg import tree_svg
 from diagnostics.bisection.words import headline
 from diagnostics.core.shell_quoting import pasteable
-from diagnostics.report import write_whole
-from diagnostics.run_report import RunReport
+from diagnostics.report.folder import write_whole
+from diagnostics.report.run_report import RunReport
 
 FILES = {
     "repro.py": "stand-alone script that fails in the same way",

@@ -11,7 +11,7 @@ from diagnostics.bisection.found import Bisection, Standing
 from diagnostics.bisection.words import headline
 from diagnostics.core import redaction
 from diagnostics.core.findings import to_json
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 SCHEMA = 1
 

@@ -12,7 +12,7 @@ from diagnostics.bisection.tree_rows import Line, lines_of
 from diagnostics.bisection.tries_shown import result_of
 from diagnostics.bisection.words import certainty, headline, needs, not_needed, often
 from diagnostics.core.markdown import block, code, inline, page, table
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 SIGNS = {Mark.CULPRIT: "X", Mark.FAILS: "!", Mark.PASSES: "o", Mark.NOT_TRIED: "-"}
 LEGEND = {

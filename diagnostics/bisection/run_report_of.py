@@ -16,7 +16,7 @@ from diagnostics.bisection.words import certainty, headline, needs
 from diagnostics.core.findings import Confidence
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.matches import JobOutcome
-from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport, SourceExcerpt
+from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport, SourceExcerpt
 
 CLASSES: Mapping[Kind, tuple[JobOutcome, str]] = {
     Kind.SIGNAL: (JobOutcome.CRASH, "native-crash"),

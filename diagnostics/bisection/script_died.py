@@ -14,7 +14,7 @@ from diagnostics.bisection.script_capture import ScriptDiedError
 from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.bisection.watched import watched_command
 from diagnostics.matches import JobOutcome
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 STALL_S = 60.0
 MOST_RUNS = 3  # until it dies once more: what workers do comes and goes

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from diagnostics.bisection.found import AxisRow, Bisection, Standing
 from diagnostics.bisection.trial import Failure, Kind
-from diagnostics.verdict_words import ranks_in_words
+from diagnostics.report.headline import ranks_in_words
 
 
 def headline(found: Bisection) -> str:

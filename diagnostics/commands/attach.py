@@ -16,8 +16,8 @@ from diagnostics.attach_view import screen_of, world_size_of
 from diagnostics.core.console import say
 from diagnostics.core.progress_line import LiveLine
 from diagnostics.core.shell_quoting import pasteable
-from diagnostics.run_page import json_text
-from diagnostics.run_summary import summary_lines
+from diagnostics.report.page import json_text
+from diagnostics.report.summary import summary_lines
 from diagnostics.stack_tree import who_lines
 
 LABEL = "  where  "

@@ -31,7 +31,7 @@ from diagnostics.core.console import ask, say
 from diagnostics.core.errors import UsageError
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight_setup import open_machine
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 from diagnostics.screen import Screen
 
 # Options that are settings of a case, and their names there.

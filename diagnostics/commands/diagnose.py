@@ -14,9 +14,9 @@ from diagnostics.diagnose import write_report
 from diagnostics.diagnosis_in_time import examine_in_time
 from diagnostics.matches import JobOutcome
 from diagnostics.record.record import make_record_folder
-from diagnostics.run_page import json_text, markdown
-from diagnostics.run_report import RunReport
-from diagnostics.run_summary import summary_lines
+from diagnostics.report.page import json_text, markdown
+from diagnostics.report.run_report import RunReport
+from diagnostics.report.summary import summary_lines
 
 
 class LogsCommand(click.Command):

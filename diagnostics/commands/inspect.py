@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from diagnostics import interpreter, job, render
+from diagnostics import interpreter, job
 from diagnostics.checks import JobDescription
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
@@ -21,6 +21,7 @@ from diagnostics.core.findings import Verdict
 from diagnostics.inspected_lines import facts, module_lines, summary
 from diagnostics.inspection import Inspected, Target, Wanted, inspect, usage_error
 from diagnostics.preflight_setup import open_machine
+from diagnostics.report import terminal
 from diagnostics.screen import Screen
 
 FACTORY = re.compile(r"(?P<module>[^:]+):(?P<name>[A-Za-z_][\w.]*)$")
@@ -133,7 +134,7 @@ def _show(
         first, *rest = verdict.outcomes
         whole = replace(first, measured={**first.measured, "models": measured})
         shown = Verdict(outcomes=(whole, *rest), seconds=verdict.seconds)
-        say(render.verdict_json(shown, exit_code=code, command=command_line))
+        say(terminal.verdict_json(shown, exit_code=code, command=command_line))
     else:
         lines = list(_lines(inspected, verbose=options["verbose"], colour=screen.colour))
         for line in [*lines, *([""] if lines else [])]:
@@ -146,7 +147,7 @@ def _show(
 def _lines(inspected: Inspected, *, verbose: bool, colour: bool) -> Iterator[str]:
     for outcome in inspected.verdict.outcomes:
         if verbose or outcome.findings or outcome.undecided:
-            yield from render.outcome_lines(outcome, verbose=verbose, colour=colour)
+            yield from terminal.outcome_lines(outcome, verbose=verbose, colour=colour)
     if verbose:
         for name, seen in inspected.seen:
             yield ""

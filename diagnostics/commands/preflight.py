@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from diagnostics import interpreter, job, last_good, probes, render
+from diagnostics import interpreter, job, last_good, probes
 from diagnostics.bisect_preflight import model_fails, run_bisection
 from diagnostics.checks import PreflightConfig, Stage
 from diagnostics.command_folder import ScriptCommand
@@ -26,8 +26,9 @@ from diagnostics.core.thresholds import find, read_thresholds
 from diagnostics.preflight import Interrupted, default_stages, run_preflight
 from diagnostics.preflight_setup import open_machine, settle
 from diagnostics.probe_plan import STAGES_OF_A_JOB, Probe, in_order, load_probes, parse_skips, parse_stages
-from diagnostics.report_data import Report
-from diagnostics.report_place import ReportPlace, open_place
+from diagnostics.report import terminal
+from diagnostics.report.check_report import Report
+from diagnostics.report.place import ReportPlace, open_place
 from diagnostics.screen import Screen
 
 
@@ -188,8 +189,8 @@ def _finish(
         except OSError as error:
             screen.say(from_os_error(error, action="cannot keep the measurements in", path=reports).message)
     if options["as_json"]:
-        say(render.verdict_json(verdict, exit_code=report.exit_code, command=report.command))
+        say(terminal.verdict_json(verdict, exit_code=report.exit_code, command=report.command))
     elif verdict.outcomes:
         say()
-    screen.say(render.summary_line(verdict))
+    screen.say(terminal.summary_line(verdict))
     screen.say(written)

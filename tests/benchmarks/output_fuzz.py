@@ -23,7 +23,7 @@ from pathlib import Path
 
 from diagnostics import output_copies
 from diagnostics.diagnosis_in_time import diagnose_in_time, examine_in_time
-from diagnostics.run_page import json_text, markdown
+from diagnostics.report.page import json_text, markdown
 
 Piece = Callable[[random.Random, int], bytes]
 

@@ -36,8 +36,8 @@ from shown_text import page_faults, unprintable  # noqa: E402
 
 from diagnostics.core.errors import DoctorError  # noqa: E402
 from diagnostics.diagnose import examine  # noqa: E402
-from diagnostics.run_page import json_text, markdown  # noqa: E402
-from diagnostics.run_summary import summary_lines  # noqa: E402
+from diagnostics.report.page import json_text, markdown  # noqa: E402
+from diagnostics.report.summary import summary_lines  # noqa: E402
 
 CPU_S = 8.0  # of one input
 MEMORY_BYTES = 1 << 30  # of one input, beyond what the parent has

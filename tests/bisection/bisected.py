@@ -7,7 +7,7 @@ from diagnostics.bisection.failing_case import Attempt
 from diagnostics.bisection.found import AxisRow, Bisection, Mark, Standing, StrategyRow, TreeRow
 from diagnostics.bisection.run_report_of import run_report_of
 from diagnostics.bisection.trial import Failure, Kind, Trial
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 CASE = Case(source=Source(factory="model:make", inputs="model:batch"), settings=Settings(world=2, wrapper="ddp"))
 STACK = "Segmentation fault\n/home/ann/model.py:16 forward\n/venv/torch/nn/modules/module.py:1789 _call_impl"

@@ -14,7 +14,7 @@ from diagnostics.bisection.found import Bisection, Standing
 from diagnostics.bisection.trial import Failure, Trial
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.core.errors import UsageError
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 NODES = random_nodes(3, 12)
 CULPRIT = NODES[-1].path

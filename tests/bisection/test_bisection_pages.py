@@ -14,7 +14,7 @@ from diagnostics.bisection.report_md import markdown
 from diagnostics.bisection.trial import Kind
 from diagnostics.bisection.words import headline, needs
 from diagnostics.core.console import printable
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 PAGE = """\
 # Bisection of model.make

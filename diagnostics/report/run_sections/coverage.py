@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diagnostics.core.markdown import inline
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 ORDER = 60
 TITLE = "What was not captured"

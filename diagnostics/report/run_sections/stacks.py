@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from diagnostics.core.markdown import block, inline
-from diagnostics.run_report import RunReport, StackGroup
-from diagnostics.verdict_words import ranks_in_words
+from diagnostics.report.headline import ranks_in_words
+from diagnostics.report.run_report import RunReport, StackGroup
 
 ORDER = 30
 TITLE = "Stacks"

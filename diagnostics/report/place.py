@@ -8,8 +8,8 @@ from pathlib import Path
 
 from diagnostics.core.errors import from_os_error
 from diagnostics.core.shell_quoting import pasteable
-from diagnostics.report import new_folder, write
-from diagnostics.report_data import Report
+from diagnostics.report.check_report import Report
+from diagnostics.report.folder import new_folder, write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diagnostics.core.markdown import inline, table
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 ORDER = 15
 TITLE = "Where it stands"

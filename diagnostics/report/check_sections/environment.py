@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diagnostics.core.markdown import block
-from diagnostics.report_data import Report
+from diagnostics.report.check_report import Report
 
 ORDER = 60
 TITLE = "Environment variables"

@@ -11,12 +11,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from diagnostics import sections
 from diagnostics.core import redaction
 from diagnostics.core.findings import to_json
 from diagnostics.core.markdown import page
 from diagnostics.core.registry import discover
-from diagnostics.report_data import Report
+from diagnostics.report import check_sections
+from diagnostics.report.check_report import Report
 
 
 def new_folder(parent: Path, kind: str = "preflight", now: float | None = None) -> Path:
@@ -61,7 +61,7 @@ def markdown(report: Report) -> str:
 
 
 def _sections(report: Report) -> Iterator[list[str]]:
-    for module in discover(sections, key="ORDER").values():
+    for module in discover(check_sections, key="ORDER").values():
         body: list[str] = module.render(report)
         if body:
             yield [f"{'#' if module.ORDER == 0 else '##'} {module.TITLE}", "", *body, ""]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diagnostics.core.markdown import table
-from diagnostics.report_data import Report
+from diagnostics.report.check_report import Report
 
 ORDER = 40
 TITLE = "Seconds by stage"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnostics.matches import JobOutcome
-from diagnostics.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport
+from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport
 
 OUTCOMES = {
     JobOutcome.OK: "The job ended well",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.markdown import block, code, inline
-from diagnostics.report_data import Report
+from diagnostics.report.check_report import Report
 
 ORDER = 10
 TITLE = "Findings"

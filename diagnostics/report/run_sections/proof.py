@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Role, Severity
 from diagnostics.core.markdown import block, code, inline
-from diagnostics.run_report import RunReport
+from diagnostics.report.run_report import RunReport
 
 ORDER = 10
 TITLE = "Proof"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Outcome, Status
 from diagnostics.core.markdown import block, inline
-from diagnostics.report_data import Report
+from diagnostics.report.check_report import Report
 
 ORDER = 30
 TITLE = "Not decided"

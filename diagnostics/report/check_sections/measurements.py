@@ -7,7 +7,7 @@ from typing import Any
 
 from diagnostics.core.findings import to_json
 from diagnostics.core.markdown import inline, table
-from diagnostics.report_data import Report
+from diagnostics.report.check_report import Report
 
 ORDER = 50
 TITLE = "Measurements"

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from diagnostics.core import redaction
 from diagnostics.core.findings import Confidence
 from diagnostics.matches import JobOutcome
-from diagnostics.run_report import NO_CLASS, RunReport
-from diagnostics.verdict_words import headline, ranks_in_words
+from diagnostics.report.headline import headline, ranks_in_words
+from diagnostics.report.run_report import NO_CLASS, RunReport
 
 MAX_LINES = 10
 COLOURS = {JobOutcome.OK: "32", JobOutcome.SLOW: "33", JobOutcome.UNKNOWN: "33"}

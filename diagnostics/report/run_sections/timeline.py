@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diagnostics.core.markdown import block
-from diagnostics.run_report import RunReport, TimelineEntry
+from diagnostics.report.run_report import RunReport, TimelineEntry
 
 ORDER = 40
 TITLE = "Timeline"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnostics.core.markdown import inline, table
-from diagnostics.run_report import RankRow, RunReport
+from diagnostics.report.run_report import RankRow, RunReport
 
 ORDER = 20
 TITLE = "Ranks"

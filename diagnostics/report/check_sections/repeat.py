@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from diagnostics.core.markdown import block
-from diagnostics.run_report import RunReport
+from diagnostics.report.check_report import Report
 
 ORDER = 70
 TITLE = "Run it again"
 
 
-def render(report: RunReport) -> list[str]:
+def render(report: Report) -> list[str]:
     """Returns the command line."""
-    return block([report.repeat]) if report.repeat else []
+    return block([report.command])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Outcome, Severity, Status
 from diagnostics.core.markdown import inline, table
-from diagnostics.report_data import Report
+from diagnostics.report.check_report import Report
 
 ORDER = 20
 TITLE = "Checks"

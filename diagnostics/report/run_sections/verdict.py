@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from diagnostics.core.findings import Confidence
 from diagnostics.core.markdown import block, code, inline
 from diagnostics.matches import JobOutcome
-from diagnostics.run_report import NO_CLASS, RunReport
-from diagnostics.verdict_words import headline, ranks_in_words
+from diagnostics.report.headline import headline, ranks_in_words
+from diagnostics.report.run_report import NO_CLASS, RunReport
 
 ORDER = 0
 TITLE = "Run report"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from diagnostics import run_sections
 from diagnostics.core import redaction
 from diagnostics.core.findings import to_json
 from diagnostics.core.markdown import page
 from diagnostics.core.registry import discover
-from diagnostics.run_report import RunReport
+from diagnostics.report import run_sections
+from diagnostics.report.run_report import RunReport
 
 SCHEMA = 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Severity, Status, Verdict
 from diagnostics.core.markdown import code, inline
-from diagnostics.report_data import Report
+from diagnostics.report.check_report import Report
 
 ORDER = 0
 TITLE = "Preflight report"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from diagnostics.core.markdown import block
-from diagnostics.report_data import Report
+from diagnostics.report.run_report import RunReport
 
 ORDER = 70
 TITLE = "Run it again"
 
 
-def render(report: Report) -> list[str]:
+def render(report: RunReport) -> list[str]:
     """Returns the command line."""
-    return block([report.command])
+    return block([report.repeat]) if report.repeat else []
