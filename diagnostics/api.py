@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from diagnostics.cache import scan
-    from diagnostics.cache_scan import CacheScan
+    from diagnostics.cache.scan.engine import scan
+    from diagnostics.cache.scan.result import CacheScan
     from diagnostics.cli import guarded
     from diagnostics.command_folder import CommandFolder
     from diagnostics.core.errors import DoctorError, UsageError, from_os_error
@@ -43,8 +43,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "diagnostics.cache": ("scan",),
-    "diagnostics.cache_scan": ("CacheScan",),
+    "diagnostics.cache.scan.engine": ("scan",),
+    "diagnostics.cache.scan.result": ("CacheScan",),
     "diagnostics.cli": ("guarded",),
     "diagnostics.command_folder": ("CommandFolder",),
     "diagnostics.core.errors": ("DoctorError", "UsageError", "from_os_error"),

@@ -8,8 +8,8 @@ from types import ModuleType
 
 import pytest
 
-from diagnostics import audit, caches, inspections, probes, rules, signatures
-from diagnostics.caches import across, across_files
+from diagnostics import audit, inspections, probes, rules, signatures
+from diagnostics.cache import formats
 from diagnostics.checks import Stage
 from diagnostics.commands.explain import all_plugins
 from diagnostics.core.findings import Severity
@@ -22,8 +22,8 @@ from diagnostics.static.program.project_file import FileKind
 PROBES = discover(probes)
 SIGNATURES = discover(signatures)
 RULES = discover(rules)
-ACROSS = discover(across)
-CODED = {**PROBES, **discover(caches), **ACROSS, **discover(inspections), **SIGNATURES, **discover(audit), **RULES}
+ACROSS = discover(folder_checks)
+CODED = {**PROBES, **discover(formats), **ACROSS, **discover(inspections), **SIGNATURES, **discover(audit), **RULES}
 SECTIONS = discover(check_sections, key="ORDER")
 RUN_SECTIONS = discover(run_sections, key="ORDER")
 HEADINGS = ("What it does:", "Why it matters:")
@@ -102,7 +102,7 @@ def test_a_check_across_files_has_words_for_its_problems_and_finds_none_in_no_fi
     assert re.fullmatch(r"C1[5-9]\d", module.CODE)
     assert module.NAME in module.MEANINGS
     assert set(module.MEANINGS) == set(module.REMEDIES)
-    run: across_files.Across = module.begin()
+    run: folder_check.Across = module.begin()
     assert [*run.finish()] == []
 
 

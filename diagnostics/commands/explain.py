@@ -8,14 +8,14 @@ from types import ModuleType
 
 import click
 
-from diagnostics import audit, caches, inspections, probes, rules, signatures
-from diagnostics.caches import across
+from diagnostics import audit, inspections, probes, rules, signatures
+from diagnostics.cache import formats
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
 from diagnostics.core.registry import BrokenPlugin, discover
 from diagnostics.core.spelling import nearest
 
-PACKAGES = (probes, caches, across, inspections, signatures, audit, rules)
+PACKAGES = (probes, formats, folder_checks, inspections, signatures, audit, rules)
 
 
 @click.command("explain")

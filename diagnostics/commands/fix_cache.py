@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diagnostics import interpreter
+from diagnostics.cache.repair.engine import Options, Prepared, Result, carry_out, prepare, refuse
+from diagnostics.cache.repair.report import fix_json, write_report
+from diagnostics.cache.repair.terminal import fitted, plan_lines, question, result_lines
 from diagnostics.core.console import ask, redraw, say
 from diagnostics.core.errors import UsageError
-from diagnostics.fix_cache import Options, Prepared, Result, carry_out, prepare, refuse
-from diagnostics.repair_lines import fitted, plan_lines, question, result_lines
-from diagnostics.repair_report import fix_json, write_report
 
 if TYPE_CHECKING:
-    from diagnostics.regeneration import Regeneration
+    from diagnostics.cache.repair.regenerate import Regeneration
 
 REDRAW_S = 0.2
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -103,8 +103,8 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
 
 def _regeneration(config: Path, overrides: tuple[str, ...]) -> Regeneration:
     # Imported here: they bring the machine and the job along, which no other repair needs.
+    from diagnostics.cache.repair.regenerate import ask
     from diagnostics.preflight_setup import open_machine
-    from diagnostics.regeneration import ask
 
     python = interpreter.choose(None, os.environ)
     with open_machine(python) as machine:

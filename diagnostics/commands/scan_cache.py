@@ -14,11 +14,11 @@ from typing import BinaryIO
 
 import click
 
-from diagnostics.cache import scan
-from diagnostics.cache_files import counted
-from diagnostics.cache_lines import bad_line, lines
-from diagnostics.cache_scan import KEPT_FILES, CacheScan
-from diagnostics.caches.file_scan import FileScan
+from diagnostics.cache.file_scan import FileScan
+from diagnostics.cache.scan.engine import scan
+from diagnostics.cache.scan.files import counted
+from diagnostics.cache.scan.result import KEPT_FILES, CacheScan
+from diagnostics.cache.scan.terminal import bad_line, lines
 from diagnostics.core import redaction
 from diagnostics.core.console import redraw, say
 from diagnostics.core.errors import USAGE_EXIT, UsageError

@@ -55,7 +55,7 @@ print(time.perf_counter() - began)
 ENGINE = """
 import sys, time
 from pathlib import Path
-from diagnostics.fix_cache import Options, carry_out, prepare
+from diagnostics.cache.repair.engine import Options, carry_out, prepare
 began = time.perf_counter()
 result = carry_out(prepare([Path(sys.argv[1])], Options()), Options())
 assert result.exit_code == 0, result.left

@@ -32,10 +32,10 @@ sys.path[:0] = [str(TESTS.parent), str(TESTS / "caches")]
 
 from mutations import mutated  # noqa: E402 - found by the line above
 
-from diagnostics.caches.file_bytes import DamagedFileError, FileBytes  # noqa: E402
-from diagnostics.caches.file_scan import FileScan  # noqa: E402
-from diagnostics.caches.one_file import formats, scan_file  # noqa: E402
-from diagnostics.caches.patch import UnrepairableError  # noqa: E402
+from diagnostics.cache.file_bytes import DamagedFileError, FileBytes  # noqa: E402
+from diagnostics.cache.file_scan import FileScan  # noqa: E402
+from diagnostics.cache.patch import UnrepairableError  # noqa: E402
+from diagnostics.cache.scan.one_file import formats, scan_file  # noqa: E402
 
 MEMORY_BYTES = 256 << 20
 CPU_S = 2.0  # of one input

@@ -56,8 +56,8 @@ print(time.perf_counter() - began)
 SCAN = """
 import sys, time
 from pathlib import Path
-from diagnostics.cache import scan
-from diagnostics.caches.one_file import formats
+from diagnostics.cache.scan.engine import scan
+from diagnostics.cache.scan.one_file import formats
 formats()
 began = time.perf_counter()
 result = scan([Path(sys.argv[1])], jobs=int(sys.argv[2]))

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from diagnostics.cache_scan import Count
-from diagnostics.caches import torch_zip
-from diagnostics.caches.file_scan import FileScan, Problem
+from diagnostics.cache.file_scan import FileScan, Problem
+from diagnostics.cache.formats import torch_zip
+from diagnostics.cache.scan.result import Count
 
 
 def finding_of(name: str, code: str = "C101") -> tuple[str, str]:

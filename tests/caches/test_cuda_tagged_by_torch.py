@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.scan.one_file import scan_file
 
 pytestmark = pytest.mark.gpu
 

@@ -14,11 +14,11 @@ from typing import ClassVar
 
 import pytest
 
-from diagnostics.caches.across import unfinished
-from diagnostics.caches.dcp_pickle import SAFE_HERE
-from diagnostics.caches.file_scan import FileScan, Problem, TensorFact
-from diagnostics.caches.one_file import scan_file
-from diagnostics.caches.safe_globals import SAFE_GLOBALS
+from diagnostics.cache.file_scan import FileScan, Problem, TensorFact
+from diagnostics.cache.folder_checks import unfinished
+from diagnostics.cache.formats.dcp_pickle import SAFE_HERE
+from diagnostics.cache.pickles.globals import SAFE_GLOBALS
+from diagnostics.cache.scan.one_file import scan_file
 from diagnostics.core.findings import Severity
 
 WRITER = Path(__file__).parent.parent / "zoo" / "checkpoint_writer.py"

@@ -3,8 +3,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from diagnostics.caches.across import duplicates, fingerprints
-from diagnostics.caches.file_scan import FileScan, Tally
+from diagnostics.cache.file_scan import FileScan, Tally
+from diagnostics.cache.folder_checks import duplicates, fingerprints
 
 
 def told(scans: list[FileScan]) -> list[tuple[str, str, int]]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from diagnostics.cache import scan
+from diagnostics.cache.scan.engine import scan
 
 
 def folder_with(torch_files: Path, tmp_path: Path, *empty: str) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.scan.one_file import scan_file
 
 FILES = sorted((Path(__file__).parent / "old_torch").glob("*/*.pt"))
 # The trial zip format of torch 1.4 keeps its storages under another name; no later torch reads it.

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.caches.across import gaps
-from diagnostics.caches.across.number_series import MAX_INTERVALS, Numbers
-from diagnostics.caches.file_scan import FileScan
+from diagnostics.cache.file_scan import FileScan
+from diagnostics.cache.folder_checks import gaps
+from diagnostics.cache.folder_checks.number_series import MAX_INTERVALS, Numbers
 
 
 def told(paths: Iterable[str]) -> list[tuple[str, str, str, int]]:

@@ -11,9 +11,9 @@ import h5py
 import numpy as np
 import pytest
 
-from diagnostics.caches.file_scan import FileScan, Problem
-from diagnostics.caches.lookup3 import lookup3
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.file_scan import FileScan, Problem
+from diagnostics.cache.formats.lookup3 import lookup3
+from diagnostics.cache.scan.one_file import scan_file
 from diagnostics.core.findings import Severity
 
 KINDS: dict[str, dict[str, object]] = {

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from diagnostics.caches.file_bytes import FileBytes
-from diagnostics.caches.one_file import scan_file
-from diagnostics.caches.zip_checksums import deep
+from diagnostics.cache.archives.zip_checksums import deep
+from diagnostics.cache.file_bytes import FileBytes
+from diagnostics.cache.scan.one_file import scan_file
 
 ARRAYS = {"latent": np.zeros((4, 3), np.float16), "index": np.arange(5)}
 RECORD = np.zeros(3, dtype=[("a", "<f4"), ("b", [("c", "i1"), ("d", "<U3")]), ("e", "<f8", (2, 3))])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.scan.one_file import scan_file
 
 SOURCES = ("clean.pt", "cuda.pt", "unsafe.pt", "protocol5.pt", "legacy_cuda.pt", "array.npy")
 
@@ -57,7 +57,7 @@ GREEDY = {
 }
 MEASURE = """
 import resource, sys
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.scan.one_file import scan_file
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(scan_file(sys.argv[1]).problems[0].observed)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.caches.key_paths import MAX_KEY
-from diagnostics.caches.pickle_facts import facts_of
-from diagnostics.caches.pickle_opcodes import walk_pickle
+from diagnostics.cache.pickles.facts import facts_of
+from diagnostics.cache.pickles.key_paths import MAX_KEY
+from diagnostics.cache.pickles.opcodes import walk_pickle
 
 MAGIC = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
 FRONT = MAGIC + b"\x80\x02M\xe9\x03." + b"\x80\x02}."  # magic number, protocol version, system facts
@@ -50,7 +50,7 @@ GREEDY = {
 }
 MEASURE = """
 import sys, time
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.scan.one_file import scan_file
 def peak():  # getrusage tells the peak of the process that started this one, too
     return int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])
 before, began = peak(), time.process_time()

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import torch
 
-from diagnostics.caches.file_scan import FileScan
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.file_scan import FileScan
+from diagnostics.cache.scan.one_file import scan_file
 from diagnostics.core.findings import Severity
 
 EVIL = b"\x80\x02cposix\nsystem\nX\x04\x00\x00\x00true\x85R."

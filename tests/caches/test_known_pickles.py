@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from diagnostics.caches.known_pickles import KnownPickles, template
-from diagnostics.caches.pickle_facts import PickleFacts, facts_of
-from diagnostics.caches.pickle_opcodes import walk_pickle
+from diagnostics.cache.pickles.facts import PickleFacts, facts_of
+from diagnostics.cache.pickles.opcodes import walk_pickle
+from diagnostics.cache.pickles.templates import KnownPickles, template
 
 
 def pickled(value: Any) -> bytes:

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from diagnostics.caches.across import mixed
-from diagnostics.caches.file_scan import FileScan, Problem, TensorFact
+from diagnostics.cache.file_scan import FileScan, Problem, TensorFact
+from diagnostics.cache.folder_checks import mixed
 
 Types = dict[str, tuple[str, tuple[int, ...]]]
 LATENT: Types = {"latent": ("float32", (4, 16)), "nu": ("float32", ())}

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diagnostics.caches.file_scan import FileScan, Problem, Tally, TensorFact
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.file_scan import FileScan, Problem, Tally, TensorFact
+from diagnostics.cache.scan.one_file import scan_file
 from diagnostics.core.findings import Severity
 
 

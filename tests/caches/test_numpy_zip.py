@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diagnostics.caches.file_bytes import FileBytes
-from diagnostics.caches.file_scan import FileScan, Problem, Tally, TensorFact
-from diagnostics.caches.numpy_zip import deep
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.file_bytes import FileBytes
+from diagnostics.cache.file_scan import FileScan, Problem, Tally, TensorFact
+from diagnostics.cache.formats.numpy_zip import deep
+from diagnostics.cache.scan.one_file import scan_file
 
 ARRAYS = {"latent": np.zeros((4, 3), np.float16), "index": np.arange(5), "names": np.array(["a", "bc"])}
 

@@ -7,9 +7,9 @@ from collections import OrderedDict
 
 import pytest
 
-from diagnostics.caches import pickle_walk
-from diagnostics.caches.pickle_opcodes import HANDLERS, walk_pickle
-from diagnostics.caches.pickle_walk import MalformedPickleError, PickleWalk
+from diagnostics.cache.formats import pickle_walk
+from diagnostics.cache.pickles.opcodes import HANDLERS, walk_pickle
+from diagnostics.cache.pickles.walk import MalformedPickleError, PickleWalk
 
 
 def test_every_opcode_of_pickle_has_its_handler() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from diagnostics.caches.file_scan import FileScan, Tally
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.file_scan import FileScan, Tally
+from diagnostics.cache.scan.one_file import scan_file
 from diagnostics.core.findings import Severity
 
 PROTOCOLS = range(2, pickle.HIGHEST_PROTOCOL + 1)

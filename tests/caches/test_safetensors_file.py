@@ -11,8 +11,8 @@ import pytest
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from diagnostics.caches.file_scan import FileScan, Problem, Tally, TensorFact
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.file_scan import FileScan, Problem, Tally, TensorFact
+from diagnostics.cache.scan.one_file import scan_file
 from diagnostics.core.findings import Severity
 
 F32 = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
@@ -182,7 +182,7 @@ GREEDY = {
 }
 MEASURE = """
 import resource, sys
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.scan.one_file import scan_file
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(scan_file(sys.argv[1]).problems[0].name)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from diagnostics.cache import scan
-from diagnostics.caches.file_scan import FileScan
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.file_scan import FileScan
+from diagnostics.cache.scan.engine import scan
+from diagnostics.cache.scan.one_file import scan_file
 from diagnostics.commands.scan_cache import command
 from diagnostics.core.errors import UsageError
 

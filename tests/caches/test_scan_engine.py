@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from diagnostics.cache import scan, scan_files
-from diagnostics.cache_pool import Pool
-from diagnostics.cache_worker import WorkerDiedError
-from diagnostics.caches.file_scan import FileScan
-from diagnostics.caches.half_written import finished_name
+from diagnostics.cache.file_scan import FileScan
+from diagnostics.cache.formats.half_written import finished_name
+from diagnostics.cache.scan.engine import scan, scan_files
+from diagnostics.cache.scan.pool import Pool
+from diagnostics.cache.scan.worker import WorkerDiedError
 from diagnostics.commands.scan_cache import command
 
 DOCTOR = [sys.executable, "-c", "from diagnostics.cli import main; main()", "scan-cache"]
@@ -210,7 +210,7 @@ def test_an_unreadable_note_is_a_warning_and_an_unreadable_sample_an_error(torch
 MEASURE = """
 import resource, sys
 from pathlib import Path
-from diagnostics.cache import scan
+from diagnostics.cache.scan.engine import scan
 result = scan([Path(sys.argv[1])])
 print(result.files, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """

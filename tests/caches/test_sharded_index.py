@@ -7,8 +7,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from diagnostics.caches.file_scan import Problem
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.file_scan import Problem
+from diagnostics.cache.scan.one_file import scan_file
 from diagnostics.core.findings import Severity
 
 INDEX = "model.safetensors.index.json"

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 import torch
 
-from diagnostics.caches.file_scan import FileScan, TensorFact
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.file_scan import FileScan, TensorFact
+from diagnostics.cache.scan.one_file import scan_file
 from diagnostics.core.findings import Severity
 
 
@@ -208,7 +208,7 @@ def test_what_a_training_state_holds_is_clean(tmp_path: Path) -> None:
 def test_all_that_torch_allows_by_itself_is_safe_here() -> None:
     from torch._weights_only_unpickler import _get_allowed_globals
 
-    from diagnostics.caches.safe_globals import SAFE_GLOBALS
+    from diagnostics.cache.pickles.globals import SAFE_GLOBALS
 
     assert set(_get_allowed_globals()) - SAFE_GLOBALS == set()
 

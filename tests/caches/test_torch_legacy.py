@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from diagnostics.caches.file_scan import FileScan, Tally, TensorFact
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.file_scan import FileScan, Tally, TensorFact
+from diagnostics.cache.scan.one_file import scan_file
 
 
 def test_a_clean_legacy_file_is_described(torch_files: Path) -> None:

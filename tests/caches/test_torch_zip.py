@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.caches.file_scan import FileScan, Problem, Tally, TensorFact
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.file_scan import FileScan, Problem, Tally, TensorFact
+from diagnostics.cache.scan.one_file import scan_file
 from diagnostics.core.findings import Severity
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from diagnostics.caches.file_scan import FileScan
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.file_scan import FileScan
+from diagnostics.cache.scan.one_file import scan_file
 
 WRITE_SHARDED = """
 import sys, torch

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from diagnostics.cache import scan
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.scan.engine import scan
+from diagnostics.cache.scan.one_file import scan_file
 from diagnostics.core.findings import Severity
 
 PROJECT = Path(__file__).parent.parent.parent
@@ -160,7 +160,7 @@ HOSTILE = {
 
 MEASURED = """
 import resource, sys
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.scan.one_file import scan_file
 scan_file(sys.argv[0])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for path in sys.argv[1:]:

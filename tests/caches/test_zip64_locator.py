@@ -3,8 +3,8 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from diagnostics.caches.one_file import scan_file
-from diagnostics.caches.zip_directory import CENTRAL, END, END64
+from diagnostics.cache.archives.zip_directory import CENTRAL, END, END64
+from diagnostics.cache.scan.one_file import scan_file
 
 
 def with_two_directories(shown: bytes, hidden: bytes) -> bytes:

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diagnostics.caches.file_bytes import FileBytes
-from diagnostics.caches.file_scan import FileScan, Problem
-from diagnostics.caches.one_file import formats, scan_file
-from diagnostics.caches.zip_checksums import CHUNK_BYTES, deep
+from diagnostics.cache.archives.zip_checksums import CHUNK_BYTES, deep
+from diagnostics.cache.file_bytes import FileBytes
+from diagnostics.cache.file_scan import FileScan, Problem
+from diagnostics.cache.scan.one_file import formats, scan_file
 
 WITHOUT_CHECKSUMS = """
 import sys, torch

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.fix_cache import Options, carry_out, prepare
+from diagnostics.cache.repair.actions import Status
+from diagnostics.cache.repair.engine import Options, carry_out, prepare
 from diagnostics.machine.processes.file_writers import file_uses, is_written
-from diagnostics.repair.actions import Status
 
 Fix = Callable[..., "subprocess.CompletedProcess[str]"]
 WAITS = "print(flush=True); sys.stdin.read()"
@@ -90,8 +90,8 @@ def test_processes_that_may_write_unseen_are_counted(cache: Path) -> None:
         path.chmod(0o777)
     program = (
         "import encodings.unicode_escape, os, sys; from pathlib import Path\n"
-        "from diagnostics.caches.one_file import formats; formats()\n"
-        "from diagnostics.fix_cache import Options, prepare; os.setuid(65534)\n"
+        "from diagnostics.cache.scan.one_file import formats; formats()\n"
+        "from diagnostics.cache.repair.engine import Options, prepare; os.setuid(65534)\n"
         "prepared = prepare([Path(sys.argv[1])], Options())\n"
         "print(prepared.plan.unseen > 0, *sorted({file.action for file in prepared.plan.files}))"
     )

@@ -18,7 +18,7 @@ import psutil
 import pytest
 import torch
 
-from diagnostics.caches.one_file import scan_file
+from diagnostics.cache.scan.one_file import scan_file
 
 Fix = Callable[..., "subprocess.CompletedProcess[str]"]
 COMMAND = (sys.executable, "-c", "import sys; from diagnostics.cli import main; main()", "fix-cache")

@@ -15,9 +15,9 @@ import pytest
 import torch
 import torch.distributed.checkpoint
 
-from diagnostics.caches.one_file import scan_file
-from diagnostics.fix_cache import Options, carry_out, prepare
-from diagnostics.repair.actions import Action
+from diagnostics.cache.repair.actions import Action
+from diagnostics.cache.repair.engine import Options, carry_out, prepare
+from diagnostics.cache.scan.one_file import scan_file
 
 Fix = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -100,8 +100,8 @@ def test_what_this_user_may_not_change_is_left_with_the_reason(cache: Path) -> N
     for path in cache.parents[:3]:
         path.chmod(0o755)
     program = (
-        "import os, sys; from pathlib import Path; from diagnostics.caches.one_file import formats; formats()\n"
-        "from diagnostics.fix_cache import Options, carry_out, prepare; os.setgid(65534); os.setuid(65534)\n"
+        "import os, sys; from pathlib import Path; from diagnostics.cache.scan.one_file import formats; formats()\n"
+        "from diagnostics.cache.repair.engine import Options, carry_out, prepare; os.setgid(65534); os.setuid(65534)\n"
         "result = carry_out(prepare([Path(sys.argv[1])], Options()), Options())\n"
         "left = [f'{Path(one.plan.path).name} {one.status} {one.text}' for one in result.left]\n"
         "print(result.exit_code, *sorted(left), sep='\\n')"
@@ -173,8 +173,8 @@ def test_a_folder_that_cannot_be_listed_is_named_and_the_others_are_repaired(one
         path.chmod(0o755)
     program = (
         "import encodings.unicode_escape, os, sys; from pathlib import Path\n"
-        "from diagnostics.caches.one_file import formats; formats()\n"
-        "from diagnostics.fix_cache import Options, carry_out, prepare; os.setgid(65534); os.setuid(65534)\n"
+        "from diagnostics.cache.scan.one_file import formats; formats()\n"
+        "from diagnostics.cache.repair.engine import Options, carry_out, prepare; os.setgid(65534); os.setuid(65534)\n"
         "result = carry_out(prepare([Path(sys.argv[1])], Options()), Options())\n"
         "print(result.exit_code, len(result.done), *[one.text for one in result.left], sep='\\n')"
     )

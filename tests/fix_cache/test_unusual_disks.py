@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from diagnostics.caches.one_file import scan_file
-from diagnostics.fix_cache import Options, carry_out, prepare
-from diagnostics.repair import other_names
+from diagnostics.cache.repair.engine import Options, carry_out, prepare
+from diagnostics.cache.scan.one_file import scan_file
 
 Fix = Callable[..., "subprocess.CompletedProcess[str]"]
 WRITER = Path(__file__).parent.parent / "zoo" / "cache_writer.py"
@@ -72,7 +71,7 @@ def test_a_name_that_became_another_file_meanwhile_is_left_to_its_owner(linked: 
 
 
 def test_a_name_in_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    pairs, notes = other_names.linked(tmp_path / "gone", [str(tmp_path / "b.pt")])
+    pairs, notes = hard_links.linked(tmp_path / "gone", [str(tmp_path / "b.pt")])
     assert (pairs, notes) == ([], [f"its other name {tmp_path}/b.pt keeps the old content: No such file or directory"])
 
 
@@ -195,9 +194,9 @@ def test_a_file_that_somebody_appends_to_is_left_whenever_it_grew(torch_files: P
 AS_NOBODY = """
 import encodings.unicode_escape, os, sys
 from pathlib import Path
-from diagnostics.caches.one_file import formats; formats()
-from diagnostics.fix_cache import Options, carry_out, prepare
-from diagnostics.repair.copies import rename_to_free_name
+from diagnostics.cache.scan.one_file import formats; formats()
+from diagnostics.cache.repair.engine import Options, carry_out, prepare
+from diagnostics.cache.repair.copies import rename_to_free_name
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 folder = Path(sys.argv[1])
 result = carry_out(prepare([folder], Options()), Options())

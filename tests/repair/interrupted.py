@@ -19,10 +19,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from diagnostics.caches.one_file import formats
+from diagnostics.cache.repair.apply import apply
+from diagnostics.cache.repair.look import repair_of
+from diagnostics.cache.scan.one_file import formats
 from diagnostics.core.errors import DoctorError
-from diagnostics.repair.apply import apply
-from diagnostics.repair.look import repair_of
 
 CALLS = [
     "close",

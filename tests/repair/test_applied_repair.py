@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 import torch
 
-from diagnostics.caches.patch import Patch, Range
+from diagnostics.cache.patch import Patch, Range
+from diagnostics.cache.repair.actions import Identity
+from diagnostics.cache.repair.apply import Applied, apply, stale_temporaries
+from diagnostics.cache.repair.copying import copy_range
+from diagnostics.cache.repair.look import repair_of
+from diagnostics.cache.repair.temporaries import temporary_name
 from diagnostics.core.errors import DoctorError
-from diagnostics.repair.actions import Identity
-from diagnostics.repair.apply import Applied, apply, stale_temporaries
-from diagnostics.repair.copying import copy_range
-from diagnostics.repair.look import repair_of
-from diagnostics.repair.temporaries import temporary_name
 
 OLD_NS = (1_500_000_000_123_456_789, 1_400_000_000_987_654_321)  # read, modified
 
@@ -95,10 +95,10 @@ def test_a_file_of_several_names_is_copied_and_the_others_keep_the_old_content(s
 APPLY_AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from diagnostics.caches.one_file import formats
+from diagnostics.cache.scan.one_file import formats
 from diagnostics.core.errors import DoctorError
-from diagnostics.repair.apply import apply
-from diagnostics.repair.look import repair_of
+from diagnostics.cache.repair.apply import apply
+from diagnostics.cache.repair.look import repair_of
 formats()
 os.setgroups([]), os.setgid(65534), os.setuid(65534)
 try:

@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch.utils.serialization import config
 
-from diagnostics.caches.file_bytes import FileBytes
-from diagnostics.caches.one_file import scan_file
-from diagnostics.caches.torch_zip import repair
-from diagnostics.repair.apply import apply
+from diagnostics.cache.file_bytes import FileBytes
+from diagnostics.cache.formats.torch_zip import repair
+from diagnostics.cache.repair.apply import apply
+from diagnostics.cache.scan.one_file import scan_file
 
 Same = Callable[[Any, Any], bool]
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import torch
 
-from diagnostics.repair.apply import apply, stale_temporaries
-from diagnostics.repair.look import repair_of
+from diagnostics.cache.repair.apply import apply, stale_temporaries
+from diagnostics.cache.repair.look import repair_of
 
 INTERRUPTED = Path(__file__).parent / "interrupted.py"
 Same = Callable[[Any, Any], bool]
@@ -102,7 +102,7 @@ def test_a_file_size_limit_stops_the_append_and_the_file_is_what_it_was(sample: 
     before = sample.read_bytes()
     program = (
         "import resource, signal, sys; from pathlib import Path\n"
-        "from diagnostics.repair.apply import apply; from diagnostics.repair.look import repair_of\n"
+        "from diagnostics.cache.repair.apply import apply; from diagnostics.cache.repair.look import repair_of\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "patch = repair_of(sys.argv[1], compact=False)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)\n"

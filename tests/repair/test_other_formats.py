@@ -14,11 +14,11 @@ import pytest
 import torch
 import torch.distributed.checkpoint
 
-from diagnostics.caches import torch_legacy
-from diagnostics.caches.file_bytes import FileBytes
-from diagnostics.caches.patch import Patch, Range
-from diagnostics.repair.apply import apply
-from diagnostics.repair.look import repair_of
+from diagnostics.cache.file_bytes import FileBytes
+from diagnostics.cache.formats import torch_legacy
+from diagnostics.cache.patch import Patch, Range
+from diagnostics.cache.repair.apply import apply
+from diagnostics.cache.repair.look import repair_of
 
 Same = Callable[[Any, Any], bool]
 OLD = Path(__file__).parent.parent / "caches" / "old_torch"

@@ -13,10 +13,10 @@ import pytest
 import torch
 from torch.utils.serialization import config
 
-from diagnostics.caches.file_bytes import FileBytes
-from diagnostics.caches.one_file import scan_file
-from diagnostics.caches.patch import Patch, Range
-from diagnostics.caches.torch_zip import repair
+from diagnostics.cache.file_bytes import FileBytes
+from diagnostics.cache.formats.torch_zip import repair
+from diagnostics.cache.patch import Patch, Range
+from diagnostics.cache.scan.one_file import scan_file
 
 Same = Callable[[Any, Any], bool]
 END_RECORD_BYTES = 22
