@@ -8,12 +8,13 @@ from types import ModuleType
 
 import pytest
 
-from diagnostics import audit, inspections, probes, rules, signatures
+from diagnostics import audit, probes, rules, signatures
 from diagnostics.cache import formats
 from diagnostics.checks import Stage
 from diagnostics.commands.explain import all_plugins
 from diagnostics.core.findings import Severity
 from diagnostics.core.registry import discover
+from diagnostics.inspection import checks
 from diagnostics.matches import FAILURE_CLASSES, Examines
 from diagnostics.probe_plan import in_order, load_probes
 from diagnostics.report import check_sections, run_sections
@@ -23,7 +24,7 @@ PROBES = discover(probes)
 SIGNATURES = discover(signatures)
 RULES = discover(rules)
 ACROSS = discover(folder_checks)
-CODED = {**PROBES, **discover(formats), **ACROSS, **discover(inspections), **SIGNATURES, **discover(audit), **RULES}
+CODED = {**PROBES, **discover(formats), **ACROSS, **discover(checks), **SIGNATURES, **discover(audit), **RULES}
 SECTIONS = discover(check_sections, key="ORDER")
 RUN_SECTIONS = discover(run_sections, key="ORDER")
 HEADINGS = ("What it does:", "Why it matters:")

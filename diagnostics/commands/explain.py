@@ -8,14 +8,15 @@ from types import ModuleType
 
 import click
 
-from diagnostics import audit, inspections, probes, rules, signatures
+from diagnostics import audit, probes, rules, signatures
 from diagnostics.cache import formats
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
 from diagnostics.core.registry import BrokenPlugin, discover
 from diagnostics.core.spelling import nearest
+from diagnostics.inspection import checks
 
-PACKAGES = (probes, formats, folder_checks, inspections, signatures, audit, rules)
+PACKAGES = (probes, formats, folder_checks, checks, signatures, audit, rules)
 
 
 @click.command("explain")

@@ -18,8 +18,8 @@ from diagnostics.checks import JobDescription
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
 from diagnostics.core.findings import Verdict
-from diagnostics.inspected_lines import facts, module_lines, summary
-from diagnostics.inspection import Inspected, Target, Wanted, inspect, usage_error
+from diagnostics.inspection.engine import Inspected, Target, Wanted, inspect, usage_error
+from diagnostics.inspection.terminal import facts, module_lines, summary
 from diagnostics.preflight_setup import open_machine
 from diagnostics.report import terminal
 from diagnostics.screen import Screen

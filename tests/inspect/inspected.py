@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from diagnostics.core.findings import Finding
-from diagnostics.inspection import Inspected, Target, Wanted, findings_of, inspect
+from diagnostics.inspection.engine import Inspected, Target, Wanted, findings_of, inspect
 from diagnostics.preflight_setup import open_machine
 
 MODELS = Path(__file__).parent / "models"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from inspected import MODELS, in_one_child, said
 
-from diagnostics.inspection import Inspected
+from diagnostics.inspection.engine import Inspected
 
 BATCHES = {
     "ResNet": "images",

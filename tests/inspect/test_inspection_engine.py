@@ -11,7 +11,7 @@ from fakes import FailingChild, FakeChild, LateChild, child_result
 from diagnostics.checks import JobDescription
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.core.findings import Outcome, Status
-from diagnostics.inspection import Target, Wanted, inspect
+from diagnostics.inspection.engine import Target, Wanted, inspect
 from diagnostics.machine.facts import ChildResult
 
 

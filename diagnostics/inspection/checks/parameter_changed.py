@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.model_seen import Effect, ModelSeen
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
-from diagnostics.inspections.listing import at, distinct, evidences, where_of
+from diagnostics.inspection.checks.listing import at, distinct, evidences, where_of
+from diagnostics.inspection.observations import Effect, ModelSeen
 
 CODE = "A902"
 NAME = "parameter-changed-in-forward"

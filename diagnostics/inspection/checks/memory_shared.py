@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.model_seen import ModelSeen, Overlap, Stored
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
-from diagnostics.inspections.listing import at, source, where_of
+from diagnostics.inspection.checks.listing import at, source, where_of
+from diagnostics.inspection.observations import ModelSeen, Overlap, Stored
 
 CODE = "A905"
 NAME = "memory-shared"

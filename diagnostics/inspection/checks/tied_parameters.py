@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.model_seen import ModelSeen, Tie
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
-from diagnostics.inspections.listing import listed, place, source, where_of
+from diagnostics.inspection.checks.listing import listed, place, source, where_of
+from diagnostics.inspection.observations import ModelSeen, Tie
 
 CODE = "A907"
 NAME = "tied-parameters"

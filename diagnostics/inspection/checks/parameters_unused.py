@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from diagnostics.analysis.model_seen import ModelSeen, TensorRow
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
-from diagnostics.inspections.listing import at, listed, source, where_of
+from diagnostics.inspection.checks.listing import at, listed, source, where_of
+from diagnostics.inspection.observations import ModelSeen, TensorRow
 
 CODE = "A908"
 NAME = "parameters-unused"

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.model_seen import ModelSeen
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
-from diagnostics.inspections.listing import at, listed, source, where_of
+from diagnostics.inspection.checks.listing import at, listed, source, where_of
+from diagnostics.inspection.observations import ModelSeen
 
 CODE = "A903"
 NAME = "buffer-depends-on-the-batch"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnostics.analysis.model_seen import StepError
+from diagnostics.inspection.observations import StepError
 
 SIGN = "backward through the graph a second time"
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.analysis.model_seen import ModelSeen, StepError
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
-from diagnostics.inspections.graph_signs import is_kept_graph
-from diagnostics.inspections.listing import at, listed, source, where_of
+from diagnostics.inspection.checks.graph_signs import is_kept_graph
+from diagnostics.inspection.checks.listing import at, listed, source, where_of
+from diagnostics.inspection.observations import ModelSeen, StepError
 
 CODE = "A913"
 NAME = "graph-kept"

@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from diagnostics import inspections
 from diagnostics.analysis.job_answers import read_json, refusal, sentence_of
-from diagnostics.analysis.model_seen import InspectedModel, InspectionAnswer, ModelSeen, Refused, read_answer
 from diagnostics.checks import ChildTimeout, JobDescription
 from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError
 from diagnostics.core.findings import Finding, Outcome, Status, Verdict
@@ -21,6 +19,8 @@ from diagnostics.core.own_folders import CHILDREN
 from diagnostics.core.registry import discover
 from diagnostics.dynamic.failures.rank_findings import rank_finding
 from diagnostics.dynamic.job.rank_ends import RankEnd
+from diagnostics.inspection import checks
+from diagnostics.inspection.observations import InspectedModel, InspectionAnswer, ModelSeen, Refused, read_answer
 from diagnostics.machine.facts import MachineError
 from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
 
@@ -97,7 +97,7 @@ def inspect(wanted: Wanted, child: Child) -> Inspected:
 
 def findings_of(seen: ModelSeen) -> tuple[Finding, ...]:
     """Returns what all inspections say of one model, by code."""
-    return tuple(finding for module in discover(inspections).values() for finding in module.look(seen))
+    return tuple(finding for module in discover(checks).values() for finding in module.look(seen))
 
 
 def usage_error(refused: Refused, *, verbose: bool) -> UsageError:
@@ -208,13 +208,13 @@ def _ran(wanted: Wanted, end: RankEnd, answer: InspectionAnswer, seconds: float)
 
 
 def _with_findings(outcome: Outcome, stepped: Sequence[tuple[str, ModelSeen]]) -> Outcome:
-    module = discover(inspections)[STEPS_CODE]
+    module = discover(checks)[STEPS_CODE]
     findings = tuple(_named(finding, name) for name, seen in stepped for finding in module.look(seen))
     return replace(outcome, findings=findings) if outcome.status is Status.DONE else outcome
 
 
 def _judged(stepped: Sequence[tuple[str, ModelSeen]]) -> Iterator[Outcome]:
-    for code, module in discover(inspections).items():
+    for code, module in discover(checks).items():
         if code == STEPS_CODE:
             continue
         began = time.monotonic()

@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from diagnostics.analysis.model_seen import Call, ModelSeen
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
-from diagnostics.inspections.listing import at, listed, source, where_of
+from diagnostics.inspection.checks.listing import at, listed, source, where_of
+from diagnostics.inspection.observations import Call, ModelSeen
 
 CODE = "A912"
 NAME = "control-flow-changes"

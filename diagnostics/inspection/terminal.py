@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from diagnostics.analysis.model_seen import ModelSeen
 from diagnostics.core.findings import to_json
-from diagnostics.inspection import Inspected
+from diagnostics.inspection.engine import Inspected
+from diagnostics.inspection.observations import ModelSeen
 from diagnostics.report import terminal
 
 COLUMNS = ("module", "class", "parameters", "buffers", "dtype", "device")

@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from diagnostics.analysis.model_seen import ModelSeen
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
-from diagnostics.inspections.listing import distinct, listed, place, source, where_of
+from diagnostics.inspection.checks.listing import distinct, listed, place, source, where_of
+from diagnostics.inspection.observations import ModelSeen
 
 CODE = "A909"
 NAME = "module-called-again"

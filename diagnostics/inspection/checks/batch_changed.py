@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from diagnostics.analysis.model_seen import ModelSeen
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
-from diagnostics.inspections.listing import at, distinct, evidences, where_of
+from diagnostics.inspection.checks.listing import at, distinct, evidences, where_of
+from diagnostics.inspection.observations import ModelSeen
 
 CODE = "A904"
 NAME = "batch-changed-in-forward"
