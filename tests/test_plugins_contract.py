@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from diagnostics import audit, probes, rules, signatures
-from diagnostics.cache import formats
+from diagnostics.cache import folder_check, folder_checks, formats
 from diagnostics.checks import Stage
 from diagnostics.commands.explain import all_plugins
 from diagnostics.core.findings import Severity

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, cast
 
-import diagnostics.caches.across
+from diagnostics.cache import folder_checks
 from diagnostics.cache.file_scan import FileScan, Problem
 from diagnostics.core.registry import discover
 
@@ -49,4 +49,4 @@ class AcrossCheck(Protocol):
 @cache
 def checks() -> tuple[AcrossCheck, ...]:
     """Returns the known checks, by code."""
-    return tuple(cast("AcrossCheck", module) for module in discover(diagnostics.caches.across).values())
+    return tuple(cast("AcrossCheck", module) for module in discover(folder_checks).values())

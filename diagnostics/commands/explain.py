@@ -9,7 +9,7 @@ from types import ModuleType
 import click
 
 from diagnostics import audit, probes, rules, signatures
-from diagnostics.cache import formats
+from diagnostics.cache import folder_checks, formats
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
 from diagnostics.core.registry import BrokenPlugin, discover

@@ -7,7 +7,7 @@ from collections import OrderedDict
 
 import pytest
 
-from diagnostics.cache.formats import pickle_walk
+from diagnostics.cache.pickles import walk as pickle_walk
 from diagnostics.cache.pickles.opcodes import HANDLERS, walk_pickle
 from diagnostics.cache.pickles.walk import MalformedPickleError, PickleWalk
 

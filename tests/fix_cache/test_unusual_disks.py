@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from diagnostics.cache.repair import hard_links
 from diagnostics.cache.repair.engine import Options, carry_out, prepare
 from diagnostics.cache.scan.one_file import scan_file
 

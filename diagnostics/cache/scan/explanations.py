@@ -7,7 +7,7 @@ from functools import cache
 from types import ModuleType
 from typing import Literal
 
-from diagnostics.cache import formats
+from diagnostics.cache import folder_checks, formats
 from diagnostics.core.registry import discover
 
 # What "N of M cache files ..." goes on with, and what helps. A plugin may have MEANINGS and REMEDIES of its own,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Protocol, cast
 
-import diagnostics.caches
+from diagnostics.cache import formats as format_files
 from diagnostics.cache.file_bytes import FileBytes
 from diagnostics.cache.file_scan import FileScan, Problem
 from diagnostics.cache.formats.half_written import finished_name, half_written
@@ -61,7 +61,7 @@ class SpecialCase(CacheFormat, Protocol):
 def formats() -> tuple[CacheFormat, ...]:
     """Returns the known formats, by code."""
     return tuple(
-        cast("CacheFormat", module) for module in discover(diagnostics.caches).values() if hasattr(module, "recognise")
+        cast("CacheFormat", module) for module in discover(format_files).values() if hasattr(module, "recognise")
     )
 
 
