@@ -8,7 +8,8 @@ import tempfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from diagnostics import job, last_good
+from diagnostics import last_good
+from diagnostics.adapter import describe
 from diagnostics.checks import JobDescription, PreflightConfig, Stage, Thresholds
 from diagnostics.core.findings import Verdict
 from diagnostics.core.thresholds import read_thresholds
@@ -85,7 +86,7 @@ def check(
     worth_keeping = False
     try:
         with open_machine(sys.executable) as machine:
-            described = job.describe(config, overrides, python=sys.executable, child=machine.child)
+            described = describe.describe(config, overrides, python=sys.executable, child=machine.child)
             settled = settle(
                 machine,
                 python=sys.executable,

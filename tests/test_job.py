@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from fakes import FailingChild, FakeChild, LateChild, child_result
 
-from diagnostics import interpreter
+from diagnostics.adapter import interpreter
+from diagnostics.adapter.describe import adapters, describe, read_description
 from diagnostics.checks import JobDescription
 from diagnostics.core.errors import DoctorError, UsageError
-from diagnostics.job import adapters, describe, read_description
 from diagnostics.machine.execution.child_process import GroupChild
 
 ADAPTER = """

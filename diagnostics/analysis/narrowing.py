@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from diagnostics.analysis.delta_debugging import Answer
-from diagnostics.analysis.part_tree import PartTree
+from diagnostics.bisection.search.delta_debugging import Answer
+from diagnostics.bisection.search.part_tree import PartTree
 
 Ask = Callable[[frozenset[str]], Answer]
 Group = tuple[str, ...]

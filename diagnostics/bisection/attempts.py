@@ -7,16 +7,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from diagnostics.analysis.job_answers import last_line
+from diagnostics.adapter.answers import last_line
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.deadlines import Deadlines
-from diagnostics.bisection.failures import fault_of_ours, with_origin
-from diagnostics.bisection.journal_tree import read_tree
-from diagnostics.bisection.one_run import Asked, Surroundings, run_once
-from diagnostics.bisection.rank_runs import RankRun, out_of_time
 from diagnostics.bisection.trial import Failure, Kind, Trial
-from diagnostics.bisection.tries_file import FAULT_OF_OURS
-from diagnostics.bisection.verdicts import one_verdict, trial_of
+from diagnostics.bisection.tries.deadlines import Deadlines
+from diagnostics.bisection.tries.failures import fault_of_ours, with_origin
+from diagnostics.bisection.tries.journal_tree import read_tree
+from diagnostics.bisection.tries.one_run import Asked, Surroundings, run_once
+from diagnostics.bisection.tries.rank_runs import RankRun, out_of_time
+from diagnostics.bisection.tries.tries_file import FAULT_OF_OURS
+from diagnostics.bisection.tries.verdicts import one_verdict, trial_of
 from diagnostics.checks import ChildTimeout
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.redaction import text

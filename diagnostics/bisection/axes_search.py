@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from diagnostics.analysis.delta_debugging import Answer, minimal_subset
-from diagnostics.bisection.axes import Choice, choices, others, smaller, with_only
 from diagnostics.bisection.case import Case, Settings
 from diagnostics.bisection.found import AxisRow, Standing
-from diagnostics.bisection.module_found import shortly
-from diagnostics.bisection.removals import answer
+from diagnostics.bisection.search.axes import Choice, choices, others, smaller, with_only
+from diagnostics.bisection.search.delta_debugging import Answer, minimal_subset
+from diagnostics.bisection.search.module_found import shortly
+from diagnostics.bisection.search.removals import answer
 from diagnostics.bisection.trial import Failure, Oracle, OutOfTries, Trial
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from diagnostics.analysis.delta_debugging import Answer
-from diagnostics.bisection.module_found import ModuleFound
-from diagnostics.bisection.search_state import Search
+from diagnostics.bisection.search.delta_debugging import Answer
+from diagnostics.bisection.search.module_found import ModuleFound
+from diagnostics.bisection.search.search_state import Search
 
 
 def around(search: Search, suspect: str) -> ModuleFound:

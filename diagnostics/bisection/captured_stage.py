@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.job_answers import read_json
+from diagnostics.adapter.answers import read_json
 
 TRAINED, TRAINABLE = 3, 2  # how surely a called module is the one that is trained, see agent/capturing/stages.py
 

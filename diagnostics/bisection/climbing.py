@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.delta_debugging import Answer
-from diagnostics.bisection.removals import answer
+from diagnostics.bisection.search.delta_debugging import Answer
+from diagnostics.bisection.search.removals import answer
 from diagnostics.bisection.trial import Failure, Oracle, OutOfTries, Trial
 
 WORDS = {Answer.FAILS: "fails", Answer.PASSES: "passes"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from diagnostics.analysis.delta_debugging import Answer
-from diagnostics.analysis.narrowing import narrow
-from diagnostics.analysis.part_tree import Part, PartTree
-from diagnostics.bisection.module_found import ModuleFound, Relation, told
-from diagnostics.bisection.suspicion import parent_of
+from diagnostics.bisection.search.delta_debugging import Answer
+from diagnostics.bisection.search.module_found import ModuleFound, Relation, told
+from diagnostics.bisection.search.narrowing import narrow
+from diagnostics.bisection.search.part_tree import Part, PartTree
+from diagnostics.bisection.search.suspicion import parent_of
 from diagnostics.bisection.trial import PHASES, Failure, ModuleNode, Oracle, Trial
 
 CONSTRUCTING = ("construct", "move", "wrap")

@@ -14,25 +14,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from diagnostics.bisection.axes_search import search_axes
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.climbing import climb
-from diagnostics.bisection.failing_case import failing, look_for_failure
-from diagnostics.bisection.first_look import first_look, only_slow, proved_outside
+from diagnostics.bisection.environments.versions import compare_versions
 from diagnostics.bisection.found import Bisection
-from diagnostics.bisection.hand_over import hand_over
-from diagnostics.bisection.ladder import climbed_lines, rungs_of
-from diagnostics.bisection.model_search import search_model
-from diagnostics.bisection.one_run import Surroundings
 from diagnostics.bisection.progress import Progress
-from diagnostics.bisection.report_files import shown_path, write_reports
-from diagnostics.bisection.run_report_of import run_report_of
-from diagnostics.bisection.script_capture import training_command
-from diagnostics.bisection.shrinking import shrink
-from diagnostics.bisection.strategies import compare_strategies
-from diagnostics.bisection.traces import trace
+from diagnostics.bisection.report.files import shown_path, write_reports
+from diagnostics.bisection.report.run_report import run_report_of
+from diagnostics.bisection.repro.hand_over import hand_over
+from diagnostics.bisection.search.axes_search import search_axes
+from diagnostics.bisection.search.climbing import climb
+from diagnostics.bisection.search.failing_case import failing, look_for_failure
+from diagnostics.bisection.search.model_search import search_model
+from diagnostics.bisection.search.shrinking import shrink
+from diagnostics.bisection.search.strategies import compare_strategies
+from diagnostics.bisection.targets.first_look import first_look, only_slow, proved_outside
+from diagnostics.bisection.targets.ladder import climbed_lines, rungs_of
+from diagnostics.bisection.targets.script_capture import training_command
+from diagnostics.bisection.targets.traces import trace
 from diagnostics.bisection.trial import Failure, Oracle, OutOfTries, Trial
-from diagnostics.bisection.versions import compare_versions
+from diagnostics.bisection.tries.one_run import Surroundings
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.capture import keep_text
 from diagnostics.checks import ChildTimeout

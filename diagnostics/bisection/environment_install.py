@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from diagnostics.bisection.environment_plan import (
+from diagnostics.bisection.environments.plan import (
     PIP_QUIET,
     READY,
     Environment,

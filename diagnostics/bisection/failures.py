@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from diagnostics.analysis.failure_message import plain_message
-from diagnostics.analysis.failure_place import place_of, wait_of
-from diagnostics.analysis.trial_answers import RankAnswer
-from diagnostics.bisection.own_frames import OURS
-from diagnostics.bisection.rank_runs import RankRun, out_of_time
+from diagnostics.bisection.failure_identity import place_of, wait_of
+from diagnostics.bisection.failure_message import plain_message
 from diagnostics.bisection.trial import PHASES, Failure, Kind
+from diagnostics.bisection.tries.own_frames import OURS
+from diagnostics.bisection.tries.rank_runs import RankRun, out_of_time
+from diagnostics.bisection.tries.trial_answers import RankAnswer
 from diagnostics.core.redaction import text as without_secrets
 from diagnostics.record.agent_data import Frame
 

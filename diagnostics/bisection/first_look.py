@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from diagnostics.bisection.targets.watched import watched
 from diagnostics.bisection.trial import Kind, Trial
 from diagnostics.bisection.wanted import Wanted
-from diagnostics.bisection.watched import watched
 from diagnostics.matches import JobOutcome
 from diagnostics.report.run_report import RunReport
 

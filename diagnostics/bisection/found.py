@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.failing_case import Attempt
+from diagnostics.bisection.search.failing_case import Attempt
 from diagnostics.bisection.trial import Failure
 
 

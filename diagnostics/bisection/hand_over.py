@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from diagnostics.bisection.found import Bisection
-from diagnostics.bisection.issue_text import issue_text
 from diagnostics.bisection.progress import Progress
-from diagnostics.bisection.repro import Asked, Repro, find_repro
+from diagnostics.bisection.repro.issue_text import issue_text
+from diagnostics.bisection.repro.repro import Asked, Repro, find_repro
+from diagnostics.bisection.repro.user_sources import user_sources
 from diagnostics.bisection.trial import ModuleNode
-from diagnostics.bisection.user_sources import user_sources
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.machine.contract import Child
 from diagnostics.report.folder import write_whole

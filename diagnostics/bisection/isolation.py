@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.delta_debugging import Answer
-from diagnostics.analysis.narrowing import narrow
-from diagnostics.bisection.each_by_itself import each
-from diagnostics.bisection.module_found import ModuleFound
-from diagnostics.bisection.search_state import Search
+from diagnostics.bisection.search.delta_debugging import Answer
+from diagnostics.bisection.search.module_found import ModuleFound
+from diagnostics.bisection.search.narrowing import narrow
+from diagnostics.bisection.search.search_state import Search
+from diagnostics.bisection.search.suspects import each
 
 MOST = 4  # suspects that are run alone
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.bisection.trial import ModuleNode
-from diagnostics.bisection.tries_file import read_node
+from diagnostics.bisection.tries.tries_file import read_node
 from diagnostics.core.json_lines import read_lines
 
 

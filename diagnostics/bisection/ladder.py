@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from diagnostics.bisection.case import Source
-from diagnostics.bisection.climbing import Climbed, Rung
+from diagnostics.bisection.search.climbing import Climbed, Rung
 from diagnostics.checks import ChildTimeout
 from diagnostics.machine.facts import MachineError
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from diagnostics.analysis.part_tree import PartTree
 from diagnostics.bisection.found import Mark, TreeRow
+from diagnostics.bisection.search.part_tree import PartTree
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
 
 MODEL = "the model itself"

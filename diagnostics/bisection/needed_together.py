@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.delta_debugging import Answer
-from diagnostics.analysis.narrowing import Narrowed
-from diagnostics.bisection.calling_code import around
-from diagnostics.bisection.module_found import ModuleFound, Relation
-from diagnostics.bisection.search_state import Search
+from diagnostics.bisection.search.calling_code import around
+from diagnostics.bisection.search.delta_debugging import Answer
+from diagnostics.bisection.search.module_found import ModuleFound, Relation
+from diagnostics.bisection.search.narrowing import Narrowed
+from diagnostics.bisection.search.search_state import Search
 
 MOST = 4  # modules of one set
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from diagnostics.bisection.found import Bisection, Standing
-from diagnostics.bisection.words import path_in_words
+from diagnostics.bisection.report.words import path_in_words
 
 
 def next_step(found: Bisection) -> tuple[str, list[str]]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.job_answers import read_json
-from diagnostics.analysis.trial_answers import read_rank_answer
+from diagnostics.adapter.answers import read_json
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.own_frames import agent_without_ours, report_without_ours
-from diagnostics.bisection.rank_runs import RankRun
+from diagnostics.bisection.tries.own_frames import agent_without_ours, report_without_ours
+from diagnostics.bisection.tries.rank_runs import RankRun
+from diagnostics.bisection.tries.trial_answers import read_rank_answer
 from diagnostics.core.own_folders import AGENT, CHILDREN
 from diagnostics.dynamic.job.rank_ends import RankEnd
 from diagnostics.machine.contract import Ranks

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from diagnostics.bisection.one_run import Surroundings
-from diagnostics.bisection.oracle import Tries
 from diagnostics.bisection.place import TRIES
 from diagnostics.bisection.progress import Progress
-from diagnostics.bisection.source_stamp import source_stamp
-from diagnostics.bisection.tries_file import TriesFile
+from diagnostics.bisection.tries.one_run import Surroundings
+from diagnostics.bisection.tries.oracle import Tries
+from diagnostics.bisection.tries.source_stamp import source_stamp
+from diagnostics.bisection.tries.tries_file import TriesFile
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.machine.contract import Machine
 

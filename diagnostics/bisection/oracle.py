@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from diagnostics.bisection.attempts import Attempts
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.lanes import Lanes
-from diagnostics.bisection.one_run import Surroundings, may_fork
 from diagnostics.bisection.progress import Progress
-from diagnostics.bisection.recorded import base_of, best_recording, file_of, records
-from diagnostics.bisection.side_effects import FolderState, what_will_run, written_line
 from diagnostics.bisection.trial import Failure, OutOfTries, Trial
-from diagnostics.bisection.tries_file import TriesFile, known_case
+from diagnostics.bisection.tries.attempts import Attempts
+from diagnostics.bisection.tries.lanes import Lanes
+from diagnostics.bisection.tries.one_run import Surroundings, may_fork
+from diagnostics.bisection.tries.recorded import base_of, best_recording, file_of, records
+from diagnostics.bisection.tries.side_effects import FolderState, what_will_run, written_line
+from diagnostics.bisection.tries.tries_file import TriesFile, known_case
 from diagnostics.machine.contract import Ranks
 from diagnostics.machine.execution.ranks import TorchRanks
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from textwrap import shorten
 
 from diagnostics.bisection.found import Bisection
-from diagnostics.bisection.next_step import next_step
+from diagnostics.bisection.report.next_step import next_step
+from diagnostics.bisection.report.words import certainty, headline, needs, not_needed, often
 from diagnostics.bisection.trial import Failure, Kind
-from diagnostics.bisection.words import certainty, headline, needs, not_needed, often
 from diagnostics.core import redaction
 from diagnostics.report.run_report import RunReport
 

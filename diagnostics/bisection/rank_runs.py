@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.trial_answers import RankAnswer, RankError
+from diagnostics.bisection.tries.trial_answers import RankAnswer, RankError
 from diagnostics.dynamic.job.rank_ends import LOST_PEER, RankEnd
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.fault_stacks import parse_fault_report

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from diagnostics.analysis.delta_debugging import Answer
-from diagnostics.analysis.part_tree import PartTree
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.module_found import listed
+from diagnostics.bisection.search.delta_debugging import Answer
+from diagnostics.bisection.search.module_found import listed
+from diagnostics.bisection.search.part_tree import PartTree
 from diagnostics.bisection.trial import Failure, Oracle, Trial
 
 

@@ -6,11 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from diagnostics.bisection.found import Bisection
-from diagnostics.bisection.report_json import json_text
-from diagnostics.bisection.report_md import markdown
-from diagnostics.bisection.tree_rows import lines_of
-from diagnostics.bisection.tree_svg import tree_svg
-from diagnostics.bisection.words import headline
+from diagnostics.bisection.report.json import json_text
+from diagnostics.bisection.report.markdown import markdown
+from diagnostics.bisection.report.module_tree import lines_of
+from diagnostics.bisection.report.tree_svg import tree_svg
+from diagnostics.bisection.report.words import headline
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.report.folder import write_whole
 from diagnostics.report.run_report import RunReport

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.failing_case import way_of
 from diagnostics.bisection.found import Bisection, Standing
-from diagnostics.bisection.words import headline
+from diagnostics.bisection.report.words import headline
+from diagnostics.bisection.search.failing_case import way_of
 from diagnostics.core import redaction
 from diagnostics.core.findings import to_json
 from diagnostics.report.run_report import RunReport

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.progress import Progress
-from diagnostics.bisection.recorded_values import Values
-from diagnostics.bisection.recording import Recording, merged, read_recording
-from diagnostics.bisection.repro_check import Run, fails_alike, run_clean
-from diagnostics.bisection.repro_plan import BEFORE_FORWARD, Plan
-from diagnostics.bisection.repro_subject import Subject, Subjects
-from diagnostics.bisection.repro_text import script, what_happens
-from diagnostics.bisection.repro_ways import Way, variants, ways
+from diagnostics.bisection.repro.check import Run, fails_alike, run_clean
+from diagnostics.bisection.repro.plan import BEFORE_FORWARD, Plan
+from diagnostics.bisection.repro.recorded_values import Values
+from diagnostics.bisection.repro.subject import Subject, Subjects
+from diagnostics.bisection.repro.text import script, what_happens
+from diagnostics.bisection.repro.user_sources import UserSources
+from diagnostics.bisection.repro.ways import Way, variants, ways
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode
-from diagnostics.bisection.user_sources import UserSources
+from diagnostics.bisection.tries.recording import Recording, merged, read_recording
 from diagnostics.machine.contract import Child
 from diagnostics.machine.facts import MachineError
 from diagnostics.static.slicing.value_literals import NotTextError

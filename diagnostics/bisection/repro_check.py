@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.analysis.failure_message import plain_message
+from diagnostics.bisection.failure_message import plain_message
 from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.checks import ChildTimeout
 from diagnostics.machine.contract import Child

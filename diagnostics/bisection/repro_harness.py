@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.bisection.case import Settings
-from diagnostics.bisection.repro_pieces import BLOCKS, LOSS, TREE_LEAVES
-from diagnostics.bisection.repro_plan import Plan
-from diagnostics.bisection.repro_steps import indented, loss_text, steps
-from diagnostics.bisection.repro_wrapping import wrapping
+from diagnostics.bisection.repro.plan import Plan
+from diagnostics.bisection.repro.repro_pieces import BLOCKS, LOSS, TREE_LEAVES
+from diagnostics.bisection.repro.repro_wrapping import wrapping
+from diagnostics.bisection.repro.steps import indented, loss_text, steps
 from diagnostics.bisection.trial import Kind
 
 

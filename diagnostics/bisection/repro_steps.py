@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from diagnostics.bisection.repro_plan import Plan
+from diagnostics.bisection.repro.plan import Plan
 from diagnostics.bisection.trial import Kind
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.recorded_values import Values
-from diagnostics.bisection.recording import ModuleCall, Recording
-from diagnostics.bisection.repro_pieces import CUT, HELD, RESERVED, STAND_IN, TREE_LEAVES
-from diagnostics.bisection.repro_ways import Way
+from diagnostics.bisection.repro.recorded_values import Values
+from diagnostics.bisection.repro.repro_pieces import CUT, HELD, RESERVED, STAND_IN, TREE_LEAVES
+from diagnostics.bisection.repro.user_sources import UserSources
+from diagnostics.bisection.repro.ways import Way
 from diagnostics.bisection.trial import ModuleNode
-from diagnostics.bisection.user_sources import UserSources
+from diagnostics.bisection.tries.recording import ModuleCall, Recording
 from diagnostics.static.slicing.source_closure import Closure, Own, source_closure
 from diagnostics.static.slicing.value_literals import MADE, NotTextError, Numbers, Texts
 

@@ -7,9 +7,9 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from diagnostics.bisection.repro_harness import environment_lines, import_lines, main_lines
-from diagnostics.bisection.repro_plan import Plan
-from diagnostics.bisection.repro_subject import Subject
+from diagnostics.bisection.repro.harness import environment_lines, import_lines, main_lines
+from diagnostics.bisection.repro.plan import Plan
+from diagnostics.bisection.repro.subject import Subject
 from diagnostics.bisection.trial import Failure, Kind
 
 _FUTURE = "from __future__ import annotations"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.recording import Recording
+from diagnostics.bisection.tries.recording import Recording
 from diagnostics.static.slicing.value_literals import Numbers
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.bisection.repro_plan import BEFORE_FORWARD, Plan
+from diagnostics.bisection.repro.plan import BEFORE_FORWARD, Plan
 
 
 def wrapping(plan: Plan) -> Iterator[str]:

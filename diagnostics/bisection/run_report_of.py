@@ -10,9 +10,9 @@ from dataclasses import replace
 from importlib.metadata import version
 
 from diagnostics.bisection.found import Bisection
-from diagnostics.bisection.next_step import next_step
+from diagnostics.bisection.report.next_step import next_step
+from diagnostics.bisection.report.words import certainty, headline, needs
 from diagnostics.bisection.trial import Failure, Kind
-from diagnostics.bisection.words import certainty, headline, needs
 from diagnostics.core.findings import Confidence
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.matches import JobOutcome

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from diagnostics.analysis.job_answers import read_json
-from diagnostics.bisection.captured_stage import Stage, best_stage
+from diagnostics.adapter.answers import read_json
 from diagnostics.bisection.case import Source
+from diagnostics.bisection.targets.captured_stage import Stage, best_stage
 from diagnostics.checks import ChildTimeout
 from diagnostics.core import redaction
 from diagnostics.core.errors import UsageError

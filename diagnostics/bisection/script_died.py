@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 from diagnostics.bisection.found import Bisection
-from diagnostics.bisection.report_files import shown_path
-from diagnostics.bisection.run_report_of import run_report_of
-from diagnostics.bisection.script_capture import ScriptDiedError
+from diagnostics.bisection.report.files import shown_path
+from diagnostics.bisection.report.run_report import run_report_of
+from diagnostics.bisection.targets.script_capture import ScriptDiedError
+from diagnostics.bisection.targets.watched import watched_command
 from diagnostics.bisection.trial import Failure, Kind
-from diagnostics.bisection.watched import watched_command
 from diagnostics.matches import JobOutcome
 from diagnostics.report.run_report import RunReport
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from diagnostics.analysis.delta_debugging import Answer
-from diagnostics.analysis.narrowing import Narrowed, narrow
-from diagnostics.analysis.part_tree import PartTree
-from diagnostics.bisection.module_found import MODEL, ModuleFound, Relation, told
-from diagnostics.bisection.removals import Removals
+from diagnostics.bisection.search.delta_debugging import Answer
+from diagnostics.bisection.search.module_found import MODEL, ModuleFound, Relation, told
+from diagnostics.bisection.search.narrowing import Narrowed, narrow
+from diagnostics.bisection.search.part_tree import PartTree
+from diagnostics.bisection.search.removals import Removals
 from diagnostics.bisection.trial import Failure, ModuleNode, Trial
 
 BEFORE_THE_MODEL = ("import", "group", "batch")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.delta_debugging import Answer, minimal_subset
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.removals import answer
-from diagnostics.bisection.suspicion import parent_of
+from diagnostics.bisection.search.delta_debugging import Answer, minimal_subset
+from diagnostics.bisection.search.removals import answer
+from diagnostics.bisection.search.suspicion import parent_of
 from diagnostics.bisection.trial import Failure, ModuleNode, Oracle, OutOfTries, Trial
 
 BATCHES = (1, 2)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from diagnostics.analysis.delta_debugging import Answer
 from diagnostics.bisection.case import WRAPPERS, Case
 from diagnostics.bisection.found import StrategyRow
-from diagnostics.bisection.module_found import shortly
-from diagnostics.bisection.removals import answer
+from diagnostics.bisection.search.delta_debugging import Answer
+from diagnostics.bisection.search.module_found import shortly
+from diagnostics.bisection.search.removals import answer
 from diagnostics.bisection.trial import Failure, Oracle, OutOfTries, Trial
 
 RANKS = 2  # at least

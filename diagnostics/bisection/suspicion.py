@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from diagnostics.analysis.failure_place import CALLED_FROM
-from diagnostics.analysis.part_tree import Part, PartTree
+from diagnostics.bisection.failure_identity import CALLED_FROM
+from diagnostics.bisection.search.part_tree import Part, PartTree
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
 
 CONTAINER_WEIGHT = 0.05  # a Sequential has no code of its own

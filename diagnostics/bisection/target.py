@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from diagnostics import job
+from diagnostics.adapter import describe
 from diagnostics.bisection.case import Source
-from diagnostics.bisection.script_capture import capture_script
+from diagnostics.bisection.targets.script_capture import capture_script
 from diagnostics.checks import JobDescription
 from diagnostics.core.errors import UsageError
 
@@ -77,7 +77,7 @@ def _described(target: str, overrides: Sequence[str], *, python: str, child: Chi
             f"{target}: neither a file nor MODULE:FACTORY",
             hint="ups-doctor bisect-model package.model:Net --inputs package.data:make_batch",
         )
-    return job.describe(path, overrides, python=python, child=child)
+    return describe.describe(path, overrides, python=python, child=child)
 
 
 def _of_trainer(about: JobDescription, target: str, stage: str) -> Model:

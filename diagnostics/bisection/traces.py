@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.one_run import Asked, Surroundings, run_once
+from diagnostics.bisection.tries.one_run import Asked, Surroundings, run_once
 from diagnostics.machine.contract import Ranks
 
 DEADLINE_S = 120.0

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from diagnostics.bisection.found import Mark
-from diagnostics.bisection.tree_rows import Line
+from diagnostics.bisection.report.module_tree import Line
 
 ROW, INDENT, LEFT, TOP, CHAR, LINE, WRAP = 22, 22, 24, 96, 7.25, 17, 100
 # Colours that people who cannot tell red from green tell apart; the signs say it without any colour.

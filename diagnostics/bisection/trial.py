@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from diagnostics.analysis.failure_place import same_place
 from diagnostics.bisection.case import Case
+from diagnostics.bisection.failure_identity import same_place
 
 PHASES = ("import", "construct", "batch", "edit", "group", "move", "wrap", "forward", "loss", "backward", "optimizer")
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from diagnostics.analysis.job_answers import read_json
+from diagnostics.adapter.answers import read_json
 from diagnostics.bisection.case import Source
 from diagnostics.bisection.trial import ModuleNode
 from diagnostics.static.slicing.module_statements import ModuleText

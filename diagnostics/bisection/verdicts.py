@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.failures import failure_of
-from diagnostics.bisection.rank_runs import RankRun
 from diagnostics.bisection.trial import Failure, Trial
-from diagnostics.bisection.tries_file import read_node
+from diagnostics.bisection.tries.failures import failure_of
+from diagnostics.bisection.tries.rank_runs import RankRun
+from diagnostics.bisection.tries.tries_file import read_node
 from diagnostics.core.redaction import text
 
 

@@ -8,14 +8,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from diagnostics.bisection.environment_install import install
-from diagnostics.bisection.environment_plan import Environment
+from diagnostics.bisection.environments.install import install
+from diagnostics.bisection.environments.plan import Environment
 from diagnostics.bisection.found import Bisection, VersionRow
-from diagnostics.bisection.module_found import shortly
-from diagnostics.bisection.opening import open_tries
 from diagnostics.bisection.progress import Progress
-from diagnostics.bisection.repro_check import Run, fails_alike, run_clean
+from diagnostics.bisection.repro.check import Run, fails_alike, run_clean
+from diagnostics.bisection.search.module_found import shortly
 from diagnostics.bisection.trial import Failure
+from diagnostics.bisection.tries.opening import open_tries
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.checks import ChildTimeout
 from diagnostics.core import redaction

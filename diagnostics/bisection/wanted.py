@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.environment_plan import Environment
+from diagnostics.bisection.environments.plan import Environment
 
 DEFAULT = Settings(world=2, wrapper="ddp", steps=2)
 

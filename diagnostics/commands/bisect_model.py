@@ -11,20 +11,21 @@ from typing import Any
 
 import click
 
-from diagnostics import interpreter
-from diagnostics.bisect import Interrupted, bisect
-from diagnostics.bisection import place, target
+from diagnostics.adapter import interpreter
+from diagnostics.bisection import place
 from diagnostics.bisection.case import WRAPPERS
-from diagnostics.bisection.environment_install import ask_for
+from diagnostics.bisection.engine import Interrupted, bisect
+from diagnostics.bisection.environments.install import ask_for
 from diagnostics.bisection.found import Bisection
-from diagnostics.bisection.next_step import next_step
-from diagnostics.bisection.opening import open_tries
-from diagnostics.bisection.outcome_lines import outcome_lines
-from diagnostics.bisection.report_files import shown_path, write_reports
-from diagnostics.bisection.report_json import json_text
-from diagnostics.bisection.script_capture import ScriptDiedError
-from diagnostics.bisection.script_died import explained
-from diagnostics.bisection.tries_shown import TriesShown
+from diagnostics.bisection.report.files import shown_path, write_reports
+from diagnostics.bisection.report.json import json_text
+from diagnostics.bisection.report.next_step import next_step
+from diagnostics.bisection.report.terminal import outcome_lines
+from diagnostics.bisection.report.tries_shown import TriesShown
+from diagnostics.bisection.targets import target
+from diagnostics.bisection.targets.script_capture import ScriptDiedError
+from diagnostics.bisection.targets.script_died import explained
+from diagnostics.bisection.tries.opening import open_tries
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.command_folder import ScriptCommand
 from diagnostics.core.console import ask, say

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diagnostics import interpreter
+from diagnostics.adapter import interpreter
 from diagnostics.cache.repair.engine import Options, Prepared, Result, carry_out, prepare, refuse
 from diagnostics.cache.repair.report import fix_json, write_report
 from diagnostics.cache.repair.terminal import fitted, plan_lines, question, result_lines

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from diagnostics import interpreter, job
+from diagnostics.adapter import describe, interpreter
 from diagnostics.checks import JobDescription
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
@@ -92,7 +92,7 @@ def _described(target: str, options: dict[str, Any], python: str, child: Any) ->
             f"{target}: neither a file nor MODULE:FACTORY",
             hint="ups-doctor inspect package.model:Net --inputs package.data:make_batch",
         )
-    return job.describe(path, options["overrides"], python=python, child=child)
+    return describe.describe(path, options["overrides"], python=python, child=child)
 
 
 def _inputs(inputs: str | None) -> str:

@@ -13,8 +13,9 @@ from typing import Any
 
 import click
 
-from diagnostics import interpreter, job, last_good, probes
-from diagnostics.bisect_preflight import model_fails, run_bisection
+from diagnostics import last_good, probes
+from diagnostics.adapter import describe, interpreter
+from diagnostics.bisection.from_preflight import model_fails, run_bisection
 from diagnostics.checks import PreflightConfig, Stage
 from diagnostics.command_folder import ScriptCommand
 from diagnostics.core import redaction
@@ -77,7 +78,7 @@ def command(context: click.Context, /, config: Path | None, **options: Any) -> N
         described = None
         if config is not None:
             screen.waiting_for(f"asking the trainer about {config}")
-            described = job.describe(config, options["overrides"], python=python, child=machine.child)
+            described = describe.describe(config, options["overrides"], python=python, child=machine.child)
         place = open_place(options["report_dir"])
         settled = settle(
             machine,

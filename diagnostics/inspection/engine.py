@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from diagnostics.analysis.job_answers import read_json, refusal, sentence_of
+from diagnostics.adapter.answers import read_json, refusal, sentence_of
 from diagnostics.checks import ChildTimeout, JobDescription
 from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError
 from diagnostics.core.findings import Finding, Outcome, Status, Verdict

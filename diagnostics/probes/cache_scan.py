@@ -27,7 +27,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.job_answers import last_lines
+from diagnostics.adapter.answers import last_lines
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine

@@ -13,7 +13,7 @@ renamed).
 
 from __future__ import annotations
 
-from diagnostics.analysis.job_answers import answer_file, number, read_json
+from diagnostics.adapter.answers import answer_file, number, read_json
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.job_answers import (
+from diagnostics.adapter.answers import (
     USAGE_EXIT,
     DataAnswer,
     FileTrouble,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from diagnostics.analysis.job_answers import (
+from diagnostics.adapter.answers import (
     USAGE_EXIT,
     adapter_argv,
     answer_file,

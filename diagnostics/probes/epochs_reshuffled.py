@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.job_answers import DataAnswer, data_answers, shown_ranks
+from diagnostics.adapter.answers import DataAnswer, data_answers, shown_ranks
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from diagnostics.analysis.job_answers import USAGE_EXIT, adapter_argv, answer_file, last_line, shown_ranks
-from diagnostics.analysis.model_answers import ModelAnswer, model_answers
+from diagnostics.adapter.answers import USAGE_EXIT, adapter_argv, answer_file, last_line, shown_ranks
+from diagnostics.adapter.model_answers import ModelAnswer, model_answers
 from diagnostics.analysis.parameter_counts import disagreeing
 from diagnostics.checks import JobDescription, PreflightConfig, Result, Skip, Stage
 from diagnostics.core.findings import Evidence, Finding, Role, Severity

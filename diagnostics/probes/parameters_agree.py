@@ -18,7 +18,7 @@ Good:
 
 from __future__ import annotations
 
-from diagnostics.analysis.model_answers import model_answers
+from diagnostics.adapter.model_answers import model_answers
 from diagnostics.analysis.parameter_counts import Disagreement, disagreeing
 from diagnostics.checks import PreflightConfig, Result, Skip, Stage
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity

@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from diagnostics.analysis.job_answers import answer_file, number, read_json
+from diagnostics.adapter.answers import answer_file, number, read_json
 from diagnostics.checks import JobDescription, PreflightConfig, Result, Skip, Stage
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.job_answers import shown_ranks
+from diagnostics.adapter.answers import shown_ranks
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.silent_mismatch import Silent, silent_disagreements

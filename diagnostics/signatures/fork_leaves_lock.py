@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from diagnostics.analysis.job_answers import shown_ranks
+from diagnostics.adapter.answers import shown_ranks
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.dynamic.job.evidence import distinct, path_evidence, sentence, stood_still
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory

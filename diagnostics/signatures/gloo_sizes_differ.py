@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from diagnostics.analysis.job_answers import shown_ranks
+from diagnostics.adapter.answers import shown_ranks
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.divergence.aborted_collective import parted_before

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 
-from diagnostics.analysis.job_answers import last_line
+from diagnostics.adapter.answers import last_line
 from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.failures.root_exception import locations_of, of_raised, origin

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from diagnostics.analysis.job_answers import shown_ranks
+from diagnostics.adapter.answers import shown_ranks
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.failures.error_texts import Told, failed_stories, told

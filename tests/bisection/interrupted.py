@@ -6,11 +6,12 @@ import os
 import sys
 from pathlib import Path
 
+from diagnostics.bisection.tries.one_run import Surroundings
+from diagnostics.bisection.tries.oracle import Tries
+from diagnostics.bisection.tries.tries_file import TriesFile
+
 from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.one_run import Surroundings
-from diagnostics.bisection.oracle import Tries
 from diagnostics.bisection.trial import Trial
-from diagnostics.bisection.tries_file import TriesFile
 from diagnostics.machine.this import this_machine
 
 

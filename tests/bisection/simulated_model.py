@@ -6,8 +6,9 @@ import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from diagnostics.bisection.search.suspicion import parent_of
+
 from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.suspicion import parent_of
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode, OutOfTries, Trial
 
 CRASH = Failure(

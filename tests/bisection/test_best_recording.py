@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from diagnostics.bisection.tries.recorded import best_recording, file_of
 
 from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.recorded import best_recording, file_of
 from diagnostics.bisection.trial import Failure, Kind, Trial
 
 ALONE = Case(source=Source(factory="model.py:make"))

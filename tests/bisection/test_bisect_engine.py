@@ -8,8 +8,8 @@ import pytest
 from fakes import FakeRanks, fake_machine
 from simulated_model import CRASH, Rule, Simulated, needs, random_nodes
 
-from diagnostics.bisect import Interrupted, bisect
 from diagnostics.bisection.case import Case, Source
+from diagnostics.bisection.engine import Interrupted, bisect
 from diagnostics.bisection.found import Bisection, Standing
 from diagnostics.bisection.trial import Failure, Trial
 from diagnostics.bisection.wanted import Wanted

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from diagnostics.bisect_preflight import model_fails
+from diagnostics.bisection.from_preflight import model_fails
 from diagnostics.cli import doctor
 from diagnostics.core.errors import UsageError
 from diagnostics.core.findings import Evidence, Finding, Outcome, Severity, Status, Verdict

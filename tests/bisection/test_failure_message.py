@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from diagnostics.analysis.failure_message import plain_message
+from diagnostics.bisection.failure_message import plain_message
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-
-from diagnostics.bisection.tries_file import TriesFile
+from diagnostics.bisection.tries.tries_file import TriesFile
 
 PROGRAM = Path(__file__).parent / "interrupted.py"
 FAILING = Path(__file__).parent / "models" / "failing.py"

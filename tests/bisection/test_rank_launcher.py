@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from diagnostics.bisection import watched
+from diagnostics.bisection.targets import watched
 
 LAUNCHER = watched.CHILDREN / "launch_ranks.py"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from diagnostics import job
+from diagnostics.adapter import describe
 from diagnostics.cache.repair.actions import Action, FileOutcome, FilePlan, Identity, Status
 from diagnostics.cache.repair.plan import Plan
 from diagnostics.checks import ChildTimeout
@@ -95,7 +95,7 @@ def ask(config: Path, overrides: Sequence[str], *, python: str, child: Child) ->
 
     Raises UsageError where no trainer accepts CONFIG, DoctorError where its cache is another encoder's.
     """
-    module = job.describe(config, overrides, python=python, child=child).module
+    module = describe.describe(config, overrides, python=python, child=child).module
     sets = [word for override in overrides for word in ("--set", override)]
     argv = (python, "-m", module, "regenerate", str(config.absolute()), *sets)
     said = _answer(argv, child, DEADLINE_S)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.analysis.job_answers import last_lines, shown_ranks
+from diagnostics.adapter.answers import last_lines, shown_ranks
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Role, Severity
 from diagnostics.dynamic.job.last_activity import Death
 from diagnostics.dynamic.job.rank_ends import RankEnd

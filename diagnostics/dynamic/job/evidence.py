@@ -6,7 +6,7 @@ import re
 import signal
 from collections.abc import Sequence
 
-from diagnostics.analysis.job_answers import last_lines, shown_ranks
+from diagnostics.adapter.answers import last_lines, shown_ranks
 from diagnostics.core.findings import Evidence
 from diagnostics.core.frames import telling_frames
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory

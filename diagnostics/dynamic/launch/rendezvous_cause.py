@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from diagnostics.analysis.job_answers import shown_ranks
+from diagnostics.adapter.answers import shown_ranks
 from diagnostics.dynamic.job.evidence import distinct, named, sentence
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.process_queries import event_s, events_of, main_stack, own_frames, own_lines

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.job_answers import answer_file, number, read_json
+from diagnostics.adapter.answers import answer_file, number, read_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
