@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from diagnostics.core.strict_yaml import Located, Range, build, load
     from diagnostics.machine.host.free_space import room_in
     from diagnostics.preflight_setup import check
-    from diagnostics.supervise import WatchOptions, watch
+    from diagnostics.supervisor.supervise import WatchOptions, watch
 
 __all__ = [
     "CacheScan",
@@ -52,7 +52,7 @@ _HOMES = {
     "diagnostics.preflight_setup": ("check",),
     "diagnostics.machine.host.free_space": ("room_in",),
     "diagnostics.core.strict_yaml": ("Located", "Range", "build", "load"),
-    "diagnostics.supervise": ("WatchOptions", "watch"),
+    "diagnostics.supervisor.supervise": ("WatchOptions", "watch"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -15,8 +15,6 @@ from pathlib import Path
 from diagnostics.attach_find import UNDECIDED, find_job
 from diagnostics.attach_look import Looked, LookOptions, look_at
 from diagnostics.attach_view import folder_of, world_size_of
-from diagnostics.capture import keep_json, snapshot
-from diagnostics.capture_sources import collect_sources
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.diagnosis_in_time import diagnose_in_time
@@ -27,9 +25,11 @@ from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.supervisor_facts import ATTACHED, JobFacts, Missing, SeenProcess, Stall
 from diagnostics.record.untrusted_files import read_bytes
 from diagnostics.report.run_report import RunReport
-from diagnostics.run_folder import RunFolder, open_run_folder
-from diagnostics.stall import waits_for_orders
-from diagnostics.stall_samples import StallSamples
+from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
+from diagnostics.supervisor.capture.sampling import StallSamples
+from diagnostics.supervisor.capture.snapshot import keep_json, snapshot
+from diagnostics.supervisor.capture.sources import collect_sources
+from diagnostics.supervisor.hang.progress import waits_for_orders
 
 PAUSE_S = 0.5  # between two looks
 SAMPLES_APART_S = 1.5

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from diagnostics.analysis.assumed_ranks import assumed_ranks
 from diagnostics.analysis.attached_job import AttachedJob, process_of
-from diagnostics.capture import MOST_PROCESSES, NO_PY_SPY
 from diagnostics.core import redaction
 from diagnostics.dynamic.job.job import Part
 from diagnostics.dynamic.job.process_list import Process
@@ -31,6 +30,7 @@ from diagnostics.machine.processes.python_stacks import (
 )
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.supervisor_facts import Missing
+from diagnostics.supervisor.capture.snapshot import MOST_PROCESSES, NO_PY_SPY
 
 ONE_S = 3.0  # for one process's stacks; 10 ms as a rule
 NATIVE_S = 30.0  # with C++ frames; 1 s as a rule

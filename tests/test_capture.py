@@ -16,8 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics import capture, surroundings
-from diagnostics.capture_sources import collect_sources
 from diagnostics.machine.deadlines import Answers
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.processes.core_dumps import read_notes
@@ -28,6 +26,8 @@ from diagnostics.record.record import AGENT_SITE, RunRecord, make_record_folder
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.record.untrusted_files import read_bytes, read_json
 from diagnostics.static.program.source_file import SourceFile
+from diagnostics.supervisor.capture import host_facts, snapshot
+from diagnostics.supervisor.capture.sources import collect_sources
 
 PYTHON = sys.executable
 SLEEPER = """
@@ -84,7 +84,7 @@ def skip_without_ptrace(missing: tuple[Missing, ...]) -> None:
 def test_every_process_is_captured_also_one_that_is_stopped(record: Path, start: Callable[..., int]) -> None:
     first, second = start(SLEEPER, "--token", "hunter2"), start(SLEEPER)
     os.kill(second, signal.SIGSTOP)
-    missing = capture.snapshot({pid: start_ticks(pid) for pid in (first, second)}, record, "stall")
+    missing = snapshot.snapshot({pid: start_ticks(pid) for pid in (first, second)}, record, "stall")
     skip_without_ptrace(missing)
     assert missing == ()
     stacks = parse_outside_stacks((record / "captures" / f"stacks-from-outside-{second}.json").read_text())
@@ -105,7 +105,7 @@ def test_every_process_is_captured_also_one_that_is_stopped(record: Path, start:
 
 def test_a_process_that_computes_is_told_from_one_that_waits(record: Path, start: Callable[..., int]) -> None:
     busy, idle = start("print('ready', flush=True)\nwhile True: pass"), start(SLEEPER)
-    capture.snapshot({busy: 0, idle: 0}, record, "stall")
+    snapshot.snapshot({busy: 0, idle: 0}, record, "stall")
     assert capture_of(record, "proc", busy)["busy"] > 0.1
     assert capture_of(record, "proc", idle)["busy"] == 0.0
 
@@ -121,7 +121,7 @@ def test_open_sockets_are_told_with_their_peers(record: Path, start: Callable[..
         time.sleep(60)
     """
     pid = start(textwrap.dedent(source))
-    capture.snapshot({pid: 0}, record, "stall")
+    snapshot.snapshot({pid: 0}, record, "stall")
     sockets = capture_of(record, "proc", pid)["sockets"]
     assert sorted((one["state"], one["unread_bytes"]) for one in sockets) == [
         ("established", 0),
@@ -132,7 +132,7 @@ def test_open_sockets_are_told_with_their_peers(record: Path, start: Callable[..
 
 def test_a_pid_that_was_reused_or_is_gone_is_left_alone(record: Path, start: Callable[..., int]) -> None:
     pid = start(SLEEPER)
-    assert capture.snapshot({pid: start_ticks(pid) + 1, 2**22 - 1: 0}, record, "crash") == ()
+    assert snapshot.snapshot({pid: start_ticks(pid) + 1, 2**22 - 1: 0}, record, "crash") == ()
     assert list((record / "captures").iterdir()) == []
 
 
@@ -142,8 +142,8 @@ def test_a_missing_py_spy_is_said_once_and_the_rest_is_captured(
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     monkeypatch.setenv("PATH", "/nowhere")
     pids = [start_with(SLEEPER, start, monkeypatch) for _ in range(2)]
-    assert capture.snapshot(dict.fromkeys(pids, 0), record, "crash") == (
-        Missing(what="stacks from outside", why=capture.NO_PY_SPY),
+    assert snapshot.snapshot(dict.fromkeys(pids, 0), record, "crash") == (
+        Missing(what="stacks from outside", why=snapshot.NO_PY_SPY),
     )
     assert sorted(path.name for path in (record / "captures").iterdir()) == sorted(f"proc-{pid}.json" for pid in pids)
 
@@ -192,7 +192,7 @@ def test_a_folder_that_cannot_be_written_is_missing_and_harms_nothing(record: Pa
     pid = start(SLEEPER)
     (record / "captures").rmdir()
     (record / "captures").touch()
-    missing = capture.snapshot({pid: 0}, record, "crash")
+    missing = snapshot.snapshot({pid: 0}, record, "crash")
     assert Missing(what=f"proc-{pid}.json", why="cannot be written: Not a directory") in missing
 
 
@@ -201,7 +201,7 @@ def test_a_link_in_place_of_a_capture_is_not_followed(record: Path, start: Calla
     precious = record.parent / "precious"
     precious.write_text("mine")
     (record / "captures" / f"proc-{pid}.json").symlink_to(precious)
-    capture.snapshot({pid: 0}, record, "crash")
+    snapshot.snapshot({pid: 0}, record, "crash")
     assert precious.read_text() == "mine"
     assert capture_of(record, "proc", pid)["pid"] == pid
 
@@ -225,7 +225,7 @@ def test_agents_are_asked_and_one_that_does_not_answer_is_named(record: Path, st
     good = start(ANSWERING, str(record / "agents"), "answers")
     bad = start(ANSWERING, str(record / "agents"), "hangs")
     (record / "agents" / "flight-1-1.fifo").write_text("no pipe, and not of the job")
-    missing = capture.snapshot({good: start_ticks(good), bad: 0}, record, "stall")
+    missing = snapshot.snapshot({good: start_ticks(good), bad: 0}, record, "stall")
     assert [one for one in missing if "stacks" not in one.what] == [
         Missing(what=f"flight recorder of pid {bad}", why="its agent was asked and did not answer in time")
     ]
@@ -248,7 +248,7 @@ def test_a_process_inside_the_kernel_does_not_hold_up_the_snapshot(record: Path,
     while not children.read_text() and time.monotonic() < deadline:
         time.sleep(0.01)
     began = time.monotonic()
-    capture.snapshot({pid: 0}, record, "stall", deadline_s=5)
+    snapshot.snapshot({pid: 0}, record, "stall", deadline_s=5)
     assert time.monotonic() - began < 6
     assert capture_of(record, "proc", pid)["state"] == "D"
     for child in children.read_text().split():
@@ -256,7 +256,7 @@ def test_a_process_inside_the_kernel_does_not_hold_up_the_snapshot(record: Path,
 
 
 def test_the_machine_around_a_job(record: Path, tmp_path: Path) -> None:
-    around = surroundings.at_start(record, tmp_path, {"RANK": "0", "NCCL_DEBUG": "INFO", "AWS_SECRET_ACCESS_KEY": "x"})
+    around = host_facts.at_start(record, tmp_path, {"RANK": "0", "NCCL_DEBUG": "INFO", "AWS_SECRET_ACCESS_KEY": "x"})
     facts = around.facts_at_end({os.getpid()})
     around.close()
     assert facts["variables"] == {"NCCL_DEBUG": "INFO", "RANK": "0"}
@@ -268,7 +268,7 @@ def test_the_machine_around_a_job(record: Path, tmp_path: Path) -> None:
 
 
 def test_the_least_free_space_is_remembered(record: Path, tmp_path: Path) -> None:
-    around = surroundings.at_start(record, tmp_path)
+    around = host_facts.at_start(record, tmp_path)
     size = 64 << 20
     with (tmp_path / "checkpoint.pt").open("wb") as file:
         os.posix_fallocate(file.fileno(), 0, size)
@@ -292,7 +292,7 @@ def test_a_kill_for_lack_of_memory_is_counted_and_the_kernels_line_names_the_pro
         (group / "memory.limit_in_bytes").write_text(str(48 << 20))
     except OSError as error:
         pytest.skip(f"no memory group can be made: {error}")
-    around = surroundings.at_start(record, record)
+    around = host_facts.at_start(record, record)
     script = f"echo $$ > {group}/cgroup.procs; echo in; read go; exec {sys.executable} -c 'x = b\"x\" * (200 << 20)'"
     try:
         job = subprocess.Popen(["bash", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -369,13 +369,13 @@ def test_a_folder_on_a_command_line_is_no_file_and_stays_closed(record: Path, tm
 def test_a_process_that_has_ended_or_is_about_to_is_no_gap_in_the_captures(record: Path) -> None:
     gone = subprocess.Popen(["true"], start_new_session=True)
     os.waitid(os.P_PID, gone.pid, os.WEXITED | os.WNOWAIT)  # it has no memory any more, and is there until we wait
-    assert capture.snapshot({gone.pid: 0}, record, "test") == ()
+    assert snapshot.snapshot({gone.pid: 0}, record, "test") == ()
     said = Answers(
         results={}, errors={gone.pid: MachineError("py-spy: Failed to get process executable name")}, late=()
     )
-    assert capture._keep(said, record / "captures", "stacks", {}, lambda value: value) == []
+    assert snapshot._keep(said, record / "captures", "stacks", {}, lambda value: value) == []
     alive = Answers(results={}, errors={os.getpid(): MachineError("py-spy: no")}, late=())
-    assert [one.why for one in capture._keep(alive, record / "captures", "stacks", {}, lambda value: value)] == [
+    assert [one.why for one in snapshot._keep(alive, record / "captures", "stacks", {}, lambda value: value)] == [
         "py-spy: no"
     ]
     gone.wait()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.raised_watch import RaisedWatch
 from diagnostics.record.record import agent_environment
+from diagnostics.supervisor.capture.exception_flag import RaisedWatch
 
 
 def watched(folder: Path, code: str) -> dict[int, int]:

@@ -17,7 +17,7 @@ import pytest
 from diagnostics.machine.processes.proc_state import doing
 from diagnostics.machine.processes.system_calls import describe_call, names_of_calls
 from diagnostics.record.process_samples import FILE_NAME, Sample, samples_of
-from diagnostics.stall_samples import BRIEF, FIRST, LAST, MAX_BYTES, StallSamples
+from diagnostics.supervisor.capture.sampling import BRIEF, FIRST, LAST, MAX_BYTES, StallSamples
 
 
 @contextmanager

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.analysis.stall_rule import Judgement, Seen, StallRule
 from diagnostics.record.record import agent_environment, make_record_folder
 from diagnostics.record.supervisor_facts import Stall
-from diagnostics.stall import Progress, waits_for_orders
+from diagnostics.supervisor.hang.progress import Progress, waits_for_orders
+from diagnostics.supervisor.hang.stall_detector import Judgement, Seen, StallRule
 
 TICK_S = 0.5
 

@@ -16,9 +16,9 @@ from diagnostics.diagnosis_in_time import Haste, diagnose_in_time
 from diagnostics.matches import JobOutcome
 from diagnostics.record.record import BEFORE, RunRecord
 from diagnostics.record.supervisor_facts import JobFacts, SeenProcess, SentSignal, Stall
-from diagnostics.run_folder import RunFolder, open_run_folder
 from diagnostics.signatures.rank_outside_collectives import CODE
-from diagnostics.state_before import BLOCK_BYTES, keep_state
+from diagnostics.supervisor.capture.pre_signal_state import BLOCK_BYTES, keep_state
+from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
 
 FACTS = JobFacts(
     command=("python", "train.py"), cwd="/job", started_ns=7, ended_by="interrupt", ended_s=9.0,

@@ -34,7 +34,6 @@ from diagnostics.bisection.targets.traces import trace
 from diagnostics.bisection.trial import Failure, Oracle, OutOfTries, Trial
 from diagnostics.bisection.tries.one_run import Surroundings
 from diagnostics.bisection.wanted import Wanted
-from diagnostics.capture import keep_text
 from diagnostics.checks import ChildTimeout
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError, UsageError
@@ -42,6 +41,7 @@ from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 from diagnostics.preflight_setup import open_machine
 from diagnostics.report.run_report import RunReport
+from diagnostics.supervisor.capture.snapshot import keep_text
 
 SHRINKING_TRIES = 12
 AXES_TRIES, OTHER_TRIES, STRATEGIES_TRIES = 4, 10, 4  # about as many as they ever take

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from diagnostics.background_services import Wish
 from diagnostics.core.errors import UsageError
-from diagnostics.run_folder import REPORTS
-from diagnostics.supervise import WatchOptions, run_preflight, watch
+from diagnostics.supervisor.background_services import Wish
+from diagnostics.supervisor.capture.run_folder import REPORTS
+from diagnostics.supervisor.supervise import WatchOptions, run_preflight, watch
 
 ERRORS_FOUND, WRONG_USE = 1, 2
 

@@ -21,9 +21,9 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from diagnostics import output_copies
 from diagnostics.diagnosis_in_time import diagnose_in_time, examine_in_time
 from diagnostics.report.page import json_text, markdown
+from diagnostics.supervisor import output_copies
 
 Piece = Callable[[random.Random, int], bytes]
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.capture_cores import cores
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.host.kernel_lines import concerns_a_job, shown
 from diagnostics.machine.host.kernel_log import KernelLog, parse_record
@@ -22,6 +21,7 @@ from diagnostics.machine.processes import core_dumps as machine_cores
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.gdb_report import parse_core_text
 from diagnostics.record.supervisor_facts import Missing
+from diagnostics.supervisor.capture.core_dumps import cores
 
 
 def test_a_kernel_log_that_may_not_be_read_says_so(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_where_hardly_a_process_may_be_started_the_job_runs(tmp_path: Path, most
 def test_a_fault_of_the_watch_itself_costs_the_job_nothing(tmp_path: Path) -> None:
     """A record folder that turns into something else under the loop: as any fault that nobody thought of."""
     broken = (
-        "import diagnostics.job_watch as watch\n"
+        "import diagnostics.supervisor.event_loop as watch\n"
         "def look(self): raise RuntimeError('a fault')\n"
         "watch.JobWatch._look = look\n"
         "from diagnostics.cli import main; main()"

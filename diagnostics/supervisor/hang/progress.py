@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from diagnostics.agent import layout
-from diagnostics.analysis.stall_rule import Judgement, Seen, StallRule
 from diagnostics.machine.processes.proc_state import Effort, effort
 from diagnostics.record.supervisor_facts import Stall
+from diagnostics.supervisor.hang.stall_detector import Judgement, Seen, StallRule
 
 BUSY_CPUS = 0.2  # of one process, on average since the last count; an idle launcher's loop takes 0.01
 BUSY_BYTES_PER_S = 64 << 10  # heartbeats of a store take less

@@ -6,9 +6,9 @@ import os
 import signal
 from collections.abc import Callable
 
-from diagnostics.job_sending import JobSending
 from diagnostics.machine.execution.terminal import Terminal
 from diagnostics.machine.processes.job_processes import JobTree
+from diagnostics.supervisor.job_sending import JobSending
 
 
 class JobControl:

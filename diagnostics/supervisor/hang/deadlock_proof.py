@@ -15,7 +15,6 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from diagnostics.capture import ask_agents
 from diagnostics.diagnose import case_of
 from diagnostics.dynamic.collectives.rank_state import Position
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
@@ -26,8 +25,9 @@ from diagnostics.machine.processes.proc_state import effort
 from diagnostics.record.agent_data import AgentFile
 from diagnostics.record.record import RunRecord
 from diagnostics.record.supervisor_facts import Missing, ProvedHang
-from diagnostics.run_folder import RunFolder
-from diagnostics.stall_samples import StallSamples
+from diagnostics.supervisor.capture.run_folder import RunFolder
+from diagnostics.supervisor.capture.sampling import StallSamples
+from diagnostics.supervisor.capture.snapshot import ask_agents
 
 QUIET_S = 1.0  # without any record before the first attempt; how long is no part of the proof
 GROUP_BEGUN = "process-group-begin"

@@ -22,7 +22,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics.capture import keep_json
 from diagnostics.core import redaction
 from diagnostics.machine.deadlines import in_parallel
 from diagnostics.machine.facts import MachineError
@@ -40,6 +39,7 @@ from diagnostics.machine.host.oom_counters import (
 )
 from diagnostics.machine.processes.job_processes import OWN
 from diagnostics.record.supervisor_facts import DiskState, Missing
+from diagnostics.supervisor.capture.snapshot import keep_json
 
 SAMPLE_S = 0.1  # a full disk may have room again as soon as the file that filled it is gone
 SAMPLES_PER_MEMORY = 10  # reading /proc/meminfo costs a hundred times more than statvfs

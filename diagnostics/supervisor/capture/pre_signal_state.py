@@ -13,10 +13,10 @@ import stat
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from diagnostics.capture import keep_json
 from diagnostics.record.record import BEFORE
 from diagnostics.record.supervisor_facts import JobFacts, Missing
-from diagnostics.run_folder import RunFolder
+from diagnostics.supervisor.capture.run_folder import RunFolder
+from diagnostics.supervisor.capture.snapshot import keep_json
 
 BLOCK_BYTES = 16 << 10  # of an agent's file, most blocks are empty: the copy has holes there
 MOST_BYTES = 512 << 20  # read in all: a second's work

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from diagnostics.hang_proof import HangProof, Proof
 from diagnostics.record.supervisor_facts import Missing
-from diagnostics.run_folder import RunFolder
-from diagnostics.stall_samples import StallSamples
+from diagnostics.supervisor.capture.run_folder import RunFolder
+from diagnostics.supervisor.capture.sampling import StallSamples
+from diagnostics.supervisor.hang.deadlock_proof import HangProof, Proof
 
 SUSPICION = 0.5  # of the patience with which a stall is waited for: from then on processes are looked at
 GOES_ON_S = 5.0  # a job that records something for longer than that after a proof got out of it by itself

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from diagnostics.capture import MOST_PROCESSES, NO_PY_SPY, keep_text
 from diagnostics.core import redaction
 from diagnostics.machine.deadlines import in_parallel
 from diagnostics.machine.processes.proc_state import Doing, doing
@@ -24,6 +23,7 @@ from diagnostics.machine.processes.system_calls import describe_call
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.process_samples import FILE_NAME, Sample
 from diagnostics.record.supervisor_facts import Missing
+from diagnostics.supervisor.capture.snapshot import MOST_PROCESSES, NO_PY_SPY, keep_text
 
 FIRST, LAST, BRIEF = 5, 20, 4  # samples of one process that are kept
 EARLY_S, EARLY_EVERY_S, LATE_EVERY_S = 10.0, 2.0, 15.0

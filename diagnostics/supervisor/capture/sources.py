@@ -14,7 +14,6 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from diagnostics.capture import keep_text
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.frames import is_installed, user_frames
@@ -27,6 +26,7 @@ from diagnostics.record.outside_stacks import parse_outside_stacks
 from diagnostics.record.record import AGENT_SITE, SOURCE_INDEX, RunRecord
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.static.program.source_file import SourceFile
+from diagnostics.supervisor.capture.snapshot import keep_text
 
 MOST_FILES = 200
 MOST_IMPORTED = 120  # files that were in no call path

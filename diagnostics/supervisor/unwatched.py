@@ -15,11 +15,11 @@ from typing import Any
 
 from diagnostics.core import redaction
 from diagnostics.core.console import say
-from diagnostics.job_facts_file import end_of
-from diagnostics.job_signals import JobSignals
-from diagnostics.job_start import refusal
 from diagnostics.machine.processes.job_processes import Member
 from diagnostics.record.supervisor_facts import Missing
+from diagnostics.supervisor.facts_file import end_of
+from diagnostics.supervisor.signals import JobSignals
+from diagnostics.supervisor.start import refusal
 
 LEAST_FILES = 24  # descriptors with which the doctor itself gets along
 LONGEST_WAIT_S = 0.5

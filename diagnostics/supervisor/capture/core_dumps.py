@@ -9,11 +9,11 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from diagnostics.capture import keep_text
 from diagnostics.core import redaction
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.processes.core_dumps import Core, find_core, find_gdb, read_core
 from diagnostics.record.supervisor_facts import Missing
+from diagnostics.supervisor.capture.snapshot import keep_text
 
 MOST_CORES = 4  # the ranks that died first; others died of the same as a rule
 

@@ -9,16 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from diagnostics.background_services import Leftovers, Wish
-from diagnostics.background_trainings import background_trainings
 from diagnostics.core.working_folder import working_folder
-from diagnostics.job_captures import JobCaptures
-from diagnostics.job_control import JobControl
-from diagnostics.job_ending import Ending
-from diagnostics.job_facts_file import JobFactsFile, end_of
-from diagnostics.job_sending import JobSending
-from diagnostics.job_signals import INTERRUPTS, JobSignals
-from diagnostics.job_start import environment, not_started, open_streams, raise_open_files, spawn
 from diagnostics.machine.execution.child_process import new_mark
 from diagnostics.machine.execution.folder_watch import FolderWatch
 from diagnostics.machine.execution.output_relay import JobStreams
@@ -26,8 +17,17 @@ from diagnostics.machine.execution.terminal import Terminal
 from diagnostics.machine.processes.job_processes import OWN, JobTree, signal_all
 from diagnostics.machine.processes.subreaper import adopt_orphans
 from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING, Missing
-from diagnostics.run_folder import RunFolder
-from diagnostics.unwatched import fault, wait_plainly
+from diagnostics.supervisor.background_jobs import background_trainings
+from diagnostics.supervisor.background_services import Leftovers, Wish
+from diagnostics.supervisor.capture.run_folder import RunFolder
+from diagnostics.supervisor.captures import JobCaptures
+from diagnostics.supervisor.facts_file import JobFactsFile, end_of
+from diagnostics.supervisor.job_control import JobControl
+from diagnostics.supervisor.job_ending import Ending
+from diagnostics.supervisor.job_sending import JobSending
+from diagnostics.supervisor.signals import INTERRUPTS, JobSignals
+from diagnostics.supervisor.start import environment, not_started, open_streams, raise_open_files, spawn
+from diagnostics.supervisor.unwatched import fault, wait_plainly
 
 FIRST_LOOK_S, LONGEST_LOOK_S = 0.05, 1.0  # between two looks at /proc; each new process makes it short again
 AGENT_LOOK_S = 0.05  # at the earliest again, however many processes start

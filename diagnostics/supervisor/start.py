@@ -9,14 +9,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from diagnostics import backend_debug as debugging
 from diagnostics.core import private_files
 from diagnostics.core.own_folders import DOCTOR
 from diagnostics.machine.execution.output_relay import ADDRESS_VARIABLE, JobStreams
 from diagnostics.machine.processes.descendants import MARK
 from diagnostics.machine.processes.job_processes import OWN
 from diagnostics.record.record import agent_environment
-from diagnostics.run_folder import RunFolder
+from diagnostics.supervisor import backend_debug as debugging
+from diagnostics.supervisor.capture.run_folder import RunFolder
 
 COMMAND_NOT_FOUND, CANNOT_EXECUTE = 127, 126
 _ROOT = DOCTOR.parent
@@ -92,5 +92,5 @@ def raise_open_files() -> None:
 
 _KEEPER = (
     "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; "
-    "from diagnostics.output_copies import keep; keep(sys.stdin.buffer, Path(sys.argv[2]))"
+    "from diagnostics.supervisor.output_copies import keep; keep(sys.stdin.buffer, Path(sys.argv[2]))"
 )

@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
-from diagnostics.background_trainings import trains
 from diagnostics.core import redaction
 from diagnostics.dynamic.job.process_kinds import MULTIPROCESSING
 from diagnostics.machine.processes.attachment import attachment, ignores_hangup
 from diagnostics.machine.processes.job_processes import JobTree, Member
+from diagnostics.supervisor.background_jobs import trains
 
 Wish = Literal["services stay", "all stay", "all end"]
 Files = Collection[tuple[int, int]]

@@ -9,27 +9,27 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from diagnostics.analysis.stall_rule import Judgement
-from diagnostics.capture import snapshot
-from diagnostics.capture_cores import cores
-from diagnostics.capture_sources import collect_sources
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.core.working_folder import working_folder
 from diagnostics.diagnosis_in_time import diagnose_in_time
-from diagnostics.hang_watch import HangWatch
-from diagnostics.job_facts_file import JobFactsFile
 from diagnostics.machine.execution.output_relay import JobStreams
 from diagnostics.machine.processes.debugger_tools import running_tools
 from diagnostics.machine.processes.job_processes import JobTree, Member
 from diagnostics.matches import Match
-from diagnostics.raised_watch import RaisedWatch
 from diagnostics.record.record import BEFORE
 from diagnostics.record.supervisor_facts import Missing, Stall
 from diagnostics.report.headline import headline
-from diagnostics.run_folder import RunFolder
-from diagnostics.stall import Progress, waits_for_orders
-from diagnostics.state_before import keep_state
-from diagnostics.surroundings import Surroundings, at_start
+from diagnostics.supervisor.capture.core_dumps import cores
+from diagnostics.supervisor.capture.exception_flag import RaisedWatch
+from diagnostics.supervisor.capture.host_facts import Surroundings, at_start
+from diagnostics.supervisor.capture.pre_signal_state import keep_state
+from diagnostics.supervisor.capture.run_folder import RunFolder
+from diagnostics.supervisor.capture.snapshot import snapshot
+from diagnostics.supervisor.capture.sources import collect_sources
+from diagnostics.supervisor.facts_file import JobFactsFile
+from diagnostics.supervisor.hang.monitor import HangWatch
+from diagnostics.supervisor.hang.progress import Progress, waits_for_orders
+from diagnostics.supervisor.hang.stall_detector import Judgement
 
 MOST_SNAPSHOTS = 3  # after deaths; a job whose helpers fail by design is not looked at again and again
 SNAPSHOT_S = 5.0

@@ -6,9 +6,9 @@ import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 
-from diagnostics.job_facts_file import JobFactsFile
 from diagnostics.machine.processes.job_processes import JobTree, signal_all
 from diagnostics.record.supervisor_facts import SentSignal
+from diagnostics.supervisor.facts_file import JobFactsFile
 
 
 class JobSending:

@@ -14,21 +14,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.background_services import Wish
-from diagnostics.capture import keep_text
 from diagnostics.core import redaction
 from diagnostics.core.console import say
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnosis_in_time import Haste, diagnose_in_time
-from diagnostics.job_signals import JobSignals
-from diagnostics.job_start import NotStartedError
-from diagnostics.job_watch import JobWatch
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.report.summary import summary_lines
-from diagnostics.run_folder import RunFolder, open_run_folder
 from diagnostics.short_report import write_short_report
-from diagnostics.unwatched import lacks, run_unwatched, too_few_files
+from diagnostics.supervisor.background_services import Wish
+from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
+from diagnostics.supervisor.capture.snapshot import keep_text
+from diagnostics.supervisor.event_loop import JobWatch
+from diagnostics.supervisor.signals import JobSignals
+from diagnostics.supervisor.start import NotStartedError
+from diagnostics.supervisor.unwatched import lacks, run_unwatched, too_few_files
 
 BROKEN_EXIT = 70
 
