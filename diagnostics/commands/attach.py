@@ -10,15 +10,15 @@ from pathlib import Path
 
 import click
 
-from diagnostics.attach import Attached
-from diagnostics.attach import attach as look_into
-from diagnostics.attach_view import screen_of, world_size_of
+from diagnostics.attach.engine import Attached
+from diagnostics.attach.engine import attach as look_into
+from diagnostics.attach.stack_tree_text import who_lines
+from diagnostics.attach.view import screen_of, world_size_of
 from diagnostics.core.console import say
 from diagnostics.core.progress_line import LiveLine
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.report.page import json_text
 from diagnostics.report.summary import summary_lines
-from diagnostics.stack_tree import who_lines
 
 LABEL = "  where  "
 MOST_GAPS = 4

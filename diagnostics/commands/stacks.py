@@ -9,14 +9,14 @@ import sys
 
 import click
 
-from diagnostics.attach_find import UNDECIDED, find_job
-from diagnostics.attach_look import LookOptions, look_at
-from diagnostics.attach_view import as_json, screen_of, world_size_of
+from diagnostics.attach.find import UNDECIDED, find_job
+from diagnostics.attach.look import LookOptions, look_at
+from diagnostics.attach.stack_tree_text import lines_of
+from diagnostics.attach.view import as_json, screen_of, world_size_of
 from diagnostics.core import redaction
 from diagnostics.core.console import say
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.progress_line import LiveLine
-from diagnostics.stack_tree import lines_of
 
 
 @click.command("stacks")

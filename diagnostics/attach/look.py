@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from diagnostics.analysis.assumed_ranks import assumed_ranks
-from diagnostics.analysis.attached_job import AttachedJob, process_of
+from diagnostics.attach.job_of_pid import AttachedJob, process_of
+from diagnostics.attach.rank_guess import assumed_ranks
 from diagnostics.core import redaction
 from diagnostics.dynamic.job.job import Part
 from diagnostics.dynamic.job.process_list import Process

@@ -7,7 +7,7 @@ import pwd
 import sys
 from collections.abc import Iterable
 
-from diagnostics.analysis.attached_job import AttachedJob, job_of, jobs_below, process_of
+from diagnostics.attach.job_of_pid import AttachedJob, job_of, jobs_below, process_of
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.machine.processes.process_table import TableRow, read_table, thread_owner

@@ -8,12 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics.attach_look import Looked
+from diagnostics.attach.look import Looked
+from diagnostics.attach.stack_tree_text import Screen, place_in_words
 from diagnostics.core import redaction
 from diagnostics.dynamic.job.job import Part
 from diagnostics.dynamic.stall.stack_prefix_tree import Standing, groups, missing_ranks, names
 from diagnostics.record.agent_data import Frame
-from diagnostics.stack_tree import Screen, place_in_words
 
 SCHEMA = 1
 _MOST_BYTES = 1 << 20

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from diagnostics.attach_find import UNDECIDED, find_job
-from diagnostics.attach_look import Looked, LookOptions, look_at
-from diagnostics.attach_view import folder_of, world_size_of
+from diagnostics.attach.find import UNDECIDED, find_job
+from diagnostics.attach.look import Looked, LookOptions, look_at
+from diagnostics.attach.view import folder_of, world_size_of
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.diagnosis_in_time import diagnose_in_time
