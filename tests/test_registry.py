@@ -64,3 +64,15 @@ def test_a_file_that_cannot_be_imported_stops_others_only_where_nobody_collects_
     ]
     with pytest.raises(ZeroDivisionError):
         discover(made)
+
+
+def test_folders_of_a_package_are_themes_and_hold_its_plugins(folder: Path) -> None:
+    for theme, code in (("early", "A2"), ("late", "A1")):
+        (folder / theme).mkdir()
+        (folder / theme / "__init__.py").touch()
+        (folder / theme / "one.py").write_text(f"CODE = '{code}'")
+    made = package(folder, engine="CODE = 'engines are no plugins'")
+    assert [(code, module.__name__.partition(".")[2]) for code, module in discover(made).items()] == [
+        ("A1", "late.one"),
+        ("A2", "early.one"),
+    ]

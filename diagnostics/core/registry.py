@@ -1,6 +1,7 @@
 """Finds plugins: every module of a package that has the wanted attribute is one plugin.
 
-No central lists: dropping a file into `probes/`, `sections/` or `commands/` adds it.
+No central lists: dropping a file into a folder of plugins adds it. A package with folders in it has its plugins in
+these, by theme; one without has them beside each other.
 """
 
 from __future__ import annotations
@@ -46,6 +47,13 @@ def discover(
 
 
 def _modules(package: ModuleType, broken: list[BrokenPlugin] | None) -> Iterator[ModuleType]:
+    below = [info for info in pkgutil.iter_modules(package.__path__) if info.ispkg]
+    themes = [importlib.import_module(f"{package.__name__}.{info.name}") for info in below]
+    for theme in themes or [package]:
+        yield from _modules_of(theme, broken)
+
+
+def _modules_of(package: ModuleType, broken: list[BrokenPlugin] | None) -> Iterator[ModuleType]:
     for info in pkgutil.iter_modules(package.__path__):
         try:
             yield importlib.import_module(f"{package.__name__}.{info.name}")
