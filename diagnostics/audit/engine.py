@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
-from diagnostics.audit import patience, workers
+from diagnostics.audit import time_limit, workers
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.found import Audit, Crash, Found, in_order
-from diagnostics.audit.patience import OutOfTimeError, at_most, seconds_for
+from diagnostics.audit.rule import Hit
+from diagnostics.audit.time_limit import OutOfTimeError, at_most, seconds_for
 from diagnostics.core import redaction
-from diagnostics.hits import Hit
 from diagnostics.static.launch_files.yaml_nodes import is_deep
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile, FileKind
@@ -63,7 +63,7 @@ def _answers(
             slow.add(file.shown)
             # What was being worked out is half done: it is begun anew, without the file.
             project = Project(tuple(one for one in project.audited if one.shown not in slow))
-            told = f"it came to no end in {limit_s:.3g} s of CPU time; {patience.THE_REST}"
+            told = f"it came to no end in {limit_s:.3g} s of CPU time; {time_limit.THE_REST}"
             return [], [Crash(code=code, path=file.shown, reason=told)]
 
     if jobs > 1 and workers.pays(tasks):

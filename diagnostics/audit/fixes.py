@@ -17,9 +17,9 @@ from itertools import groupby, pairwise
 from pathlib import Path
 
 from diagnostics.audit.found import Found
+from diagnostics.audit.rule import Edit
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError, from_os_error
-from diagnostics.hits import Edit
 from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from diagnostics.audit.files import Skipped
-from diagnostics.audit.safe_line import safe_line
+from diagnostics.audit.redacted_line import safe_line
+from diagnostics.audit.rule import Hit
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
-from diagnostics.hits import Hit
 from diagnostics.static.program.project_file import AuditedFile
 
 ORDER = {Confidence.CONFIRMED: 0, Confidence.LIKELY: 1, Confidence.POSSIBLE: 2}

@@ -10,14 +10,15 @@ from pathlib import Path
 from types import ModuleType
 
 import diagnostics.audit
-from diagnostics import rules
-from diagnostics.audit import bad_ignore, cache, engine, selection, settings, unused_ignore
+from diagnostics import audit
+from diagnostics.audit import cache, engine, selection, settings
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Audit, Crash, Found, in_order
-from diagnostics.audit.ignores import Ignore, ignores
-from diagnostics.audit.patience import THE_REST
 from diagnostics.audit.selection import Selection
 from diagnostics.audit.settings import Settings
+from diagnostics.audit.suppression import bad_ignore, unused_ignore
+from diagnostics.audit.suppression.ignores import Ignore, ignores
+from diagnostics.audit.time_limit import THE_REST
 from diagnostics.core.registry import BrokenPlugin, discover
 from diagnostics.static.program.project_file import AuditedFile
 
@@ -55,7 +56,7 @@ def run(options: Options) -> Audit:
 def known_rules(broken: list[BrokenPlugin] | None = None) -> dict[str, ModuleType]:
     """Returns every rule by code, also those about ignoring comments, which the engine itself asks."""
     unread: list[BrokenPlugin] = [] if broken is None else broken
-    return {**discover(diagnostics.audit, broken=unread), **discover(rules, broken=unread)}
+    return {**discover(diagnostics.audit, broken=unread), **discover(audit, broken=unread)}
 
 
 def cores() -> int:

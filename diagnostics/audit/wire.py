@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from diagnostics.audit.found import Crash, Found
+from diagnostics.audit.rule import Edit, Hit, Step
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.hits import Edit, Hit, Step
 from diagnostics.static.program.project_file import AuditedFile
 
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import click
 
-from diagnostics.audit import cache, checklist, fixes, github
+from diagnostics.audit import cache, fixes
 from diagnostics.audit.found import Audit
-from diagnostics.audit.json_text import audit_json
-from diagnostics.audit.lines import Lines, summary_line
+from diagnostics.audit.output import checklist, github
+from diagnostics.audit.output.filter import Filter
+from diagnostics.audit.output.json_text import audit_json
+from diagnostics.audit.output.sarif import sarif_json
+from diagnostics.audit.output.terminal import Lines, summary_line
 from diagnostics.audit.run import Options, known_rules, run
-from diagnostics.audit.sarif import sarif_json
-from diagnostics.audit.shown import Filter
 from diagnostics.core.console import ask, say
 from diagnostics.core.errors import UsageError, from_os_error
 

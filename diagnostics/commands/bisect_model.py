@@ -18,7 +18,7 @@ from diagnostics.bisection.engine import Interrupted, bisect
 from diagnostics.bisection.environments.install import ask_for
 from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.report.files import shown_path, write_reports
-from diagnostics.bisection.report.json import json_text
+from diagnostics.bisection.report.json_text import json_text
 from diagnostics.bisection.report.next_step import next_step
 from diagnostics.bisection.report.terminal import outcome_lines
 from diagnostics.bisection.report.tries_shown import TriesShown

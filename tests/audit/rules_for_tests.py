@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from diagnostics.audit.rule import Edit, Hit, hit, step
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.hits import Edit, Hit, hit, step
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile, FileKind
 

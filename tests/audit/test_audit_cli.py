@@ -22,12 +22,12 @@ DEADLINE_S = 60
 # The rules of the doctor are replaced by those of a folder; everything else is what a user starts.
 WITH_RULES = """
 import sys
-import diagnostics.rules
-diagnostics.rules.__path__ = [sys.argv.pop(1)]
+import diagnostics.audit
+diagnostics.audit.__path__ = [sys.argv.pop(1)]
 from diagnostics.cli import main
 main()
 """
-HEAD = "import ast\nfrom diagnostics.core.findings import Confidence, Severity\nfrom diagnostics.hits import Edit, Hit, hit\n"
+HEAD = "import ast\nfrom diagnostics.core.findings import Confidence, Severity\nfrom diagnostics.audit.rule import Edit, Hit, hit\n"
 WAITS = (
     HEAD
     + """

@@ -13,8 +13,8 @@ from rules_for_tests import LINES, WAITS, dies, fails, python, rule
 from diagnostics.audit import workers
 from diagnostics.audit.engine import audit
 from diagnostics.audit.found import Audit, Crash
+from diagnostics.audit.rule import Hit
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.hits import Hit
 from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 WAITING = "from x import wait\n\n\ndef f():\n    wait()\n    wait(5)\n"

@@ -9,8 +9,8 @@ from rules_for_tests import WAITS, rule
 
 from diagnostics.audit import files, fixes
 from diagnostics.audit.engine import audit
+from diagnostics.audit.rule import Edit, Hit
 from diagnostics.core.errors import DoctorError
-from diagnostics.hits import Edit, Hit
 from diagnostics.static.program.project_file import AuditedFile
 
 

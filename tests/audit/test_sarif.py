@@ -15,10 +15,10 @@ from rules_for_tests import LINES, WAITS, fails, python, rule
 
 from diagnostics.audit import notebooks
 from diagnostics.audit.engine import audit
+from diagnostics.audit.output.filter import Filter
+from diagnostics.audit.output.sarif import sarif_json, uri
+from diagnostics.audit.rule import Hit, Step
 from diagnostics.audit.run import known_rules
-from diagnostics.audit.sarif import sarif_json, uri
-from diagnostics.audit.shown import Filter
-from diagnostics.hits import Hit, Step
 from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 SCHEMA = json.loads((Path(__file__).parent / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))

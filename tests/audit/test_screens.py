@@ -9,15 +9,15 @@ import pytest
 from rules_for_tests import LINES, WAITS, fails, python, rule
 from shown_text import HOSTILE, unprintable
 
-from diagnostics.audit import checklist, github
 from diagnostics.audit.engine import audit
 from diagnostics.audit.found import Audit
-from diagnostics.audit.json_text import audit_json
-from diagnostics.audit.lines import Lines
-from diagnostics.audit.shown import Filter
+from diagnostics.audit.output import checklist, github
+from diagnostics.audit.output.filter import Filter
+from diagnostics.audit.output.json_text import audit_json
+from diagnostics.audit.output.terminal import Lines
+from diagnostics.audit.rule import Hit, Step
 from diagnostics.core.console import printable
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.hits import Hit, Step
 from diagnostics.static.program.project_file import AuditedFile, FileKind
 
 RULES = {"A901": WAITS, "A902": LINES}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from diagnostics.bisection.report.run_report import run_report_of
-from diagnostics.bisection.search.failing_case import Attempt
-
 from diagnostics.bisection.case import Case, Settings, Source
 from diagnostics.bisection.found import AxisRow, Bisection, Mark, Standing, StrategyRow, TreeRow
+from diagnostics.bisection.report.run_report import run_report_of
+from diagnostics.bisection.search.failing_case import Attempt
 from diagnostics.bisection.trial import Failure, Kind, Trial
 from diagnostics.report.run_report import RunReport
 

@@ -6,12 +6,11 @@ import os
 import sys
 from pathlib import Path
 
+from diagnostics.bisection.case import Case, Settings, Source
+from diagnostics.bisection.trial import Trial
 from diagnostics.bisection.tries.one_run import Surroundings
 from diagnostics.bisection.tries.oracle import Tries
 from diagnostics.bisection.tries.tries_file import TriesFile
-
-from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.trial import Trial
 from diagnostics.machine.this import this_machine
 
 

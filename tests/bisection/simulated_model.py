@@ -6,9 +6,8 @@ import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from diagnostics.bisection.search.suspicion import parent_of
-
 from diagnostics.bisection.case import Case, Settings, Source
+from diagnostics.bisection.search.suspicion import parent_of
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode, OutOfTries, Trial
 
 CRASH = Failure(

@@ -3,14 +3,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from diagnostics.bisection.search.axes import SIMPLEST, choices
-from diagnostics.bisection.search.axes_search import AxesFound, search_axes
-from diagnostics.bisection.search.strategies import compare_strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated_model import CRASH, OTHER, Rule, Run, Simulated, case_of, random_nodes
 
 from diagnostics.bisection.found import AxisRow, Standing, StrategyRow
+from diagnostics.bisection.search.axes import SIMPLEST, choices
+from diagnostics.bisection.search.axes_search import AxesFound, search_axes
+from diagnostics.bisection.search.strategies import compare_strategies
 from diagnostics.bisection.trial import Failure, Kind, Trial
 
 EVERYTHING = {

@@ -5,13 +5,13 @@ from dataclasses import fields, replace
 
 import pytest
 from bisected import FOUND, HEALTHY, reported
-from diagnostics.bisection.report.json import json_text
-from diagnostics.bisection.report.markdown import markdown
-from diagnostics.bisection.report.terminal import outcome_lines, said_by
-from diagnostics.bisection.report.words import headline, needs
 from shown_text import HOSTILE, page_faults, poisoned, unprintable
 
 from diagnostics.bisection.found import Bisection, Standing
+from diagnostics.bisection.report.json_text import json_text
+from diagnostics.bisection.report.markdown import markdown
+from diagnostics.bisection.report.terminal import outcome_lines, said_by
+from diagnostics.bisection.report.words import headline, needs
 from diagnostics.bisection.trial import Kind
 from diagnostics.core.console import printable
 from diagnostics.report.run_report import RunReport

@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from diagnostics.bisection.search.climbing import Climbed, Rung
-from diagnostics.bisection.targets.ladder import climbed_lines, rungs_of
 
 from diagnostics.bisection.case import Source
+from diagnostics.bisection.search.climbing import Climbed, Rung
+from diagnostics.bisection.targets.ladder import climbed_lines, rungs_of
 from diagnostics.machine.this import this_machine
 from tests.fakes import FailingChild, FakeChild, LateChild, child_result
 

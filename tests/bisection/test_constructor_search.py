@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from diagnostics.bisection.search.model_search import search_model
-from diagnostics.bisection.search.module_found import ModuleFound, Relation
 from simulated_model import CRASH, OTHER, case_of
 
 from diagnostics.bisection.case import Case
+from diagnostics.bisection.search.model_search import search_model
+from diagnostics.bisection.search.module_found import ModuleFound, Relation
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
 
 DIES = replace(CRASH, phase="construct", step=0)

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import math
 
-from diagnostics.bisection.search.delta_debugging import Answer, minimal_subset
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from diagnostics.bisection.search.delta_debugging import Answer, minimal_subset
 
 COUNTS = st.integers(0, 16)
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 import torch
-from diagnostics.bisection.tries.journal_tree import read_tree
 
 from diagnostics.bisection.case import Case, Edits, Source
 from diagnostics.bisection.trial import ModuleNode
+from diagnostics.bisection.tries.journal_tree import read_tree
 from diagnostics.machine.execution.ranks import TorchRanks
 from diagnostics.machine.facts import RankResult
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from diagnostics.bisection.environments.install import ask_for, install
 from diagnostics.bisection.environments.plan import Environment
 from diagnostics.bisection.environments.versions import FAILS, PASSES, Tried, came_or_went, order, version_of
-
 from diagnostics.machine.execution.child_process import GroupChild
 
 CHILD = GroupChild()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from diagnostics.bisection.failure_message import plain_message
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from diagnostics.bisection.tries.tries_file import TriesFile
 
 PROGRAM = Path(__file__).parent / "interrupted.py"

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import platform
 
-from diagnostics.bisection.repro.issue_text import issue_text
-from diagnostics.bisection.repro.repro import Repro
-
 from diagnostics.bisection.case import Case, Settings, Source
 from diagnostics.bisection.found import AxisRow, Bisection, Standing
+from diagnostics.bisection.repro.issue_text import issue_text
+from diagnostics.bisection.repro.repro import Repro
 from diagnostics.bisection.trial import Failure, Kind
 
 FOUND = Bisection(

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from diagnostics.bisection.tries.lanes import Lanes
 
 from diagnostics.bisection.case import Case, Settings, Source
+from diagnostics.bisection.tries.lanes import Lanes
 from diagnostics.machine.contract import Ranks
 from diagnostics.machine.facts import RankResult, TorchFacts
 

@@ -5,13 +5,13 @@ import statistics
 from dataclasses import replace
 
 import pytest
-from diagnostics.bisection.search.model_search import search_model
-from diagnostics.bisection.search.module_found import ModuleFound, Relation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated_model import CRASH, OTHER, Run, Simulated, case_of, needs, random_nodes
 
 from diagnostics.bisection.found import Mark
+from diagnostics.bisection.search.model_search import search_model
+from diagnostics.bisection.search.module_found import ModuleFound, Relation
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
 
 # no deadline: other work on the machine is no fault of the search

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from diagnostics.bisection.tries.one_run import Surroundings
-from diagnostics.bisection.tries.oracle import Tries
-from diagnostics.bisection.tries.tries_file import TriesFile
 
 from diagnostics.bisection.case import Case, Settings, Source
 from diagnostics.bisection.trial import OutOfTries, Trial
+from diagnostics.bisection.tries.one_run import Surroundings
+from diagnostics.bisection.tries.oracle import Tries
+from diagnostics.bisection.tries.tries_file import TriesFile
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import this_machine
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from diagnostics.bisection.case import Case, Edits, Settings, Source
 from diagnostics.bisection.repro.check import Run, fails_alike
 from diagnostics.bisection.repro.harness import main_lines
 from diagnostics.bisection.repro.plan import Plan
 from diagnostics.bisection.repro.repro import Asked, Repro, find_repro
 from diagnostics.bisection.repro.text import folded
 from diagnostics.bisection.repro.user_sources import user_sources
-
-from diagnostics.bisection.case import Case, Edits, Settings, Source
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode
 from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.facts import ChildResult

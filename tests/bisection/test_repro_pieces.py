@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 import torch
-from diagnostics.bisection.repro.repro_pieces import CUT
 from torch import nn
+
+from diagnostics.bisection.repro.repro_pieces import CUT
 
 CHILDREN = Path(__file__).parent.parent.parent / "diagnostics" / "children"
 PACKAGE = "children_of_pieces"

@@ -3,11 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from diagnostics.bisection.search.climbing import Climbed, Rung, climb
-from diagnostics.bisection.search.shrinking import shrink
 from simulated_model import CRASH, case_of
 
 from diagnostics.bisection.case import Case
+from diagnostics.bisection.search.climbing import Climbed, Rung, climb
+from diagnostics.bisection.search.shrinking import shrink
 from diagnostics.bisection.trial import ModuleNode, OutOfTries, Trial
 
 TREE = (

@@ -3,9 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from diagnostics.bisection.search.suspicion import never_reached, part_tree, pointed_at
 from simulated_model import CRASH, case_of
 
+from diagnostics.bisection.search.suspicion import never_reached, part_tree, pointed_at
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
 
 NODES = (

@@ -3,10 +3,10 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from bisected import TREE
-from diagnostics.bisection.report.module_tree import Line, lines_of
-from diagnostics.bisection.report.tree_svg import tree_svg
 
 from diagnostics.bisection.found import Mark, TreeRow
+from diagnostics.bisection.report.module_tree import Line, lines_of
+from diagnostics.bisection.report.tree_svg import tree_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

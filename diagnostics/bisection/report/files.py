@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from diagnostics.bisection.found import Bisection
-from diagnostics.bisection.report.json import json_text
+from diagnostics.bisection.report.json_text import json_text
 from diagnostics.bisection.report.markdown import markdown
 from diagnostics.bisection.report.module_tree import lines_of
 from diagnostics.bisection.report.tree_svg import tree_svg

@@ -1,0 +1,71 @@
+"""A collective in an except branch: only the rank that failed comes there.
+
+What it does: flags `except` branches, and what they call, that make ranks meet; and collectives in `finally` beside a
+`try` that has some of its own.
+
+Why it matters: an out-of-memory error, a bad sample or a full disk comes on one rank. Its handler broadcasts "skip this
+batch", while the other ranks are in the all-reduce of their backward: two different operations meet, and all hang.
+
+Bad:
+
+    try:
+        loss = step(batch)
+    except torch.OutOfMemoryError:
+        dist.broadcast(skip, src=0)
+
+Good:
+
+    try:
+        loss, failed = step(batch), 0
+    except torch.OutOfMemoryError:
+        loss, failed = None, 1
+    if agree(failed):        # every rank comes here: all_reduce(MAX)
+        continue
+
+What it cannot see: exceptions that come on every rank at once.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.collectives.divergence_hits import MOST_CALLS, hit_of, operation, partings
+from diagnostics.audit.rule import Hit
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.static_divergence import Parting, Shape
+
+CODE = "A207"
+NAME = "collective-in-except"
+SEVERITY = Severity.ERROR
+WORDS = ("except", "finally")
+CHECKLIST = "no collective in except or finally"
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the except and finally branches with a collective in them."""
+    for one in partings(file, project, Shape.HANDLER, Shape.FINALLY):
+        handler = one.shape is Shape.HANDLER
+        told = "an except branch: only a rank that failed comes here" if handler else (
+            "finally: a rank that failed comes here from elsewhere than the others")  # fmt: skip
+        yield hit_of(
+            one, file, project,
+            f"{operation(one.here)} in {told}, while the others wait in another operation",
+            "note the failure in a flag, leave the branch, and let every rank agree on the flag after it",
+            sure=_certainty(one, file, project),
+        )  # fmt: skip
+
+
+def _certainty(one: Parting, file: AuditedFile, project: Project) -> Confidence:
+    """CONFIRMED where the block does work of the rank's own, which can fail on one rank alone."""
+    if one.shape is Shape.FINALLY:
+        return Confidence.POSSIBLE if len(one.here.chain) > 1 else Confidence.LIKELY
+    attempt = file.parents.get(one.decision)
+    calls = [node for part in getattr(attempt, "body", []) for node in walk(part) if isinstance(node, ast.Call)]
+    own = [call for call in calls if not project.name(call.func, one.function).startswith("torch.distributed.")]
+    if not own or len(one.here.chain) > MOST_CALLS:
+        return Confidence.POSSIBLE  # it fails on every rank or on none
+    return Confidence.CONFIRMED if one.here.sure else Confidence.LIKELY

@@ -1,0 +1,270 @@
+"""What the rules about collectives say of one parting of ranks: how sure it is, and how it is known."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, Step, hit, step
+from diagnostics.core.findings import Confidence
+from diagnostics.static.dataflow.rank_predicates import RankTests, is_own_rank
+from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.collective_sites import Communication, Meeting, Reach
+from diagnostics.static.spmd.static_divergence import Parting, RankDecisions, Shape
+
+SMALL = 40  # files of a project in which a value is followed across files
+MOST_CALLS = 5  # down to the operation: further down it is likely to be some other object's method
+_LOCAL_DATA = ("next", "item")
+# What a person calls the reason why ranks can differ.
+WORDS = {
+    LOSS: "the rank's own loss",
+    DATA: "the rank's own data",
+    TIME: "the rank's own clock",
+    RANDOM: "the rank's own random numbers",
+    EXCEPTION: "an exception on this rank",
+    RANK: "the rank",
+    FILES: "files that one rank may see and another not",
+    "environment": "the rank's environment",
+    "order": "an order that differs between processes",
+}
+
+
+def partings(file: AuditedFile, project: Project, *shapes: Shape) -> Iterator[Parting]:
+    """Yields the partings of one file that have one of these shapes."""
+    yield from (one for one in project.fact(RankDecisions).partings(file.shown) if one.shape in shapes)
+
+
+def operation(reach: Reach) -> str:
+    """Returns how an operation is called in a sentence."""
+    return reach.label or f"{reach.op}()"
+
+
+def confidence(parting: Parting, project: Project) -> Confidence:
+    """Returns how sure it is that ranks part, and that they meet in the operation."""
+    if parting.ranks is not None:
+        if _serves(parting.here, project) or _hands_on(parting, project):
+            return Confidence.POSSIBLE
+        if parting.here.sure:
+            return Confidence.CONFIRMED
+        return Confidence.LIKELY if _usually_meets(parting.here, project) else Confidence.POSSIBLE
+    if not (parting.here.sure or _usually_meets(parting.here, project)) or not _near(parting, project):
+        return Confidence.POSSIBLE
+    if _settled(parting, project) or len(parting.here.chain) > MOST_CALLS:
+        return Confidence.POSSIBLE
+    if parting.why == FILES:
+        direct = parting.shape is Shape.ARM and not parting.here.hidden and _asked_here(parting)
+        return Confidence.LIKELY if direct or _own_file(parting, project) else Confidence.POSSIBLE
+    if parting.why == RANK:
+        return Confidence.LIKELY if parting.here.sure and _asks_for_the_rank(parting, project) else Confidence.POSSIBLE
+    if _asks_for_none(parting):
+        return Confidence.LIKELY if _batches_may_be_none(project) else Confidence.POSSIBLE
+    if parting.why in (LOSS, TIME, RANDOM) or (parting.why == EXCEPTION and _is_flag(parting)):
+        return Confidence.LIKELY
+    return Confidence.LIKELY if parting.why == DATA and _is_local(parting, project) else Confidence.POSSIBLE
+
+
+def _serves(reach: Reach, project: Project) -> bool:
+    """Whether the operation is that of a server: in a `while` of a function of its own, fed by the other ranks."""
+    for call, function in reach.chain[1:]:
+        parents = project.file_with(function).parents
+        around: ast.AST = call
+        while around in parents and around is not function.syntax:
+            around = parents[around]
+            if isinstance(around, ast.While):
+                return True
+    return False
+
+
+def _hands_on(parting: Parting, project: Project) -> bool:
+    """Whether an arm hands a function in which ranks meet to somebody else, who may call it as often as the others."""
+    communication, function = project.fact(Communication), parting.function
+    given = (
+        argument
+        for call in walk(parting.decision)
+        if isinstance(call, ast.Call)
+        for argument in (*call.args, *(one.value for one in call.keywords))
+        if isinstance(argument, (ast.Name, ast.Attribute))
+    )
+    return any(communication.of_function(one) is not None for value in given for one in project.meant(value, function))
+
+
+def _usually_meets(reach: Reach, project: Project) -> bool:
+    """A wrapped model averages gradients always; its forward meets where there are buffers to broadcast."""
+    if reach.op.endswith("state_dict"):
+        if _shards_later(reach):
+            return False
+        return any(file.words & {"fully_shard", "FullyShardedDataParallel", "FSDP"} for file in project.python)
+    if reach.meeting is Meeting.FORWARD:
+        return any(file.words & {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "register_buffer", "SyncBatchNorm"}
+                   for file in project.python)  # fmt: skip
+    return reach.meeting is Meeting.BACKWARD
+
+
+def _shards_later(reach: Reach) -> bool:
+    """Whether the model is sharded further down in the same function: here it is whole yet."""
+    call, function = reach.leaf
+    return any(
+        isinstance(node, ast.Call) and node.lineno > call.lineno and "shard" in last_name(node.func).lower()
+        for node in function.own_nodes
+    )
+
+
+def _near(parting: Parting, project: Project) -> bool:
+    """Whether the difference comes in where the decision is: in its function, or in its class."""
+    taint = parting.taint
+    if taint is None:
+        return False
+    if taint.file != parting.function.file:
+        return len(project.files) <= SMALL and taint.why == LOSS
+    if taint.function == parting.function.name or len(project.files) <= SMALL:
+        return True
+    return (
+        "." in parting.function.name and taint.function.rpartition(".")[0] == parting.function.name.rpartition(".")[0]
+    )
+
+
+def _asked_here(parting: Parting) -> bool:
+    """Whether what differs is asked for in the test itself."""
+    test, syntax = getattr(parting.decision, "test", None), parting.taint.syntax if parting.taint is not None else None
+    return test is not None and any(node is syntax for node in walk(test))
+
+
+def _asks_for_the_rank(parting: Parting, project: Project) -> bool:
+    """Whether the rank itself stands in the test: `rank in members`."""
+    test = getattr(parting.decision, "test", None)
+    return any(
+        isinstance(node, ast.Compare) and is_own_rank(node.left) and not RankTests(project).same(node, parting.function)
+        for node in (walk(test) if test is not None else ())
+    )
+
+
+def _own_file(parting: Parting, project: Project) -> bool:
+    """Whether the file that is looked for is another one on each rank."""
+    syntax, tests = parting.taint.syntax if parting.taint is not None else None, RankTests(project)
+    values = list(syntax.args) if isinstance(syntax, ast.Call) else []
+    values += [
+        made for one in values if isinstance(one, ast.Name) for made in parting.function.assigned.get(one.id, ())
+    ]
+    return any(tests.differs(node, parting.function) for value in values for node in walk(value)
+               if isinstance(node, ast.expr))  # fmt: skip
+
+
+def _asks_for_none(parting: Parting) -> bool:
+    test = getattr(parting.decision, "test", None)
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot))
+
+
+def _batches_may_be_none(project: Project) -> bool:
+    """Whether a collate function of the project returns None where it has no sample."""
+    given = {
+        node.id
+        for calls in project.calls_by_name.values()
+        for call, _ in calls
+        for keyword in call.keywords
+        if keyword.arg == "collate_fn"
+        for node in walk(keyword.value)
+        if isinstance(node, ast.Name)
+    }
+    return any(
+        function.name.rpartition(".")[2] in given
+        and any(isinstance(node, ast.Return) and isinstance(node.value, ast.Constant) and node.value.value is None
+                for node in function.own_nodes)
+        for function in project.functions
+    )  # fmt: skip
+
+
+def _settled(parting: Parting, project: Project) -> bool:
+    """Whether a name in the test was last assigned something that is the same on every rank."""
+    test = getattr(parting.decision, "test", None)
+    taints = project.fact(RankDecisions).taints
+    for node in walk(test) if test is not None else ():
+        if isinstance(node, ast.Name):
+            before = [one for one in parting.function.assigned.get(node.id, ()) if one.lineno < node.lineno]
+            if len(before) > 1 and taints.of(max(before, key=lambda one: one.lineno), parting.function) is None:
+                return True
+    return False
+
+
+def _is_flag(parting: Parting) -> bool:
+    """Whether the test asks for a name that an except branch of the same function sets."""
+    taint, test = parting.taint, getattr(parting.decision, "test", None)
+    if taint is None or taint.function != parting.function.name or not isinstance(taint.syntax, ast.ExceptHandler):
+        return False
+    names = {node.id for node in walk(test) if isinstance(node, ast.Name)} if test is not None else set()
+    return any(isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in names
+               for node in walk(taint.syntax))  # fmt: skip
+
+
+def _is_local(parting: Parting, project: Project) -> bool:
+    """Whether the data itself is asked, its items or whether any are left; not which keys a batch has."""
+    taint = parting.taint
+    syntax = taint.syntax if taint is not None else None
+    if taint is None or isinstance(syntax, ast.Call):
+        name = last_name(syntax.func) if isinstance(syntax, ast.Call) else ""
+        # Gradients and their norm are the same on all ranks.
+        averaged = syntax is not None and re.search(r"norm|grad", ast.unparse(syntax)) is not None
+        return name in _LOCAL_DATA and not averaged
+    if not isinstance(syntax, ast.Name):
+        return False
+    around: ast.AST = syntax
+    parents = project.by_path[taint.file].parents
+    while around in parents and not isinstance(around, ast.stmt):
+        around = parents[around]
+        if isinstance(around, ast.Compare) and _asks_for_a_name(around):
+            return False
+    return True
+
+
+def _asks_for_a_name(test: ast.Compare) -> bool:
+    """Whether it asks which keys a batch has: that is a matter of the data set, not of the batch."""
+    texts = [one for one in test.comparators if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return bool(texts) or isinstance(test.ops[0], (ast.In, ast.NotIn))
+
+
+def hit_of(
+    parting: Parting, file: AuditedFile, project: Project, title: str, fix: str, *, sure: Confidence | None = None
+) -> Hit:
+    """Returns a hit, with the way to the operation as its steps.
+
+    It stands at the call where that is seen to make ranks meet, else at the decision: there is where to look.
+    """
+    shown = parting.shape in (Shape.HANDLER, Shape.FINALLY) or (
+        parting.shape is Shape.ARM and len(parting.here.chain) == 1 and parting.there is None
+    )
+    place = parting.here.chain[0][0] if shown else parting.decision
+    return hit(file, place, title, fix, steps=tuple(_steps(parting, file, project, shown=shown)),
+               confidence=sure or confidence(parting, project))  # fmt: skip
+
+
+def _steps(parting: Parting, file: AuditedFile, project: Project, *, shown: bool) -> Iterator[Step]:
+    taint = parting.taint
+    if shown and parting.decision is not parting.here.chain[0][0]:
+        yield step(file, parting.decision, "decides who comes here")
+    if parting.ranks is None and taint is not None and taint.line != parting.line and taint.file in project.by_path:
+        yield Step(
+            place=project.by_path[taint.file].place(taint.line), text=f"{WORDS.get(taint.why, taint.why)} comes in"
+        )
+    if parting.exit is not None and parting.exit.lineno != parting.line:
+        yield step(file, parting.exit, "left here by some ranks")
+    if not shown or len(parting.here.chain) > 1:
+        yield from steps_to(parting.here, project, "")
+    if parting.there is not None:
+        yield from steps_to(parting.there, project, "the other ranks: ")
+
+
+def steps_to(reach: Reach, project: Project, prefix: str) -> Iterator[Step]:
+    """Yields the calls that lead to an operation, and the operation."""
+    for call, function in reach.chain[:-1]:
+        yield step(project.file_with(function), call, f"{prefix}calls {ast.unparse(call.func)}()")
+    call, function = reach.leaf
+    yield step(project.file_with(function), call, f"{prefix}{operation(reach)}: every rank has to come here")
+
+
+def subgroup_only(parting: Parting) -> bool:
+    """Whether the operation is one of a group that may hold just these ranks."""
+    return parting.here.grouped

@@ -1,0 +1,89 @@
+"""An exception that is caught on one rank makes it skip a collective, and it goes on as if nothing had been.
+
+What it does: flags handlers that swallow an error of a block in which ranks meet (a backward of a wrapped model, an
+all_reduce, a save by all) and go on, with no agreement after it.
+
+Why it matters: the rank that failed is one operation behind the others from then on: they wait in the one it skipped,
+it comes to the next. Gloo may even add the two together.
+
+Bad:
+
+    for batch in loader:
+        try:
+            train_step(model, batch)      # with loss.backward()
+        except Exception:
+            log.exception("skipped a batch")
+
+Good:
+
+    for batch in loader:
+        train_step(model, batch)          # a bad batch ends the job, with its traceback
+
+What it cannot see: whether the error can come on one rank alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
+from diagnostics.audit.rule import Hit
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.collective_sites import Communication, Meeting
+from diagnostics.static.spmd.static_divergence import Parting, Shape
+
+CODE = "A208"
+NAME = "exception-skips-collective"
+SEVERITY = Severity.ERROR
+WORDS = ("except",)
+CHECKLIST = "no rank swallows an error and goes on alone"
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the handlers after which a rank is an operation behind."""
+    for one in partings(file, project, Shape.SKIPPED):
+        handler = one.decision
+        assert isinstance(handler, ast.ExceptHandler)  # noqa: S101 (the shape says so)
+        yield hit_of(
+            one, file, project,
+            f"an exception caught here skips {operation(one.here)} on this rank alone, and the rank goes on: the "
+            "others wait for it",
+            "let the error end the job, or agree on it with all ranks (all_reduce a flag) before anyone goes on",
+            sure=_certainty(one, file, project, handler),
+        )  # fmt: skip
+
+
+def _certainty(one: Parting, file: AuditedFile, project: Project, handler: ast.ExceptHandler) -> Confidence:
+    """LIKELY for errors that come on one rank: of memory. Others may be of the program, and come on all."""
+    if one.here.meeting is Meeting.FORWARD or _agrees_after(one, file, project, handler) or not _in_loop(file, handler):
+        return Confidence.POSSIBLE
+    told = ast.unparse(handler).lower()
+    of_memory = "outofmemory" in told or "out of memory" in told or "is_oom" in told or "memoryerror" in told
+    return Confidence.LIKELY if of_memory else Confidence.POSSIBLE
+
+
+def _agrees_after(one: Parting, file: AuditedFile, project: Project, handler: ast.ExceptHandler) -> bool:
+    """Whether ranks meet in the statements behind the try, where they may tell each other."""
+    attempt = file.parents[handler]
+    around = file.parents.get(attempt)
+    communication = project.fact(Communication)
+    for block in (getattr(around, "body", []), getattr(around, "orelse", [])):
+        if attempt in block:
+            behind = block[block.index(attempt) + 1 :]
+            calls = (node for statement in behind for node in walk(statement) if isinstance(node, ast.Call))
+            return any(communication.of_call(call, one.function) is not None for call in calls)
+    return False
+
+
+def _in_loop(file: AuditedFile, node: ast.AST) -> bool:
+    while node in file.parents:
+        node = file.parents[node]
+        if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+            return True
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+    return False

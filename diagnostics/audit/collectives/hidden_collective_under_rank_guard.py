@@ -1,0 +1,78 @@
+"""A call under a test of the rank that hides a collective: a save, an evaluation, a state dict, a metric, a log.
+
+What it does: flags branches on the rank which call something that makes all ranks meet, without its name telling so: a
+function of the project with a barrier somewhere below, `accelerator.save_state`, `trainer.save_checkpoint`,
+`trainer.evaluate`, `engine.save_checkpoint` of DeepSpeed, the state dict of an FSDP model, `metric.compute()`,
+`self.log(..., sync_dist=True)`, the forward of a wrapped model.
+
+Why it matters: "only rank 0 saves" is right for torch.save and wrong for these: the other ranks never come, and rank 0
+waits in the save until the timeout. The traceback then ends in a library.
+
+Bad:
+
+    if accelerator.is_main_process:
+        accelerator.save_state("checkpoints")
+
+Good:
+
+    accelerator.save_state("checkpoints")
+
+What it cannot see: whether a model is sharded, where it is wrapped in another program: that is POSSIBLE.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings, steps_to
+from diagnostics.audit.rule import Hit, hit
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.collective_sequences import counts
+from diagnostics.static.spmd.collective_sites import Communication, Meeting
+from diagnostics.static.spmd.static_divergence import Shape
+
+CODE = "A202"
+NAME = "hidden-collective-under-rank-guard"
+SEVERITY = Severity.ERROR
+CHECKLIST = "no save, evaluation or state dict that needs all ranks is called by one"
+_DECORATORS = re.compile(
+    r"^(?:rank_?zero|main_process|master|main_rank|rank_?0)_only$|^on_(?:local_)?(?:main|last)_process$"
+    r"|^(?:only_)?on_(?:rank_?(?:0|zero)|main|master)\w*$|^run_on_main\w*$|^only_main\w*$|^master_only$",
+    re.IGNORECASE,
+)
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the branches on the rank that call something in which all ranks meet."""
+    for one in partings(file, project, Shape.ARM, Shape.LOOP):
+        if one.ranks is None or one.there is not None or one.here.meeting is Meeting.GROUP or not one.here.hidden:
+            continue
+        called = one.here.chain[0][0]
+        yield hit_of(
+            one, file, project,
+            f"line {called.lineno} makes all ranks meet in {operation(one.here)}, and stands under a test of the rank: "
+            "who comes here waits for the others until the timeout",
+            f"call line {called.lineno} on every rank, and keep under the test only what writes or prints",
+        )  # fmt: skip
+    yield from _decorated(file, project)
+
+
+def _decorated(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the functions that a decorator keeps to rank 0 and in which all ranks meet."""
+    communication = project.fact(Communication)
+    for function in project.functions_in(file):
+        for decorator in getattr(function.syntax, "decorator_list", ()):
+            reach = communication.of_function(function) if _DECORATORS.match(last_name(decorator)) else None
+            if reach is not None and counts(reach) and reach.meeting is not Meeting.BACKWARD:
+                yield hit(
+                    file, decorator,
+                    f"@{last_name(decorator)} keeps this function to rank 0, and {operation(reach)} in it makes all "
+                    "ranks meet: rank 0 waits there until the timeout",
+                    "call the part that needs all ranks outside of the decorated function",
+                    steps=tuple(steps_to(reach, project, "")),
+                    confidence=Confidence.CONFIRMED if reach.sure else Confidence.POSSIBLE,
+                )  # fmt: skip

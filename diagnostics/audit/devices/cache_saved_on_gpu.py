@@ -1,0 +1,67 @@
+"""Tensors are cached with torch.save while they lie on a GPU.
+
+What it does: flags torch.save() of tensors that `.cuda()`, `.to("cuda")` or a model moved to a GPU gave, without
+`.cpu()`. state_dicts of models are not flagged: load_state_dict() copies them to where they belong.
+
+Why it matters: the file remembers "cuda:3". Each process that loads it puts it on that very GPU, all ranks on the same
+one; a machine without it fails: "Attempting to deserialize object on a CUDA device".
+
+Bad:
+
+    torch.save({"latents": encoder(x.cuda())}, path)
+
+Good:
+
+    torch.save({"latents": encoder(x.cuda()).cpu()}, path)
+
+What it cannot see: tensors that attributes and methods hand on, and functions with more than four callers.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, hit
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.devices import on_gpu
+
+CODE = "A402"
+NAME = "cache-saved-on-gpu"
+SEVERITY = Severity.WARNING
+WORDS = ("save",)
+CHECKLIST = "caches are saved from the CPU"
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the torch.save calls that write tensors of a GPU."""
+    for call, function in project.calls_in(file):
+        if not call.args or project.name(call.func, function) != "torch.save":
+            continue
+        sure = on_gpu(call.args[0], function, project)
+        if not sure or _is_model(call.args[0]) or _into_memory(call, function):
+            continue
+        yield hit(
+            file,
+            call,
+            f"torch.save writes {ast.unparse(call.args[0])[:60]} from a GPU: every process that loads it puts it on "
+            "that GPU, and machines without one cannot load it",
+            "move it first: tensor.cpu()",
+            confidence=Confidence.CONFIRMED if sure == "always" else Confidence.LIKELY,
+        )
+
+
+def _into_memory(call: ast.Call, function: Function) -> bool:
+    """Whether it is saved into a BytesIO, to be sent: no file stays."""
+    target = call.args[1] if len(call.args) > 1 else None
+    values = function.assigned.get(target.id, []) if isinstance(target, ast.Name) else [target]
+    return any(value is not None and last_name(value) == "BytesIO" for value in values)
+
+
+def _is_model(value: ast.expr) -> bool:
+    """Whether a whole model is saved by its name: then its file is a checkpoint."""
+    text = ast.unparse(value).lower()
+    return isinstance(value, ast.Name) and any(word in text for word in ("model", "net", "state", "ckpt", "checkpoint"))

@@ -1,0 +1,156 @@
+"""CUDA is used before a process is forked that uses it, too.
+
+What it does: flags processes that are started by fork (multiprocessing.Process and Pool, where nothing chooses spawn,
+and get_context("fork")) and whose target uses CUDA, after the module or the same function has used CUDA; and
+notebook_launcher() of several processes in such a place: it forks them.
+
+Why it matters: a forked child inherits a CUDA context that it cannot use: "Cannot re-initialize CUDA in forked
+subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method".
+
+Bad:
+
+    device = torch.zeros(1).cuda().device     # at the top of the module
+    Process(target=evaluate).start()          # evaluate() calls model.cuda()
+
+Good:
+
+    context = torch.multiprocessing.get_context("spawn")
+    context.Process(target=evaluate).start()
+
+What it cannot see: CUDA used by modules that are imported, and targets that reach CUDA through other functions.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.device_words import gpu_of, moved_to, names_gpu
+
+CODE = "A407"
+NAME = "cuda-before-fork"
+SEVERITY = Severity.ERROR
+WORDS = ("Process", "Pool", "notebook_launcher")
+CHECKLIST = "processes that use CUDA are spawned, not forked"
+_FORKS = frozenset(["multiprocessing.Process", "torch.multiprocessing.Process", "multiprocessing.Pool",
+                    "torch.multiprocessing.Pool", "multiprocessing.context.Process"])  # fmt: skip
+_CONTEXTS = frozenset(["multiprocessing.get_context", "torch.multiprocessing.get_context"])
+_OPENS = frozenset(
+    ["torch.cuda.current_device", "torch.cuda.get_device_properties", "torch.cuda.get_device_name",
+     "torch.cuda.synchronize", "torch.cuda.mem_get_info", "torch.cuda.init", "torch.cuda.current_stream",
+     "torch.cuda.get_device_capability"]
+)  # fmt: skip
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the forks after CUDA was opened."""
+    for call, function in project.calls_in(file):
+        notebook = _is_notebook_launcher(call, function, project)
+        if not (notebook or _forks(call, function, project)):
+            continue
+        before = _opened_before(call, function, file, project)
+        if notebook and before is not None:
+            yield _in_notebook(file, call, before)
+            continue
+        inside = _opened_by_target(call, function, project)
+        if before is None or inside is None:
+            continue
+        used, where = inside
+        yield hit(
+            file,
+            call,
+            "this process is forked from one that has CUDA open, and uses CUDA: 'Cannot re-initialize CUDA in forked "
+            "subprocess'",
+            'torch.multiprocessing.get_context("spawn").Process(...)',
+            steps=(
+                step(file, before, "CUDA is opened here"),
+                step(file, call, "the process is forked"),
+                step(project.file_with(where), used, "it uses CUDA"),
+            ),
+            confidence=Confidence.CONFIRMED,
+        )
+
+
+def _forks(call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether a call makes a process that is forked: by a context that says so, or by the default of Linux."""
+    if project.name(call.func, function) in _FORKS:
+        return not _chooses_spawn(project)
+    if not (isinstance(call.func, ast.Attribute) and call.func.attr in ("Process", "Pool")):
+        return False
+    context: ast.expr = call.func.value
+    if isinstance(context, ast.Name):
+        scope = function if context.id in function.assigned else project.module_of(project.file_with(function))
+        values = scope.assigned.get(context.id, [])
+        context = values[0] if len(values) == 1 else context
+    if not isinstance(context, ast.Call) or project.name(context.func, function) not in _CONTEXTS:
+        return False
+    said = context.args[0] if context.args else next((one.value for one in context.keywords), None)
+    return isinstance(said, ast.Constant) and said.value == "fork"
+
+
+def _is_notebook_launcher(call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether a call is accelerate's notebook_launcher() of several processes."""
+    if last_name(call.func) != "notebook_launcher" or not project.name(call.func, function).startswith("accelerate"):
+        return False
+    given = {one.arg: one.value for one in call.keywords}
+    count = given.get("num_processes", call.args[2] if len(call.args) > 2 else None)
+    return isinstance(count, ast.Constant) and isinstance(count.value, int) and count.value > 1
+
+
+def _in_notebook(file: AuditedFile, call: ast.Call, before: ast.AST) -> Hit:
+    return hit(
+        file,
+        call,
+        "notebook_launcher() forks from a notebook that has CUDA open: it refuses to start the ranks",
+        "restart the kernel, and touch the GPU only inside of the function that is launched",
+        steps=(step(file, before, "CUDA is opened here"), step(file, call, "the ranks are forked")),
+        confidence=Confidence.CONFIRMED,
+    )
+
+
+def _chooses_spawn(project: Project) -> bool:
+    return any({"set_start_method", "forkserver"} & file.words for file in project.python)
+
+
+def opens_cuda(node: ast.AST, function: Function, project: Project) -> bool:
+    """Whether a call opens CUDA in this process."""
+    if not isinstance(node, ast.Call):
+        return False
+    name, device = project.name(node.func, function), moved_to(node)
+    if names_gpu(device) or name in _OPENS:
+        return True
+    moves = name.startswith("torch.") or (isinstance(node.func, ast.Attribute) and node.func.attr == "to")
+    return device is not None and moves and gpu_of(device, function, project) == "always"
+
+
+def _opened_before(call: ast.Call, function: Function, file: AuditedFile, project: Project) -> ast.AST | None:
+    for scope in {id(function): function, id(project.module_of(file)): project.module_of(file)}.values():
+        for node in scope.own_nodes:
+            early = scope is not function or getattr(node, "lineno", 0) < call.lineno
+            if early and opens_cuda(node, scope, project) and _is_certain(node, scope, file):
+                return node
+    return None
+
+
+def _is_certain(node: ast.AST, function: Function, file: AuditedFile) -> bool:
+    """Whether nothing but `with` and `try` stands around a node."""
+    outer = file.parents.get(node)
+    while outer is not None and outer is not function.syntax:
+        if isinstance(outer, (ast.If, ast.IfExp, ast.For, ast.While, ast.Lambda, ast.BoolOp, ast.ClassDef)):
+            return False
+        outer = file.parents.get(outer)
+    return True
+
+
+def _opened_by_target(call: ast.Call, function: Function, project: Project) -> tuple[ast.AST, Function] | None:
+    target = next((one.value for one in call.keywords if one.arg in ("target", "initializer")), None)
+    for meant in project.meant(target, function) if target is not None else ():
+        for node in meant.own_nodes:
+            if opens_cuda(node, meant, project) and _is_certain(node, meant, project.file_with(meant)):
+                return node, meant
+    return None

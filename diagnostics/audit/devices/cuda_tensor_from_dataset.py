@@ -1,0 +1,98 @@
+"""A data set or collate function gives back tensors on a GPU, and workers run it.
+
+What it does: flags `.cuda()`, `.to("cuda")` and `device="cuda"` in the __getitem__ or __iter__ of a data set and in a
+collate_fn, where the loader has workers.
+
+Why it matters: workers are forked from a process that has CUDA open: "Cannot re-initialize CUDA in forked
+subprocess". Started by spawn, each worker makes a CUDA context of its own (some hundred MiB) on GPU 0, and tensors
+that cross processes must be kept alive by the worker.
+
+Bad:
+
+    def __getitem__(self, i):
+        return self.rows[i].cuda()
+
+Good:
+
+    loader = DataLoader(dataset, num_workers=4, pin_memory=True)
+    for x in loader:
+        x = x.to(device, non_blocking=True)
+
+What it cannot see: loaders that other projects make of this data set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.device_words import gpu_of, moved_to
+from diagnostics.static.torch_code.loader_workers import Loader, loaders, workers_over
+from diagnostics.static.torch_code.module_classes import class_tree
+
+CODE = "A401"
+NAME = "cuda-tensor-from-dataset"
+SEVERITY = Severity.ERROR
+WORDS = ("cuda", "to", "device")
+CHECKLIST = "data sets and collate functions give CPU tensors"
+_METHODS = ("__getitem__", "__iter__", "__getitems__")
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the places where worker code puts tensors on a GPU."""
+    tree = class_tree(project)
+    collates = _collates(file, project)
+    for function in project.functions_in(file):
+        known = tree.by_syntax.get(id(function.owner)) if function.owner is not None else None
+        if known is not None and function.name.rpartition(".")[2] in _METHODS and tree.is_dataset(known):
+            workers, loader = workers_over(known, project)
+            yield from _moves(file, project, function, f"{known.syntax.name}.{function.name.rpartition('.')[2]}",
+                              workers, loader)  # fmt: skip
+        for loader in collates.get(id(function.syntax), ()):
+            yield from _moves(file, project, function, "the collate function", loader.workers, loader)
+
+
+def _collates(file: AuditedFile, project: Project) -> dict[int, list[Loader]]:
+    """Returns the loaders by the collate function of this file that they call."""
+    found: dict[int, list[Loader]] = {}
+    for loader in loaders(project):
+        value = loader.words.get("collate_fn")
+        for function in project.meant(value, loader.function) if value is not None else ():
+            if function.file == file.shown:
+                found.setdefault(id(function.syntax), []).append(loader)
+    return found
+
+
+def _moves(
+    file: AuditedFile, project: Project, function: Function, who: str, workers: str, loader: Loader | None
+) -> Iterator[Hit]:
+    if workers == "none":
+        return
+    for node in function.own_nodes:
+        device = moved_to(node)
+        sure = gpu_of(device, function, project) if device is not None else ""
+        if not sure:
+            continue
+        steps = [step(file, node, f"{who} puts a tensor on a GPU")]
+        if loader is not None:
+            where = project.file_with(loader.function)
+            steps.append(step(where, loader.call, f"the loader has workers ({workers})"))
+        confidence = Confidence.POSSIBLE
+        if workers == "some":
+            confidence = Confidence.CONFIRMED if sure == "always" else Confidence.LIKELY
+        elif workers == "unknown" and sure == "always":
+            confidence = Confidence.LIKELY
+        yield hit(
+            file,
+            node,
+            f"{who} puts tensors on a GPU and runs in loader workers: forked workers raise 'Cannot re-initialize CUDA "
+            "in forked subprocess'",
+            "give back CPU tensors; move the batch in the loop: x.to(device, non_blocking=True) with pin_memory=True",
+            steps=tuple(steps),
+            confidence=confidence,
+        )
+        return

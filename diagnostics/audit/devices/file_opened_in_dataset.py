@@ -1,0 +1,117 @@
+"""A data set shares an open file among workers, or keeps opening more.
+
+What it does: flags h5py.File, lmdb.open and open() kept by __init__ and read in __getitem__ of a data set whose loader
+has workers; and files that __getitem__ opens, keeps and never closes.
+
+Why it matters: forked workers share one file position and one library state: reads come back mixed up or the HDF5
+library crashes; spawned workers cannot get it pickled. A data set that keeps each file open runs into the limit of
+open files: "Too many open files" after some hundred samples, in each worker.
+
+Bad:
+
+    def __init__(self, path):
+        self.file = h5py.File(path)
+    def __getitem__(self, i):
+        return self.file["x"][i]
+
+Good:
+
+    def __getitem__(self, i):
+        if self.file is None:              # each worker opens its own
+            self.file = h5py.File(self.path)
+        return self.file["x"][i]
+
+What it cannot see: handles that other classes hold, and handles that worker_init_fn opens again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.loader_workers import workers_over
+from diagnostics.static.torch_code.module_classes import KnownClass, class_tree, own_attribute
+
+CODE = "A409"
+NAME = "file-opened-in-dataset"
+SEVERITY = Severity.WARNING
+WORDS = ("Dataset", "IterableDataset")
+CHECKLIST = "each loader worker opens its own files"
+_HANDLES = frozenset(["h5py.File", "lmdb.open", "open", "tarfile.open", "zipfile.ZipFile", "sqlite3.connect"])
+_READS = ("__getitem__", "__iter__")
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the files that workers share, and those that pile up."""
+    tree = class_tree(project)
+    for function in project.functions_in(file):
+        known = tree.by_syntax.get(id(function.owner)) if function.owner is not None else None
+        if known is None or not tree.is_dataset(known):
+            continue
+        method = function.name.rpartition(".")[2]
+        for node in function.own_nodes:
+            if isinstance(node, ast.Assign) and project.called(node.value, function) in _HANDLES:
+                name = project.called(node.value, function)
+                if method == "__init__" and own_attribute(node.targets[0]):
+                    yield from _shared(file, project, known, node, own_attribute(node.targets[0]), name)
+                elif method in _READS and isinstance(node.targets[0], ast.Subscript):
+                    yield from _piling(file, known, function, node, name)
+
+
+def _shared(
+    file: AuditedFile, project: Project, known: KnownClass, node: ast.Assign, attribute: str, name: str
+) -> Iterator[Hit]:
+    read = next((one for one in _uses(known, attribute, _READS)), None)
+    again = next((one for one in walk(known.syntax) if isinstance(one, ast.Assign) and one is not node
+                  and any(own_attribute(target) == attribute for target in one.targets)), None)  # fmt: skip
+    workers, loader = workers_over(known, project)
+    if read is None or again is not None or workers == "none":
+        return
+    if any(getattr(method, "name", "") in ("__getstate__", "__reduce__") for method in known.syntax.body):
+        return
+    steps = [step(file, node, f"{name} is opened before workers start"), step(file, read, "each worker reads it")]
+    if loader is not None:
+        steps.append(step(project.file_with(loader.function), loader.call, f"the loader has workers ({workers})"))
+    yield hit(
+        file,
+        node,
+        f"{known.syntax.name} opens self.{attribute} in __init__, and all workers share that one {name}",
+        "open it in __getitem__ the first time, so that each worker has its own",
+        steps=tuple(steps),
+        confidence=Confidence.LIKELY if workers == "some" else Confidence.POSSIBLE,
+    )
+
+
+def _uses(known: KnownClass, attribute: str, names: tuple[str, ...]) -> Iterator[ast.AST]:
+    for method in known.syntax.body:
+        if getattr(method, "name", "") in names:
+            yield from (node for node in walk(method) if own_attribute(node) == attribute)
+
+
+def _piling(file: AuditedFile, known: KnownClass, function: Function, node: ast.Assign, name: str) -> Iterator[Hit]:
+    target = node.targets[0]
+    store = own_attribute(target.value) if isinstance(target, ast.Subscript) else ""
+    if not store or any(_lets_go(one, store) for one in walk(known.syntax)):
+        return
+    yield hit(
+        file,
+        node,
+        f"{known.syntax.name} keeps every file it opens in self.{store}: 'Too many open files' once there are more "
+        "than ulimit -n, in each worker",
+        "open, read and close: with open(...) as file; or keep the last few (functools.lru_cache closes none)",
+        steps=(step(file, node, f"{name} is opened and kept"), step(file, function.syntax, "for each sample")),
+        confidence=Confidence.CONFIRMED,
+    )
+
+
+def _lets_go(node: ast.AST, store: str) -> bool:
+    """Whether a class takes files out of its store again."""
+    if isinstance(node, ast.Delete):
+        return any(f"self.{store}" in ast.unparse(one) for one in node.targets)
+    return isinstance(node, ast.Call) and last_name(node.func) in ("pop", "popitem", "clear", "close")

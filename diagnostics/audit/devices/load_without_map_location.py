@@ -1,0 +1,173 @@
+"""torch.load without map_location.
+
+What it does: flags torch.load() that does not say where tensors go. Confirmed where the same file trains on GPUs with
+several ranks, saves what it loads, and loads it on each rank; likely where its only caller, in another file, does all
+of this, and where a program's option names the file.
+
+Why it matters: a file remembers the device it was saved from. Saved by rank 0, every rank loads it onto GPU 0: eight
+copies on one GPU, out of memory at the first resume. On a machine with fewer GPUs, or none, it fails: "Attempting to
+deserialize object on CUDA device 1 but torch.cuda.device_count() is 0".
+
+Bad:
+
+    model.load_state_dict(torch.load(path))
+
+Good:
+
+    model.load_state_dict(torch.load(path, map_location="cpu"))
+
+What it cannot see: where a file was saved. Data that was written by a CPU loads well without: there it says possible.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+from diagnostics.audit.rule import Edit, Hit, Step, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.device_words import moved_to, names_gpu
+
+CODE = "A404"
+NAME = "load-without-map-location"
+SEVERITY = Severity.WARNING
+WORDS = ("load",)
+CHECKLIST = "torch.load says map_location"
+_OPTION = re.compile(r"init|pretrain|weight|ckpt|checkpoint|resume|snapshot|model", re.IGNORECASE)
+
+_OPTIONS = frozenset(["args", "opt", "opts", "options", "cfg", "config", "conf", "hparams", "flags", "FLAGS"])
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the loads that leave the device to the file."""
+    for call, function in project.calls_in(file):
+        if last_name(call.func) != "load" or project.name(call.func, function) != "torch.load" or not call.args:
+            continue
+        words = {one.arg for one in call.keywords}
+        if len(call.args) > 1 or "map_location" in words or None in words or _in_memory(call.args[0], function):
+            continue
+        state = _is_state(call, function, file)
+        confidence, steps = _judged(call, function, file, project, state)
+        yield hit(
+            file,
+            call,
+            f"{ast.unparse(call)[:80]} puts tensors on the device they were saved from: "
+            + ("every rank on the same GPU" if steps else "an error on a machine without that GPU"),
+            'map_location="cpu"; load_state_dict() copies to where the model is',
+            steps=steps,
+            confidence=confidence,
+            edits=_edits(call, file) if state else (),
+        )
+
+
+def _judged(
+    call: ast.Call, function: Function, file: AuditedFile, project: Project, state: bool
+) -> tuple[Confidence, tuple[Step, ...]]:
+    path = call.args[0]
+    asked = isinstance(path, ast.Attribute) and last_name(path.value) in _OPTIONS
+    option = asked and isinstance(path, ast.Attribute) and bool(_OPTION.search(path.attr))
+    if state:
+        ranks = _first(file, project, _is_ranks)
+        gpu = _first(file, project, _is_gpu)
+        saved = _first(file, project, _is_save)
+        if ranks and gpu and saved:
+            steps = (
+                step(file, gpu, "tensors lie on GPUs"),
+                step(file, saved, "they are saved from there"),
+                step(file, ranks, "several ranks run this"),
+                step(file, call, "each loads them to where they were"),
+            )
+            return Confidence.CONFIRMED, steps
+        elsewhere = _loaded_by_ranks(call, function, file, project)
+        if elsewhere:
+            return Confidence.LIKELY, elsewhere
+        if option or (ranks and gpu):
+            return Confidence.LIKELY, ()
+    return Confidence.POSSIBLE, ()
+
+
+def _loaded_by_ranks(call: ast.Call, function: Function, file: AuditedFile, project: Project) -> tuple[Step, ...]:
+    """Returns the steps where the only caller is in another file, which has the ranks, the GPUs and the saving."""
+    callers = project.callers(function)
+    if len(callers) != 1 or _is_guarded(callers[0][0], project.file_with(callers[0][1])):
+        return ()
+    asked, caller = callers[0]
+    other = project.file_with(caller)
+    ranks, gpu, saved = (_first(other, project, fits) for fits in (_is_ranks, _is_gpu, _is_save))
+    if other is file or ranks is None or gpu is None or saved is None:
+        return ()
+    return (
+        step(other, gpu, "tensors lie on GPUs"),
+        step(other, saved, "they are saved from there"),
+        step(other, ranks, "several ranks run this"),
+        step(other, asked, "each of them resumes"),
+        step(file, call, "each loads them to where they were"),
+    )
+
+
+def _is_guarded(call: ast.AST, file: AuditedFile) -> bool:
+    """Whether a condition that names a rank stands around a call."""
+    outer = file.parents.get(call)
+    while outer is not None:
+        if isinstance(outer, ast.If) and re.search(r"rank|main|master", ast.unparse(outer.test), re.IGNORECASE):
+            return not ast.unparse(outer.test).startswith("__name__")
+        outer = file.parents.get(outer)
+    return False
+
+
+def _first(file: AuditedFile, project: Project, fits: Callable[[ast.Call, str], bool]) -> ast.AST | None:
+    found = (
+        (call, function) for call, function in project.calls_in(file) if fits(call, project.name(call.func, function))
+    )
+    return next((call for call, _ in found), None)
+
+
+def _in_memory(path: ast.expr, function: Function) -> bool:
+    """Whether what is loaded was saved by the same process a moment ago: into a BytesIO."""
+    values = function.assigned.get(path.id, []) if isinstance(path, ast.Name) else [path]
+    return any(last_name(value) == "BytesIO" for value in values)
+
+
+def _is_ranks(call: ast.Call, name: str) -> bool:
+    return name.startswith("torch.distributed.init_process_group") or name.endswith("DistributedDataParallel")
+
+
+def _is_gpu(call: ast.Call, name: str) -> bool:
+    return name == "torch.cuda.set_device" or names_gpu(moved_to(call))
+
+
+def _is_save(call: ast.Call, name: str) -> bool:
+    text = ast.unparse(call) if name == "torch.save" else ""
+    return any(word in text for word in ("state", "save_data", "checkpoint", "ckpt")) and ".cpu()" not in text
+
+
+def _is_state(call: ast.Call, function: Function, file: AuditedFile) -> bool:
+    """Whether what is loaded goes into load_state_dict."""
+    outer = file.parents.get(call)
+    while isinstance(outer, (ast.Subscript, ast.Call, ast.Attribute)):
+        if isinstance(outer, ast.Call) and last_name(outer.func) == "load_state_dict":
+            return True
+        outer = file.parents.get(outer)
+    names = [one.id for one in getattr(outer, "targets", ()) if isinstance(one, ast.Name)]
+    return any(
+        isinstance(node, ast.Call) and last_name(node.func) == "load_state_dict"
+        and any(isinstance(one, ast.Name) and one.id in names for value in node.args for one in walk(value))
+        for node in function.own_nodes
+    )  # fmt: skip
+
+
+def _edits(call: ast.Call, file: AuditedFile) -> tuple[Edit, ...]:
+    values = [*call.args, *(one.value for one in call.keywords)]
+    last = max(values, key=lambda one: (one.end_lineno or 0, one.end_col_offset or 0))
+    if last.end_lineno is None or last.end_col_offset is None or isinstance(last, (ast.GeneratorExp, ast.Tuple)):
+        return ()
+    line = file.line(last.end_lineno).encode()
+    if line[last.end_col_offset : last.end_col_offset + 1] not in (b")", b","):
+        return ()
+    end = (last.end_lineno, last.end_col_offset)
+    return (Edit(start=end, end=end, text=', map_location="cpu"'),)

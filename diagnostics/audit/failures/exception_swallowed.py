@@ -1,0 +1,144 @@
+"""An exception around training is swallowed.
+
+What it does: flags handlers that catch every error around training steps, whole trainings or the set-up of the process
+group, say at most a word about it, and go on.
+
+Why it matters: in a step of a distributed training, the rank that swallowed the error skips the collectives that the
+others wait in: the job hangs, or adds gradients of different steps, and nothing tells why. Around a whole training, the
+process ends with code 0 and the failed run counts as trained. Around init_process_group, each process goes on alone.
+
+Bad:
+
+    for batch in loader:
+        try:
+            train_step(batch)
+        except Exception as error:
+            log.warning("step failed: %s", error)
+
+Good:
+
+    for batch in loader:
+        train_step(batch)
+
+What it cannot see: handlers that repair what went wrong (they are left alone), and errors that library code swallows.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_guards import enclosing
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.import_closure import Programs, is_main_guard, is_script
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.swallowed import head, is_broad, tries_of, vanishes
+from diagnostics.static.spmd.static_divergence import RankDecisions
+from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS, TrainingCode, own_calls
+
+CODE = "A502"
+NAME = "exception-swallowed"
+SEVERITY = Severity.ERROR
+WORDS = ("except",)
+CHECKLIST = "no error of a training step is swallowed"
+_FIX = "catch only what you can repair, and let everything else end the process: raise"
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the handlers that swallow an error of the training."""
+    for function in project.functions_in(file):
+        for block in tries_of(function):
+            handler = next((one for one in block.handlers if is_broad(one)), None)
+            if handler is not None and vanishes(handler):
+                yield from _swallowed(file, project, function, block, handler)
+
+
+def _swallowed(
+    file: AuditedFile, project: Project, function: Function, block: ast.Try, handler: ast.ExceptHandler
+) -> Iterator[Hit]:
+    trained = project.fact(TrainingCode).training_call(block.body, function)
+    caught = head(handler)
+    if trained is not None:
+        loop = enclosing(block, (ast.For, ast.While, ast.AsyncFor), file)
+        if loop is not None and _parts_ranks(file, project, handler):
+            return
+        title, confidence = _of_training(file, project, function, block, caught, loop)
+        yield hit(
+            file,
+            handler,
+            title,
+            _FIX,
+            steps=(
+                step(file, trained, f"{_short(trained)} trains; an error in it ..."),
+                step(file, handler, f"... ends in `{caught}`, which does nothing about it"),
+            ),
+            confidence=Confidence.POSSIBLE if _answers(handler, function) else confidence,
+        )
+        return
+    for call in own_calls(block.body):
+        if project.name(call.func, function) == INIT:
+            yield hit(
+                file,
+                handler,
+                f"`{caught}` swallows whatever init_process_group raises: the process goes on without a group, "
+                "each one by itself",
+                _FIX,
+                steps=(
+                    step(file, call, "set-up of the process group"),
+                    step(file, handler, "any error of it ends here"),
+                ),
+                confidence=Confidence.LIKELY if handler.type is None or is_script(file) else Confidence.POSSIBLE,
+            )
+
+
+def _parts_ranks(file: AuditedFile, project: Project, handler: ast.ExceptHandler) -> bool:
+    """Whether the rules about collectives say what comes of a handler in a step."""
+    if next(project.fact(Programs).calls(file.shown, INIT, *WRAPPERS), None) is None:
+        return False
+    return any(one.decision is handler for one in project.fact(RankDecisions).partings(file.shown))
+
+
+def _of_training(
+    file: AuditedFile, project: Project, function: Function, block: ast.Try, caught: str, loop: ast.AST | None
+) -> tuple[str, Confidence]:
+    calls = project.calls_by_canonical
+    around = project.fact(Programs).around(file.shown)
+    distributed = any(where.file in around for name in (INIT, *WRAPPERS) for _, where in calls.get(name, ()))
+    if loop is not None and distributed:
+        return (
+            f"`{caught}` swallows the error of a training step and goes on with the next one: this rank skips "
+            "collectives that the others wait in",
+            Confidence.LIKELY,
+        )
+    if loop is not None:
+        return f"`{caught}` swallows the error of a training step and goes on with the next one", Confidence.LIKELY
+    title = f"`{caught}` swallows the error of a training: the process ends with code 0"
+    return title, Confidence.CONFIRMED if _is_last(function, block) else Confidence.LIKELY
+
+
+def _answers(handler: ast.ExceptHandler, function: Function) -> bool:
+    """Whether a handler returns an answer that callers may look at: None from a function that returns values."""
+    returns = any(isinstance(one, ast.Return) for statement in handler.body for one in walk(statement))
+    values = (one.value for one in function.own_nodes if isinstance(one, ast.Return))
+    return returns and any(not (value is None or _is_none(value)) for value in values)
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _is_last(function: Function, block: ast.Try) -> bool:
+    """Whether nothing but the end of the process comes after a try: it is the last statement of a script or main."""
+    body = getattr(function.syntax, "body", [])
+    if isinstance(function.syntax, ast.Module):
+        guard = next((one for one in body if is_main_guard(one)), None)
+        return bool(body) and (body[-1] is block or (guard is not None and guard.body[-1] is block))
+    return function.name in ("main", "run", "worker", "train") and isinstance(body, list) and body[-1] is block
+
+
+def _short(call: ast.Call) -> str:
+    return f"{ast.unparse(call.func)}(...)"

@@ -1,0 +1,126 @@
+"""The exit code of a training that is started as a process is dropped.
+
+What it does: flags subprocess.run, call, Popen, os.system and multiprocessing.Process that start a training and whose
+exit code nobody looks at.
+
+Why it matters: a training that crashed in its first second looks like one that ran for a week. The program that
+started it goes on to the next stage and ends with code 0.
+
+Bad:
+
+    subprocess.run(["torchrun", "train.py"])
+
+Good:
+
+    subprocess.run(["torchrun", "train.py"], check=True)
+
+What it cannot see: commands that are put together from configuration, and exit codes that another process collects.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.launch_files.subprocess_commands import command_text, trains
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.training_functions import TrainingCode
+
+CODE = "A504"
+NAME = "return-code-dropped"
+SEVERITY = Severity.ERROR
+WORDS = ("subprocess", "system", "Popen", "Process")
+CHECKLIST = "exit codes of started trainings are looked at"
+_RUNS = {"subprocess.run", "subprocess.call", "os.system"}
+_POPEN = "subprocess.Popen"
+_PROCESSES = {"multiprocessing.Process", "torch.multiprocessing.Process", "multiprocessing.context.Process"}
+_READS = {"returncode", "check_returncode", "poll", "exitcode", "check_call", "sentinel"}
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the started trainings whose exit code is lost."""
+    for call, function in project.calls_in(file):
+        name = project.name(call.func, function)
+        if name in _RUNS:
+            yield from _run(file, project, call, function, name)
+        elif name == _POPEN:
+            yield from _popen(file, project, call, function)
+        elif name in _PROCESSES or name.endswith(".Process"):
+            yield from _process(file, project, call, function)
+
+
+def _run(file: AuditedFile, project: Project, call: ast.Call, function: Function, name: str) -> Iterator[Hit]:
+    command = command_text(call.args[0], function, project) if call.args else ""
+    if not trains(command) or _checked(call) or not isinstance(file.parents.get(call), ast.Expr):
+        return
+    fix = "subprocess.run([...], check=True)" if name != "subprocess.run" else "add check=True"
+    yield hit(
+        file,
+        call,
+        f"{name}() starts a training ({_short(command)}) and its exit code is dropped: a failed training passes for a "
+        "finished one",
+        fix,
+    )
+
+
+def _popen(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> Iterator[Hit]:
+    command = command_text(call.args[0], function, project) if call.args else ""
+    parent = file.parents.get(call)
+    if not trains(command) or file.words & _READS:
+        return
+    waits = [one for one in function.own_nodes if _is_wait(one)]
+    unread = [one for one in waits if isinstance(file.parents.get(one), ast.Expr)]
+    if isinstance(parent, ast.Expr) or (waits and len(unread) == len(waits)):
+        end = unread[0] if unread else call
+        yield hit(
+            file,
+            end,
+            f"the exit code of a training that Popen starts ({_short(command)}) is dropped: a failed training passes "
+            "for a finished one",
+            "if process.wait() != 0: sys.exit(1)",
+            steps=(step(file, call, "the training is started"), step(file, end, "its exit code is not looked at")),
+            confidence=Confidence.CONFIRMED if waits else Confidence.LIKELY,
+        )
+
+
+def _is_wait(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "wait"
+
+
+def _process(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> Iterator[Hit]:
+    code = project.fact(TrainingCode)
+    target = next((one for one in code.started(call, function) if id(one) in code.training), None)
+    joins = [one for one in function.own_nodes if isinstance(one, ast.Call) and _joins(one)]
+    if target is None or not joins or file.words & _READS:
+        return
+    yield hit(
+        file,
+        joins[-1],
+        f"join() says nothing of how {target.name} ended, and nothing reads exitcode: one that crashed passes for "
+        "one that finished",
+        "after join(): if process.exitcode != 0: sys.exit(1); or start the ranks with torch.multiprocessing.spawn",
+        steps=(
+            step(file, call, f"a process runs {target.name}, which trains"),
+            step(file, joins[-1], "its end is waited for, its exit code is not looked at"),
+        ),
+    )
+
+
+def _joins(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr == "join" and not call.args
+
+
+def _checked(call: ast.Call) -> bool:
+    return any(
+        one.arg is None or (one.arg == "check" and not (isinstance(one.value, ast.Constant) and not one.value.value))
+        for one in call.keywords
+    )
+
+
+def _short(command: str) -> str:
+    text = " ".join(command.split())
+    return text if len(text) <= 50 else text[:47] + "..."

@@ -1,0 +1,83 @@
+"""An experiment tracker is started on every rank.
+
+What it does: flags wandb.init, SummaryWriter, mlflow.start_run and the like in programs with a process group, where
+neither a condition nor an argument follows from the rank.
+
+Why it matters: each rank makes a run of its own under the same name, or writes event files into the same folder: curves
+with N points a step, N-fold traffic, rate limits of the service, and a crash of the tracker on any rank ends the job.
+
+Bad:
+
+    dist.init_process_group("nccl")
+    wandb.init(project="p")
+
+Good:
+
+    dist.init_process_group("nccl")
+    if dist.get_rank() == 0:
+        wandb.init(project="p")
+
+What it cannot see: environment variables that switch the tracker off on other ranks.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.import_closure import Programs, is_main_guard
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code import experiment_trackers
+from diagnostics.static.torch_code.training_functions import TrainingCode
+
+CODE = "A506"
+NAME = "tracker-on-every-rank"
+SEVERITY = Severity.WARNING
+WORDS = experiment_trackers.WORDS
+CHECKLIST = "experiment trackers are started on one rank"
+_SWITCHES = {"WANDB_MODE", "WANDB_DISABLED"}  # environment variables that make the tracker do nothing
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the trackers that every rank starts."""
+    for call, function, name in experiment_trackers.tracker_calls(file, project):
+        made = experiment_trackers.group_set_up(file, project)
+        if made is None or rank_guarded(call, function, project) or _by_rank(call, function, project):
+            continue
+        yield hit(
+            file,
+            call,
+            f"every rank calls {name}: as many runs, or writers of one folder, as there are ranks",
+            "start it on rank 0 only: if dist.get_rank() == 0; for one run a rank, give each its own name and group=",
+            steps=(
+                step(project.file_with(made[1]), made[0], "the program runs as several ranks"),
+                step(file, call, f"{name} under no condition on the rank"),
+            ),
+            confidence=_confidence(project, function, made[1]),
+        )
+
+
+def _by_rank(call: ast.Call, function: Function, project: Project) -> bool:
+    values = [*call.args, *(one.value for one in call.keywords)]
+    named = any(one.arg in ("group", "mode", "disabled", "comment") for one in call.keywords)
+    return named or any(follows_from_rank(one, function, project) for one in values)
+
+
+def _confidence(project: Project, function: Function, made_in: Function) -> Confidence:
+    """Confirmed where the function that starts it also runs the process group, or is called by one that does."""
+    in_group = project.fact(TrainingCode).setting_up
+    if project.fact(Programs).words(function.file) & _SWITCHES:
+        return Confidence.POSSIBLE
+    if function is made_in or id(function) in in_group:
+        return Confidence.CONFIRMED
+    callers = project.callers(function) if function.name != "<module>" else []
+    if any(id(one) in in_group and one.name != "<module>" for _, one in callers):
+        return Confidence.CONFIRMED
+    body = project.module_of(function.source).syntax
+    guard = any(is_main_guard(one) for one in getattr(body, "body", ()))
+    return Confidence.LIKELY if guard and (callers or function.name == "<module>") else Confidence.POSSIBLE

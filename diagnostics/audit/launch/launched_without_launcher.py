@@ -1,0 +1,93 @@
+"""A script starts with plain python what reads its rank from the environment.
+
+What it does: flags `python train.py` in a launch script where train.py, of the same project, reads RANK, LOCAL_RANK or
+WORLD_SIZE without a default or calls init_process_group() without a rank, and nothing in the script sets them.
+
+Why it matters: the program ends with KeyError: 'LOCAL_RANK', or with "environment variable RANK expected, but not set".
+
+Bad:
+
+    python train.py                           # train.py: int(os.environ["LOCAL_RANK"])
+
+Good:
+
+    torchrun --standalone --nproc-per-node 2 train.py
+
+What it cannot see: variables that whoever calls the script sets; where another file of the project starts the script
+below a launcher, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from diagnostics.audit.rule import Hit, Step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.launch_files.command_locations import place
+from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.launched_program import script_file
+from diagnostics.static.launch_files.launcher_commands import launches
+from diagnostics.static.launch_files.rank_environment import needs_launcher
+from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile, FileKind
+
+CODE = "A609"
+NAME = "launched-without-launcher"
+SEVERITY = Severity.ERROR
+READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE})
+CHECKLIST = "what reads RANK is started by a launcher"
+_RANKS = frozenset(["RANK", "LOCAL_RANK", "WORLD_SIZE"])
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the commands that start a distributed program without a launcher."""
+    for script in scripts(file):
+        for ran in script.commands:
+            if not _is_given_ranks(ran) and not (script.home == "file" and _is_launched(file, project)):
+                yield from _alone(file, project, script, ran)
+
+
+def _alone(file: AuditedFile, project: Project, script: Script, ran: Ran) -> Iterator[Hit]:
+    layers = launches(ran.words)
+    if len(layers) != 1 or layers[0].kind != "python" or "env" in ran.words or "ssh" in ran.words:
+        return
+    program = script_file(layers[0], file, project)
+    use = needs_launcher(program, project) if program is not None else None
+    if use is None:
+        return
+    line, column = place(file, ran, layers[0].at)
+    there = use.file.place(getattr(use.node, "lineno", 1))
+    yield Hit(
+        file=file,
+        line=line,
+        column=column,
+        title=f"python starts {layers[0].script}, which takes its rank from {use.what} ({there}): nothing sets it",
+        fix=f"torchrun --standalone --nproc-per-node N {layers[0].script}",
+        steps=(
+            Step(place=file.place(line), text="neither a launcher nor the script sets RANK and LOCAL_RANK"),
+            Step(place=there, text=f"reads {use.what}, without a default"),
+        ),
+        confidence=_sureness(use.sure, script),
+    )
+
+
+def _sureness(sure: bool, script: Script) -> Confidence:
+    if not sure:
+        return Confidence.POSSIBLE
+    return Confidence.CONFIRMED if script.home == "file" and not script.slurm else Confidence.LIKELY
+
+
+def _is_given_ranks(ran: Ran) -> bool:
+    known = {*ran.variables, *ran.exported, *ran.assigned}
+    return bool(known & _RANKS) or any(word.partition("=")[0] in _RANKS for word in ran.words)
+
+
+def _is_launched(file: AuditedFile, project: Project) -> bool:
+    """Whether another file of the project names this script: it may be started by a launcher."""
+    stem, suffix = PurePath(file.shown).stem, PurePath(file.shown).suffix.lstrip(".")
+    return any(
+        one is not file and stem in one.words and suffix in one.words and f"{stem}.{suffix}" in one.text
+        for one in project.audited
+    )

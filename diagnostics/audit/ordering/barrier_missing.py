@@ -1,0 +1,170 @@
+"""Rank 0 makes a file that the other ranks then read, and nothing makes them wait.
+
+What it does: looks at what a block under `rank == 0` writes (torch.save, open(..., "w"), numpy.save, shutil.copy,
+urlretrieve, and functions of the project that are given the path and write it) and flags a read of the same path after
+the block, by all ranks, where no collective, barrier, lock or polling loop stands between.
+
+Why it matters: the others get there first. They find no file, or half of one: FileNotFoundError, EOFError, a truncated
+archive, and on a lucky day nothing. What a missing barrier can do is this, and let ranks run apart until a collective
+times out. What it cannot do: it causes no segmentation fault, no wrong gradients, no out-of-memory; collectives order
+themselves, and after init_process_group, wrapping a model and before destroy_process_group no barrier is needed. Look
+elsewhere for these.
+
+Bad:
+
+    if rank == 0:
+        torch.save(vocabulary, path)
+    vocabulary = torch.load(path)
+
+Good:
+
+    if rank == 0:
+        torch.save(vocabulary, path)
+    dist.barrier()
+    vocabulary = torch.load(path)
+
+What it cannot see: paths that are spelled in two ways, and files written before the job is started.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_zero import lets_in_first
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.spmd.file_races import PathUse, path_uses
+from diagnostics.static.spmd.rank_waits import asks_for_file, waits
+
+CODE = "A106"
+NAME = "barrier-missing"
+SEVERITY = Severity.ERROR
+WORDS = ("rank", "get_rank", "local_rank", "is_main_process", "RANK", "LOCAL_RANK", "is_master", "is_main",
+         "is_global_zero", "global_rank")  # fmt: skip
+CHECKLIST = "what rank 0 prepares is waited for by a barrier"
+_PREPARES = re.compile(r"download|pre_?process|prepare_data|tokeni[sz]e|untar|unzip|extractall|build_(?:cache|index)")
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the reads of what rank 0 has just written, with nothing between that waits."""
+    for function in project.functions_in(file):
+        for block, rest in _blocks(function.syntax):
+            if lets_in_first(block.test, function, project) is True and not _leaves(block.body):
+                yield from _after(file, function, block, rest, project)
+
+
+def _blocks(syntax: ast.AST) -> Iterator[tuple[ast.If, list[ast.stmt]]]:
+    """Yields every `if` of a function with the statements that follow it, also outside of the blocks around it."""
+    if isinstance(syntax, ast.Lambda):
+        return
+    waiting: list[tuple[list[ast.stmt], list[ast.stmt]]] = [(list(getattr(syntax, "body", ())), [])]
+    while waiting:
+        statements, following = waiting.pop()
+        for number, one in enumerate(statements):
+            rest = [*statements[number + 1 :], *following]
+            if isinstance(one, ast.If):
+                yield one, rest
+            if not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                # What follows in a loop's next round is not looked at.
+                inner = [] if isinstance(one, ast.Try) else rest
+                for part in ("body", "finalbody"):
+                    waiting.append((list(getattr(one, part, ()) or ()), inner))
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    return isinstance(body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+
+
+def _after(
+    file: AuditedFile, function: Function, block: ast.If, rest: list[ast.stmt], project: Project
+) -> Iterator[Hit]:
+    written = {one.path: one for one in path_uses(block.body, function, project, writes=True)}
+    if waits([*block.body, *block.orelse], function, project):
+        return
+    if not written:
+        yield from _prepared(file, block, rest, function, project)
+        return
+    for statement in rest:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+            continue
+        if waits([statement], function, project) or isinstance(statement, (ast.Return, ast.Raise)):
+            if isinstance(statement, ast.Return) and not waits([statement], function, project):
+                yield from _read(file, function, block, [statement], written, project)
+            return
+        if _asks_for_rank_or_file(statement, function, project):
+            return
+        found = list(_read(file, function, block, [statement], written, project))
+        if found:
+            yield found[0]
+            return
+        for changed in _assigned(statement):
+            written = {path: one for path, one in written.items() if changed not in re.findall(r"[\w.]+", path)}
+
+
+def _prepared(
+    file: AuditedFile, block: ast.If, rest: list[ast.stmt], function: Function, project: Project
+) -> Iterator[Hit]:
+    """Yields advice where one rank prepares something, whoever uses it, and nobody waits."""
+    calls = [one for part in block.body for one in walk(part) if isinstance(one, ast.Call)]
+    made = next((one for one in calls if _PREPARES.search(last_name(one.func))), None)
+    if made is not None and rest and not waits(rest, function, project):
+        yield hit(
+            file,
+            made,
+            f"{ast.unparse(made.func)}() runs on one rank, and nothing makes the others wait for what it prepares",
+            "if the others use it: dist.barrier() after the block",
+            confidence=Confidence.POSSIBLE,
+            severity=Severity.INFO,
+        )
+
+
+def _read(
+    file: AuditedFile,
+    function: Function,
+    block: ast.If,
+    nodes: Iterable[ast.AST],
+    written: dict[str, PathUse],
+    project: Project,
+) -> Iterator[Hit]:
+    for use in path_uses(nodes, function, project, writes=False):
+        wrote = written.get(use.path)
+        if wrote is None:
+            continue
+        sure = wrote.direct and use.direct
+        yield hit(
+            file,
+            use.call,
+            f"{ast.unparse(use.call.func)}() reads {use.path}, which `{ast.unparse(block.test)}` lets one rank write "
+            f"at {file.place(wrote.call.lineno)}, and nothing makes the others wait for it",
+            "put a barrier between: dist.barrier() after the block",
+            steps=(
+                step(file, block, "only one rank enters"),
+                step(file, wrote.call, f"it writes {use.path}"),
+                step(file, use.call, "all ranks read it; the others come here at once"),
+            ),
+            confidence=Confidence.CONFIRMED if sure else Confidence.LIKELY,
+        )
+
+
+def _asks_for_rank_or_file(statement: ast.stmt, function: Function, project: Project) -> bool:
+    """Whether what follows depends on the rank, or on whether the file is there."""
+    test = getattr(statement, "test", None)
+    if isinstance(statement, ast.Try):
+        return True
+    if not isinstance(test, ast.expr):
+        return False
+    return asks_for_file(test) or lets_in_first(test, function, project) is not None
+
+
+def _assigned(statement: ast.stmt) -> Iterator[str]:
+    for one in walk(statement):
+        if isinstance(one, ast.Assign):
+            for target in one.targets:
+                if isinstance(target, (ast.Name, ast.Attribute)):
+                    yield ast.unparse(target)

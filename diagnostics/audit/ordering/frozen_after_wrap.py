@@ -1,0 +1,170 @@
+"""requires_grad changed after the model was wrapped, or on some ranks only.
+
+What it does: flags requires_grad_(...) and `.requires_grad = ...` on parameters of a model that DistributedDataParallel
+wrapped before in the same function, where nothing changes them back, and any such change under a condition on the rank,
+also inside a function called there.
+
+Why it matters: DDP takes stock of the parameters when it wraps. A parameter frozen later never delivers the gradient
+DDP waits for ("Expected to have finished reduction"); one unfrozen later has no hook, so every rank trains its own. If
+ranks freeze different parameters, wrapping fails: "DDP expects same model across all ranks".
+
+Bad:
+
+    model = DDP(net)
+    net.encoder.requires_grad_(False)
+
+Good:
+
+    net.encoder.requires_grad_(False)
+    model = DDP(net)
+
+What it cannot see: changes in callbacks, and models that reach the function wrapped. Models whose parameters are
+switched off and on again, as discriminators are, are healthy.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_zero import lets_in_first
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, bound_to, wraps_in
+
+CODE = "A114"
+NAME = "frozen-after-wrap"
+SEVERITY = Severity.ERROR
+WORDS = ("DistributedDataParallel", "DDP")
+_LISTS = ("parameters", "named_parameters")
+Change = tuple[ast.Call | ast.Assign, ast.expr, ast.expr | None]  # where, whose requires_grad, new value
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the changes of requires_grad that DDP does not learn of, or that ranks do not share."""
+    for wrap in wraps_in(file, project):
+        if wrap.kind == DDP:
+            yield from _late(file, wrap)
+            yield from _on_some_ranks(file, wrap, project)
+
+
+def _late(file: AuditedFile, wrap: Wrap) -> Iterator[Hit]:
+    names = {one for one in (bound_to(wrap), ast.unparse(wrap.model)) if one.replace(".", "").isidentifier()}
+    changes = [one for one in _changes(wrap.function) if _root(one[1], wrap.function) & names]
+    late = [one for one in changes if one[0].lineno > (wrap.call.end_lineno or wrap.call.lineno)]
+    if not late or wrap.may_have("find_unused_parameters") or len({_kind(one[2]) for one in late}) > 1:
+        return
+    node, _, value = late[0]
+    if _kind(value) == "" or _in_arm_apart(wrap, node) or _reassigned(wrap, node, names):
+        return
+    earlier = [one for one in changes if one[0].lineno < wrap.call.lineno and _kind(one[2]) == "False"]
+    if _kind(value) == "True" and not earlier:
+        return
+    effect = (
+        "DDP waits for gradients that never come and fails at the second step"
+        if _kind(value) == "False"
+        else "DDP has no hook for them, so every rank trains its own copy"
+    )
+    yield hit(
+        file,
+        node,
+        f"requires_grad is set to {_kind(value)} after the model was wrapped: {effect}",
+        "change requires_grad before wrapping, or wrap again afterwards",
+        steps=(step(file, wrap.call, "DDP takes stock of the parameters here"),),
+        confidence=Confidence.LIKELY,
+    )
+
+
+def _on_some_ranks(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
+    model = ast.unparse(wrap.model)
+    for node in wrap.function.own_nodes:
+        if not isinstance(node, ast.If) or node.orelse or lets_in_first(node.test, wrap.function, project) is None:
+            continue
+        for one in (inner for part in node.body for inner in walk(part)):
+            change = _change_by(one, model, wrap.function, project)
+            if change is not None:
+                where, function = change
+                yield hit(
+                    file,
+                    node,
+                    f"`{ast.unparse(node.test)}` decides who changes requires_grad of {model}: "
+                    "the ranks then have different trained parameters, and DDP refuses or hangs",
+                    "change requires_grad on every rank alike",
+                    steps=(
+                        step(project.file_with(function), where, "requires_grad is changed here"),
+                        step(file, wrap.call, "DDP compares the parameters of all ranks"),
+                    ),
+                )
+                return
+
+
+def _change_by(node: ast.AST, model: str, function: Function, project: Project) -> tuple[ast.AST, Function] | None:
+    """Returns where a call or assignment changes requires_grad of a model, also one call deeper."""
+    for changed, base, _ in _changes(function):
+        if changed is node and model in _root(base, function):
+            return changed, function
+    if isinstance(node, ast.Call) and any(ast.unparse(one) == model for one in node.args):
+        at = next(number for number, one in enumerate(node.args) if ast.unparse(one) == model)
+        for target in project.targets(node, function):
+            for changed, base, _ in _changes(target):
+                if (
+                    target.owner is None
+                    and at < len(target.parameters)
+                    and target.parameters[at] in _root(base, target)
+                ):
+                    return changed, target
+    return None
+
+
+def _changes(function: Function) -> list[Change]:
+    """Returns (node, whose requires_grad, new value) for every change in a function."""
+    found: list[Change] = []
+    for node in function.own_nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requires_grad_":
+            found.append((node, node.func.value, node.args[0] if node.args else ast.Constant(True)))
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute) and target.attr == "requires_grad":
+                    found.append((node, target.value, node.value))
+    return found
+
+
+def _root(base: ast.expr, function: Function) -> set[str]:
+    """Returns the texts of what `base` is a part of: of `p` in `for p in net.a.parameters()` also `net`."""
+    for node in function.own_nodes if isinstance(base, ast.Name) else ():
+        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and _binds(node.target, ast.unparse(base)):
+            return _prefixes(node.iter.func) if last_name(node.iter.func) in _LISTS else _prefixes(base)
+    return _prefixes(base)
+
+
+def _binds(target: ast.expr, name: str) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name for one in walk(target))
+
+
+def _prefixes(value: ast.expr) -> set[str]:
+    found = {ast.unparse(value)}
+    while isinstance(value, (ast.Attribute, ast.Subscript)):
+        value = value.value
+        found.add(ast.unparse(value))
+    return found - {"self"}
+
+
+def _kind(value: ast.expr | None) -> str:
+    return str(value.value) if isinstance(value, ast.Constant) else ""
+
+
+def _in_arm_apart(wrap: Wrap, node: ast.AST) -> bool:
+    """Whether the change stands in another arm of a branch than the wrapping, or under a condition of its own."""
+    return any(isinstance(one, ast.If) and any(inner is node for inner in walk(one)) for one in wrap.function.own_nodes)
+
+
+def _reassigned(wrap: Wrap, node: ast.AST, names: set[str]) -> bool:
+    lines = range(wrap.call.lineno + 1, getattr(node, "lineno", 0))
+    return any(
+        isinstance(one, ast.Assign) and one.lineno in lines and any(ast.unparse(t) in names for t in one.targets)
+        for one in wrap.function.own_nodes
+    )

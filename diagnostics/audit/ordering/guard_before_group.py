@@ -1,0 +1,167 @@
+"""A decision by rank that is taken before there are ranks.
+
+What it does: follows each start of the project call by call and flags helpers that fall back to rank 0 where
+is_initialized() is False (`get_rank()`, `is_main_process()`) and are asked before init_process_group on the same way,
+where the answer is kept and used after it, seeds a generator, or opens a tracker or a file.
+
+Why it matters: before the group is made every rank takes itself for rank 0 of 1. All of them log, all write the same
+file, all draw the same random numbers; nothing fails, so it is found in the tracker weeks later.
+
+Bad:
+
+    rank = get_rank()  # 0 where not dist.is_initialized()
+    dist.init_process_group("nccl")
+    if rank == 0:
+        torch.save(model.state_dict(), path)
+
+Good:
+
+    dist.init_process_group("nccl")
+    rank = get_rank()
+
+What it cannot see: answers that are handed on through objects. Messages on the screen are not counted: they do no
+harm. Loaders and samplers are rule A101's.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, Step, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.ordering.event_order import Event, Site, meeting
+from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.group_lifetime import IS_INITIALIZED, Question, questions
+from diagnostics.static.ordering.group_start import is_sure, start_after
+from diagnostics.static.ordering.traced_calls import is_seed
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.per_project import per_project
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+
+CODE = "A102"
+NAME = "guard-before-group"
+SEVERITY = Severity.WARNING
+_WRITES = {"save", "SummaryWriter", "start_run", "dump", "to_csv", "savez"}
+_TRACKERS = {"wandb.init", "mlflow.start_run", "comet_ml.Experiment", "neptune.init_run", "aim.Run"}
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the decisions by rank that are taken before the group is made."""
+    yield from (one for one in _hits(project) if one.file is file)
+
+
+@per_project
+def _hits(project: Project) -> tuple[Hit, ...]:
+    found: dict[tuple[str, int], Hit] = {}
+    for trace in traces(project):
+        for event in trace.named(IS_INITIALIZED):
+            start = start_after(trace, event)
+            if start is not None and is_sure(trace, start, project):
+                for one in _decision(event, start, project):
+                    found.setdefault((one.file.shown, one.line), one)
+    return tuple(found.values())
+
+
+def _decision(event: Event, start: Event, project: Project) -> Iterator[Hit]:
+    mine, _ = meeting(event, start)
+    if mine.syntax is event.call or not isinstance(mine.syntax, ast.Call):
+        return  # asked in the open: that is how a group is made only once
+    if not _answers(mine, event, project):
+        return
+    statement = event.statement if mine.syntax is event.call else _statement(mine)
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        yield from _kept(mine, statement, event, start, project)
+    elif isinstance(statement, ast.If) and any(one is mine.syntax for one in walk(statement.test)):
+        yield from _guards(mine, statement, event, start, project)
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        yield from _seeds(mine, statement.value, event, start, project)
+
+
+def _answers(site: Site, event: Event, project: Project) -> bool:
+    asked: Iterator[Question] = questions(site.syntax, site.function, project)
+    return any(one.call is event.call for one in asked)
+
+
+def _statement(site: Site) -> ast.stmt | None:
+    held = [
+        one
+        for one in site.function.own_nodes
+        if isinstance(one, ast.stmt) and any(node is site.syntax for node in walk(one))
+    ]
+    return held[-1] if held else None
+
+
+def _kept(site: Site, node: ast.Assign, event: Event, start: Event, project: Project) -> Iterator[Hit]:
+    name = node.targets[0].id if isinstance(node.targets[0], ast.Name) else ""
+    if len(site.function.assigned.get(name, ())) != 1:
+        return
+    last = max(getattr(one.syntax, "end_lineno", 0) for one in start.sites if one.function is site.function)
+    for later in site.function.own_nodes:
+        if getattr(later, "lineno", 0) <= last:
+            continue
+        if isinstance(later, ast.If) and _reads(later.test, name) and _writes(later, site, project):
+            text = f"`{ast.unparse(later.test)}` decides by `{name}` what it writes"
+        elif isinstance(later, ast.Call) and is_seed(last_name(later.func)) and _reads(later, name):
+            text = f"{ast.unparse(later)} seeds by `{name}`"
+        else:
+            continue
+        title = f"`{ast.unparse(node)}` runs before the process group is made: it is the same on every rank, and {text}"
+        yield _hit(site, node, title, event, start, project, step(project.file_with(site.function), later, text))
+        return
+
+
+def _guards(site: Site, node: ast.If, event: Event, start: Event, project: Project) -> Iterator[Hit]:
+    written = _writes(node, site, project)
+    if written and any(one.function is site.function and one.syntax.lineno > (node.end_lineno or 0)  # type: ignore[attr-defined]
+                       for one in start.sites):  # fmt: skip
+        title = (
+            f"`{ast.unparse(node.test)}` is asked before the process group is made: "
+            f"it answers alike on every rank, and all of them call {written}"
+        )
+        yield _hit(site, node, title, event, start, project)
+
+
+def _seeds(site: Site, call: ast.Call, event: Event, start: Event, project: Project) -> Iterator[Hit]:
+    if is_seed(last_name(call.func)) and call is not site.syntax:
+        title = f"{ast.unparse(call)} runs before the process group is made: every rank takes itself for rank 0"
+        yield _hit(site, call, title, event, start, project)
+
+
+def _writes(node: ast.If, site: Site, project: Project) -> str:
+    """Returns what a branch calls to write something or to start a tracker, "" for nothing."""
+    for part in node.body:
+        for one in walk(part):
+            if isinstance(one, ast.Call):
+                name = project.name(one.func, site.function)
+                if name in _TRACKERS or last_name(one.func) in _WRITES or (name == "open" and _opens_to_write(one)):
+                    return f"{ast.unparse(one.func)}()"
+    return ""
+
+
+def _opens_to_write(call: ast.Call) -> bool:
+    modes = [*call.args[1:2], *(one.value for one in call.keywords if one.arg == "mode")]
+    return any(isinstance(one, ast.Constant) and str(one.value)[:1] in ("w", "a") for one in modes)
+
+
+def _reads(value: ast.AST, name: str) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name for one in walk(value))
+
+
+def _hit(site: Site, node: ast.AST, title: str, event: Event, start: Event, project: Project, *more: Step) -> Hit:
+    mine, starter = meeting(event, start)
+    assert mine is not None  # noqa: S101
+    steps = [
+        step(project.file_with(event.function), event.call, "is False here: the fallback answers for rank 0"),
+        step(project.file_with(start.function), start.call, "the process group is made only here"),
+    ]
+    return hit(
+        project.file_with(site.function),
+        node,
+        title,
+        f"ask after {ast.unparse(starter.syntax).partition(chr(10))[0]}",
+        steps=(*steps, *more),
+        confidence=Confidence.LIKELY,
+    )

@@ -1,0 +1,118 @@
+"""A training forward that goes past the wrapper: `ddp.module(x)`.
+
+What it does: flags `model.module(...)` and `model.module.forward(...)` where `model` was wrapped in
+DistributedDataParallel or FullyShardedDataParallel in the same function or class, and the result is what `.backward()`
+is called on.
+
+Why it matters: DDP prepares the reduction of the gradients in its own forward. Past it, backward runs and every rank
+keeps its own gradients; the replicas drift apart and nothing says so. Under FSDP the parameters are not gathered.
+
+Bad:
+
+    loss = criterion(model.module(x), y)
+    loss.backward()
+
+Good:
+
+    loss = criterion(model(x), y)
+    loss.backward()
+
+What it cannot see: wrappers handed over as arguments, and methods such as `model.module.loss(x)`, which may or may not
+run the parts; these are possible. Evaluation, averaging of weights and saving through `.module` are right.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeGuard
+
+from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.ast_walk import children, walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.model_wrappers import DDP, FSDP, Wrap, bound_to, wraps_in
+
+CODE = "A111"
+NAME = "module-bypasses-wrapper"
+SEVERITY = Severity.ERROR
+WORDS = ("module",)
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the forwards past a wrapper whose result is trained on."""
+    for wrap in wraps_in(file, project):
+        name = bound_to(wrap)
+        if wrap.kind in (DDP, FSDP) and name:
+            for function in _sees(wrap.function, name, file, project):
+                yield from _in_function(file, function, wrap, name, project)
+
+
+def _in_function(file: AuditedFile, function: Function, wrap: Wrap, name: str, project: Project) -> Iterator[Hit]:
+    calls = [one for one in function.own_nodes if isinstance(one, ast.Call)]
+    by_hand = any(project.communicates(one, function) for one in calls)  # gradients may be averaged by hand
+    if by_hand or any(ast.unparse(one.func) == name for one in calls):  # the wrapper is called, too
+        return
+    for call in calls:
+        sure = _past(call, name)
+        backward = _trained(call, function) if sure is not None else None
+        if backward is not None:
+            yield hit(
+                file,
+                call,
+                f"{ast.unparse(call.func)}() goes past {wrap.kind}, and its result is trained on: "
+                "the gradients are not averaged over the ranks",
+                f"call {name}() itself",
+                steps=(step(file, wrap.call, f"wrapped here as {name}"), step(file, backward, "backward")),
+                confidence=Confidence.CONFIRMED if sure else Confidence.POSSIBLE,
+            )
+
+
+def _sees(home: Function, name: str, file: AuditedFile, project: Project) -> list[Function]:
+    if not name.startswith("self."):
+        return [home]
+    kind = project.class_of(home)
+    return [one for one in project.functions_in(file) if kind is not None and project.class_of(one) is kind]
+
+
+def _past(call: ast.Call, name: str) -> bool | None:
+    """Returns whether a call surely runs the forward of what is wrapped, None where it does not go past the wrapper."""
+    value = call.func
+    sure = not isinstance(value, ast.Attribute) or value.attr in ("forward", "module")
+    if isinstance(value, ast.Attribute) and value.attr != "module":
+        value = value.value
+    past = isinstance(value, ast.Attribute) and value.attr == "module" and ast.unparse(value.value) == name
+    return sure if past else None
+
+
+def _trained(call: ast.Call, function: Function) -> ast.Call | None:
+    """Returns the backward that the call's result flows into."""
+    names: set[str] = set()
+    for node in function.own_nodes:
+        if isinstance(node, ast.With) and _holds(node, call) and "no_grad" in ast.unparse(node.items[0].context_expr):
+            return None
+        if isinstance(node, (ast.Assign, ast.AugAssign)) and (_holds(node.value, call) or _reads(node.value, names)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {one.id for target in targets for one in walk(target) if isinstance(one, ast.Name)}
+        if _is_backward(node) and node.lineno >= call.lineno and (_reads(node, names) or _holds(node, call)):
+            return node
+    return None
+
+
+def _is_backward(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and last_name(node.func) == "backward"
+
+
+def _holds(node: ast.AST, inner: ast.AST) -> bool:
+    return any(one is inner for one in walk(node))
+
+
+def _reads(value: ast.AST, names: set[str]) -> bool:
+    """Whether a value is computed from one of the names with its graph."""
+    if isinstance(value, ast.Call) and last_name(value.func) in ("item", "detach", "argmax", "float"):
+        return False
+    if isinstance(value, ast.Name):
+        return value.id in names
+    return any(_reads(one, names) for one in children(value))

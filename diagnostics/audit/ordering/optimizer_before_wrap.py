@@ -1,0 +1,208 @@
+"""An optimizer made from parameters that sharding then replaces.
+
+What it does: follows each start of the project call by call and flags an optimizer made from `model.parameters()`, also
+inside a function that is given the model, before the same model is wrapped by FullyShardedDataParallel or
+fully_shard, where no optimizer is made afterwards. Also an optimizer that makes its state at once (Adagrad), before the
+model is moved to a GPU in the same function.
+
+Why it matters: both replace the parameters. The optimizer keeps the old ones, which get no gradients any more: it
+steps, and the model does not change. The loss stays where it is and nothing fails. Moving keeps the parameters, but
+not the state that is there already: Adagrad's stays on the CPU, and its first step raises.
+
+Bad:
+
+    optimizer = torch.optim.AdamW(model.parameters())
+    model = FSDP(model)
+
+Good:
+
+    model = FSDP(model)
+    optimizer = torch.optim.AdamW(model.parameters())
+
+What it cannot see: models that change their name on the way. Wrapping in DistributedDataParallel and model.to(device)
+after other optimizers are fine: they keep the parameter objects. With FSDP(use_orig_params=True) the objects are kept
+as well, but not the shapes that the state was made for: likely.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.ordering.event_order import Event, Order, Site, Trace, meeting
+from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.traced_calls import is_optimizer
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.per_project import per_project
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.model_wrappers import DDP, WRAPPERS
+
+CODE = "A103"
+NAME = "optimizer-before-wrap"
+SEVERITY = Severity.ERROR
+_STATE_AT_ONCE = {"torch.optim.Adagrad", "torch.optim.adagrad.Adagrad"}
+_MOVES = {"to", "cuda"}
+_DTYPE = re.compile(r"float|half|double|channels_last|^torch\.(?:bf|fp|int|uint)")
+CHECKLIST = "the optimizer is made after the model is sharded"
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the optimizers made before their model is sharded."""
+    yield from (one for one in _hits(project) if one.file is file)
+    for call, function in project.calls_in(file):
+        if project.name(call.func, function) in _STATE_AT_ONCE:
+            yield from _moved_after(file, call, function)
+
+
+def _moved_after(file: AuditedFile, made: ast.Call, function: Function) -> Iterator[Hit]:
+    """Yields an optimizer whose state is made before the model is moved to a GPU."""
+    model = next(iter(sorted(_listed(made))), "")
+    moves = [one for one in function.own_nodes if isinstance(one, ast.Call) and _is_move(one, model)]
+    values = function.assigned.get(model, [])
+    if not model or len(values) > 2 or any(_MOVES & _called(one) for one in values if one.lineno <= made.lineno):
+        return
+    if any(one.lineno <= made.lineno for one in moves) or not moves:
+        return
+    first = min(moves, key=lambda one: one.lineno)
+    if _blocks_around(file, first) != _blocks_around(file, made):
+        return
+    yield hit(
+        file,
+        made,
+        f"{last_name(made.func)} makes its state where {model} is now, and {ast.unparse(first)[:40]} moves the model "
+        "only afterwards: the state stays behind, and the first step raises",
+        f"move {model} to its device first, then make the optimizer",
+        steps=(
+            step(file, made, "the optimizer makes its state here, on the parameters' device"),
+            step(file, first, "the parameters are moved here"),
+        ),
+        confidence=Confidence.LIKELY,
+    )
+
+
+def _called(value: ast.expr) -> set[str]:
+    """Returns the last names of what is called in an expression."""
+    return {last_name(one.func) for one in walk(value) if isinstance(one, ast.Call)}
+
+
+def _blocks_around(file: AuditedFile, node: ast.AST) -> list[ast.AST]:
+    """Returns the branches and loops that a node stands in."""
+    found: list[ast.AST] = []
+    parent = file.parents.get(node)
+    while parent is not None:
+        if isinstance(parent, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.IfExp, ast.FunctionDef)):
+            found.append(parent)
+        parent = file.parents.get(parent)
+    return found
+
+
+def _is_move(call: ast.Call, model: str) -> bool:
+    """Whether a call moves a model to what may be a GPU."""
+    if not isinstance(call.func, ast.Attribute) or ast.unparse(call.func.value) != model:
+        return False
+    if call.func.attr == "cuda":
+        return True
+    given = [*call.args, *(one.value for one in call.keywords if one.arg == "device")]
+    text = ast.unparse(given[0]) if call.func.attr == "to" and given else ""
+    return bool(text) and "cpu" not in text and "dtype" not in text and not _DTYPE.search(text)
+
+
+@per_project
+def _hits(project: Project) -> tuple[Hit, ...]:
+    found: dict[tuple[str, int], Hit] = {}
+    for trace in traces(project):
+        optimizers = list(trace.where(is_optimizer))
+        for wrap in trace.events:
+            if WRAPPERS.get(wrap.name, DDP) != DDP:
+                for one in _before(trace, optimizers, wrap, project):
+                    found.setdefault((one.file.shown, one.line), one)
+    return tuple(found.values())
+
+
+def _before(trace: Trace, optimizers: list[Event], wrap: Event, project: Project) -> Iterator[Hit]:
+    if any(one.index > wrap.index and not trace.exclusive(one, wrap) for one in optimizers):
+        return
+    for one in optimizers:
+        if trace.order(one, wrap) not in (Order.SURELY, Order.MAYBE):
+            continue
+        mine, yours = meeting(one, wrap)
+        model = _shared(mine, one, yours, wrap)
+        if not model or mine.function is not yours.function or _assigned_between(model, mine, yours):
+            continue
+        sure = trace.order(one, wrap) is Order.SURELY and not _keeps_objects(wrap.call)
+        sure = sure and "param_groups" not in project.file_with(mine.function).words
+        yield hit(
+            project.file_with(mine.function),
+            mine.syntax,
+            f"{one.name.rpartition('.')[2]} is made from {model}.parameters() before {_name(wrap)} replaces them: "
+            "it goes on stepping parameters that are no longer the model's",
+            f"make the optimizer after {_name(wrap)}({model})",
+            steps=(
+                step(project.file_with(one.function), one.call, "the optimizer takes the parameters here"),
+                step(project.file_with(wrap.function), wrap.call, "the model gets other parameters here"),
+            ),
+            confidence=Confidence.CONFIRMED if sure else Confidence.LIKELY,
+        )
+        return
+
+
+def _name(event: Event) -> str:
+    return event.name.rpartition(".")[2]
+
+
+def _keeps_objects(call: ast.Call) -> bool:
+    return any(one.arg is None or (one.arg == "use_orig_params" and not _is_false(one.value)) for one in call.keywords)
+
+
+def _is_false(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and not value.value
+
+
+def _shared(mine: Site, optimizer: Event, yours: Site, wrap: Event) -> str:
+    """Returns the text of the model that both calls are given, "" where that is not seen."""
+    if not isinstance(mine.syntax, ast.Call) or not isinstance(yours.syntax, ast.Call) or not yours.syntax.args:
+        return ""
+    wrapped = {ast.unparse(one) for one in yours.syntax.args[: 1 if yours.syntax is wrap.call else None]}
+    listed = _listed(mine.syntax) | _listed_inside(mine, optimizer)
+    direct = mine.syntax is optimizer.call or bool(listed)
+    given = listed if direct else {ast.unparse(one) for one in mine.syntax.args}
+    named = {one for one in wrapped & given if one.replace(".", "").isidentifier()}
+    likely = {one for one in named if "model" in one or "net" in one} if not direct else named
+    return next(iter(sorted(likely)), "")
+
+
+def _listed(call: ast.Call) -> set[str]:
+    """Returns the text of the models whose parameters a call is given."""
+    return {
+        ast.unparse(one.func.value)
+        for argument in call.args
+        for one in walk(argument)
+        if isinstance(one, ast.Call)
+        and isinstance(one.func, ast.Attribute)
+        and one.func.attr in ("parameters", "named_parameters")
+    }
+
+
+def _listed_inside(mine: Site, optimizer: Event) -> set[str]:
+    """Returns what a function is given whose parameter's parameters() it makes the optimizer from."""
+    maker = optimizer.function
+    called = optimizer.chain[-1].syntax if optimizer.chain else None
+    if called is not mine.syntax or not isinstance(called, ast.Call):
+        return set()
+    given = dict(zip(maker.parameters[1 if maker.owner is not None else 0 :], called.args, strict=False))
+    given.update({one.arg: one.value for one in called.keywords if one.arg})
+    names = {one for one in _listed(optimizer.call) if one not in maker.assigned}
+    return {ast.unparse(given[one]) for one in names if one in given}
+
+
+def _assigned_between(model: str, mine: Site, yours: Site) -> bool:
+    lines = range(getattr(mine.syntax, "lineno", 0) + 1, getattr(yours.syntax, "lineno", 0))
+    return any(
+        isinstance(one, ast.Assign) and one.lineno in lines and any(ast.unparse(t) == model for t in one.targets)
+        for one in mine.function.own_nodes
+    )

@@ -1,0 +1,102 @@
+"""static_graph=True for a model whose graph is not the same in every step.
+
+What it does: flags DistributedDataParallel(..., static_graph=True) where the wrapped class's forward uses a part in
+some steps only, and where the wrapped model trains under no_sync() in what may be its first backward.
+
+Why it matters: with static_graph DDP notes in the first backward which parameters take part, and in which order, and
+never looks again. A part that joins later is not reduced, or ends the job; a first backward under no_sync() ends it
+with "expect_autograd_hooks_ INTERNAL ASSERT FAILED".
+
+Bad:
+
+    model = DDP(net, static_graph=True)
+    for micro in range(accumulate):
+        with model.no_sync() if micro < accumulate - 1 else nullcontext():
+            model(x).sum().backward()
+
+Good:
+
+    model = DDP(net)  # or, for parts that come and go: find_unused_parameters=True
+
+What it cannot see: conditions that only change with the configuration are taken to be constant in a run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.conditional_submodules import changing_branches
+from diagnostics.static.torch_code.gradient_accumulation import entered_by, first_round
+from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, bound_to, class_wrapped, wraps_in
+from diagnostics.static.torch_code.submodules import classes_inside
+
+CODE = "A109"
+NAME = "static-graph-changes"
+SEVERITY = Severity.ERROR
+WORDS = ("static_graph",)
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the models said to be static that are not."""
+    for wrap in wraps_in(file, project):
+        if wrap.kind == DDP and wrap.has("static_graph"):
+            yield from _changing(file, wrap, project)
+            yield from _unsynchronised(file, wrap, project)
+
+
+def _changing(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
+    whole = class_wrapped(wrap, project)
+    kinds = {id(one): one for one in classes_inside(whole, project)}.values() if whole is not None else ()
+    for one in [branch for kind in kinds for branch in changing_branches(kind, project)][:1]:
+        yield hit(
+            file,
+            wrap.call,
+            f"static_graph=True, but {one.why} whether forward uses self.{one.part.name}",
+            "wrap with find_unused_parameters=True instead of static_graph=True, or use the part in every step",
+            steps=(
+                step(project.file_with(one.function), one.branch, f"{one.why} here"),
+                step(project.file_with(one.part.function), one.part.statement, "the part is made here"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _unsynchronised(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
+    for name, function in _named(file, wrap, project):
+        for node in function.own_nodes:
+            if not isinstance(node, ast.With) or not _trains_without_sync(node, name, function):
+                continue
+            first = first_round(node, function, file)
+            if first is not False:
+                yield hit(
+                    file,
+                    wrap.call,
+                    f"static_graph=True, and {name}.no_sync() is entered at {file.place(node.lineno)}: "
+                    "a first backward under no_sync() ends in an internal assert",
+                    "leave static_graph out, or synchronise the first backward",
+                    steps=(step(file, node, "the gradients of these micro-batches are not reduced"),),
+                    confidence=Confidence.LIKELY if first else Confidence.POSSIBLE,
+                )
+                return
+
+
+def _named(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[tuple[str, Function]]:
+    """Yields (name, function) for every function of a file in which the wrapped model may have a name."""
+    names = {bound_to(wrap)}
+    if isinstance(file.parents.get(wrap.call), ast.Return):
+        for call, caller in project.callers(wrap.function):
+            names |= {name for name, values in caller.assigned.items() if any(one is call for one in values)}
+    yield from ((name, function) for name in sorted(names - {""}) for function in project.functions_in(file))
+
+
+def _trains_without_sync(node: ast.With, name: str, function: Function) -> bool:
+    entered = [one for item in node.items for one in walk(entered_by(item, function)) if isinstance(one, ast.Call)]
+    leaves = any(isinstance(one.func, ast.Attribute) and ast.unparse(one.func) == f"{name}.no_sync" for one in entered)
+    return leaves and any(isinstance(one, ast.Call) and last_name(one.func) == "backward" for one in walk(node))

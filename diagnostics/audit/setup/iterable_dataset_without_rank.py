@@ -1,0 +1,119 @@
+"""An IterableDataset of a distributed program never looks at its rank.
+
+What it does: flags classes derived from IterableDataset, read through a DataLoader in a program with a process group,
+in which nothing speaks of rank, world size or shards, or which deal out shards by get_worker_info() alone.
+
+Why it matters: a sampler cannot deal out what has no indices. Each rank reads the whole stream, so that N ranks train
+on the same batches: an epoch costs N times as much and teaches as much as one rank would.
+
+Bad:
+
+    class Lines(IterableDataset):
+        def __iter__(self):
+            yield from open(self.path)
+
+Good:
+
+    class Lines(IterableDataset):
+        def __iter__(self):
+            yield from islice(open(self.path), dist.get_rank(), None, dist.get_world_size())
+
+What it cannot see: files that are other ones on each machine, and streams that a server deals out.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.torch_code.data_loaders import ITERABLE, LOADER, made_by_chance, managed
+from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS
+
+CODE = "A158"
+NAME = "iterable-dataset-without-rank"
+SEVERITY = Severity.ERROR
+WORDS = ("IterableDataset",)
+CHECKLIST = "iterable data sets know their rank"
+_KNOWS = re.compile(
+    r"rank|world|replica|shard|split_by|split_data|num_nodes|node_id|process_index|partition|seed|generator|queue|socket|client",
+    re.IGNORECASE,
+)
+_VARIABLE = re.compile(r"(?:^|_)RANK$|WORLD_SIZE$|PROCID$|NTASKS$")
+_FILES = re.compile(r"^_?(?:my_|own_|all_)?shards?(?:_(?:paths?|files?|urls?|names?))?$", re.IGNORECASE)
+
+
+def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+    """Yields the iterable data sets that give every rank the same."""
+    tree = file.tree
+    module = project.module_of(file)
+    for kind in (node for node in walk(tree) if isinstance(node, ast.ClassDef)) if tree is not None else ():
+        if not any(project.name(base, module) == ITERABLE for base in kind.bases) or _knows(kind, project):
+            continue
+        made = next(project.fact(Programs).calls(file.shown, INIT, WRAPPERS[0], WRAPPERS[1]), None)
+        used = _used(kind, file, project) if made is not None and not managed(file, project) else None
+        if made is None or used is None:
+            continue
+        yield hit(
+            file,
+            kind,
+            f"{kind.name} never looks at its rank: every rank reads the same stream",
+            "give each rank its share in __iter__, by dist.get_rank() and dist.get_world_size() and the data worker's "
+            "get_worker_info()",
+            steps=(
+                step(project.file_with(made[1]), made[0], "the program runs as several ranks"),
+                step(project.file_with(used[1]), used[0], "each of them reads it here"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _knows(kind: ast.ClassDef, project: Project) -> bool:
+    """Whether anything in a class speaks of ranks or shards; files named so are no share where workers share them."""
+    by_worker = _deals_by_worker(kind)
+    methods = [project.by_syntax[id(one)] for one in kind.body if id(one) in project.by_syntax]
+    called = [
+        target
+        for method in methods
+        for one in method.own_nodes
+        if isinstance(one, ast.Call)
+        for target in project.targets(one, method)
+    ]
+    for node in (*walk(kind), *(inner for one in called for inner in one.own_nodes)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _VARIABLE.search(node.value):
+            return True
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        name = name or (node.arg if isinstance(node, ast.arg) else "")
+        if name and _KNOWS.search(name) and not (by_worker and _FILES.search(name)):
+            return True
+    return False
+
+
+def _deals_by_worker(kind: ast.ClassDef) -> bool:
+    """Whether a class takes every num_workers-th: what it is given is then all there is for this process."""
+    steps = [one.step for one in walk(kind) if isinstance(one, ast.Slice) and one.step is not None]
+    steps += [one.right for one in walk(kind) if isinstance(one, ast.BinOp) and isinstance(one.op, ast.Mod)]
+    return any("num_workers" in ast.unparse(one) for one in steps)
+
+
+def _used(kind: ast.ClassDef, file: AuditedFile, project: Project) -> tuple[ast.Call, Function] | None:
+    """Returns a loader of a program with the class that reads it on every rank."""
+    for call, function in project.fact(Programs).calls(file.shown, LOADER):
+        dataset = (
+            call.args[0] if call.args else next((one.value for one in call.keywords if one.arg == "dataset"), None)
+        )
+        if dataset is None or kind not in project.kinds(dataset, function):
+            continue
+        if follows_from_rank(dataset, function, project) or made_by_chance(dataset, function, project):
+            continue
+        if not rank_guarded(call, function, project):
+            return call, function
+    return None
