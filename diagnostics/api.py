@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from diagnostics.core.findings import Finding, Severity, Verdict
     from diagnostics.core.strict_yaml import Located, Range, build, load
     from diagnostics.machine.host.free_space import room_in
-    from diagnostics.preflight_setup import check
+    from diagnostics.preflight.setup import check
     from diagnostics.supervisor.supervise import WatchOptions, watch
 
 __all__ = [
@@ -49,7 +49,7 @@ _HOMES = {
     "diagnostics.command_folder": ("CommandFolder",),
     "diagnostics.core.errors": ("DoctorError", "UsageError", "from_os_error"),
     "diagnostics.core.findings": ("Finding", "Severity", "Verdict"),
-    "diagnostics.preflight_setup": ("check",),
+    "diagnostics.preflight.setup": ("check",),
     "diagnostics.machine.host.free_space": ("room_in",),
     "diagnostics.core.strict_yaml": ("Located", "Range", "build", "load"),
     "diagnostics.supervisor.supervise": ("WatchOptions", "watch"),

@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from diagnostics.checks import Thresholds
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.thresholds import read_thresholds
 from diagnostics.diagnose import Asking, examine, examine_logs, write_report
 from diagnostics.machine.execution.forked import TOLD, Forked, NoAnswerError
 from diagnostics.matches import Match
+from diagnostics.preflight.probe import Thresholds
 from diagnostics.report.run_report import RunReport
 
 ASKING_SHARE = 0.75  # of all time; the rest is for what was said: deciding and filling the report

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from diagnostics.checks import ChildTimeout, PreflightConfig, Thresholds
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import (
     NOTHING,
@@ -27,6 +26,7 @@ from diagnostics.machine.facts import (
     Space,
     TorchFacts,
 )
+from diagnostics.preflight.probe import ChildTimeout, PreflightConfig, Thresholds
 
 GIB = 1 << 30
 DRIVER = Driver(version="570.86.10", cuda=(12, 8))

@@ -44,7 +44,7 @@ def imported(path: Path) -> Iterator[str]:
 
 
 def part(module: str) -> str:
-    """Returns the second name: `diagnostics.probes.shm` belongs to `probes`."""
+    """Returns the second name: `diagnostics.preflight.shm` belongs to `probes`."""
     return module.split(".")[1] if "." in module else ""
 
 
@@ -156,7 +156,7 @@ def test_findings_errors_checks_and_matches_rest_on_nothing() -> None:
 
 def test_real_machines_are_made_in_one_place() -> None:
     found = {line.split(" imports ")[0] for line in offences(DOCTOR, lambda path, m: m == "diagnostics.machine.this")}
-    assert found <= {"diagnostics/preflight_setup.py", "diagnostics/machine/__init__.py"}
+    assert found <= {"diagnostics/preflight/setup.py", "diagnostics/machine/__init__.py"}
 
 
 def test_the_trainer_uses_the_public_part_of_the_doctor_only() -> None:

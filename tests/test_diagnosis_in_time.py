@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from diagnostics import diagnose as engine
-from diagnostics.checks import Thresholds
 from diagnostics.core.errors import UsageError
 from diagnostics.diagnosis_in_time import CLOSED, Haste, NoDiagnosisError, diagnose_in_time, examine_in_time
 from diagnostics.dynamic.job.job import Case
 from diagnostics.matches import Examines, Match
+from diagnostics.preflight.probe import Thresholds
 from diagnostics.short_report import write_short_report
 
 LOG = """\

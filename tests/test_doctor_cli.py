@@ -27,14 +27,14 @@ STAGES = "  stages: host, launch, rendezvous, collectives, device, data, model, 
 # The probes of the doctor are replaced by those of a folder; everything else is what a user starts.
 WITH_PROBES = """
 import sys
-import diagnostics.probes
+import diagnostics.preflight
 folder = sys.argv.pop(1)
 if folder:
-    diagnostics.probes.__path__ = [folder]
+    diagnostics.preflight.__path__ = [folder]
 from diagnostics.cli import main
 main()
 """
-HEAD = "from diagnostics.checks import ChildTimeout, Result, Skip, Stage\n"
+HEAD = "from diagnostics.preflight.probe import ChildTimeout, Result, Skip, Stage\n"
 PASSING = HEAD + (
     "CODE, NAME, STAGE = 'P101', 'healthy', Stage.HOST\n"
     "def probe(machine, config):\n"

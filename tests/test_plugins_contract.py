@@ -8,19 +8,19 @@ from types import ModuleType
 
 import pytest
 
-from diagnostics import audit, probes, rules, signatures
+from diagnostics import audit, preflight, rules, signatures
 from diagnostics.cache import folder_check, folder_checks, formats
-from diagnostics.checks import Stage
 from diagnostics.commands.explain import all_plugins
 from diagnostics.core.findings import Severity
 from diagnostics.core.registry import discover
 from diagnostics.inspection import checks
 from diagnostics.matches import FAILURE_CLASSES, Examines
-from diagnostics.probe_plan import in_order, load_probes
+from diagnostics.preflight.plan import in_order, load_probes
+from diagnostics.preflight.probe import Stage
 from diagnostics.report import check_sections, run_sections
 from diagnostics.static.program.project_file import FileKind
 
-PROBES = discover(probes)
+PROBES = discover(preflight)
 SIGNATURES = discover(signatures)
 RULES = discover(rules)
 ACROSS = discover(folder_checks)
@@ -79,7 +79,7 @@ def test_a_probe_takes_a_machine_and_a_config(module: ModuleType) -> None:
 
 
 def test_all_probes_load_and_can_be_ordered() -> None:
-    loaded, broken = load_probes(probes)
+    loaded, broken = load_probes(preflight)
     assert broken == []
     assert len(in_order(loaded)) == len(PROBES)
 

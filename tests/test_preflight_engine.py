@@ -10,12 +10,12 @@ from types import ModuleType
 import pytest
 from fakes import FakeRanks, fake_machine, preflight_config
 
-from diagnostics.checks import Stage, Thresholds
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.core.findings import Outcome, Status, Verdict
-from diagnostics.preflight import Interrupted, default_stages, run_preflight
-from diagnostics.preflight_setup import open_machine, settle
-from diagnostics.probe_plan import Probe, in_order, load_probes, parse_skips, parse_stages
+from diagnostics.preflight.engine import Interrupted, default_stages, run_preflight
+from diagnostics.preflight.plan import Probe, in_order, load_probes, parse_skips, parse_stages
+from diagnostics.preflight.probe import Stage, Thresholds
+from diagnostics.preflight.setup import open_machine, settle
 
 Package = Callable[..., ModuleType]
 _numbers = itertools.count()
@@ -45,7 +45,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
             stage = (stages or {}).get(code, list(Stage)[int(code[1]) - 1].value)
             (folder / f"probe_{code.lower()}.py").write_text(
                 "import time, sys\n"
-                "from diagnostics.checks import ChildTimeout, NotApplicable, Result, Skip, Stage\n"
+                "from diagnostics.preflight.probe import ChildTimeout, NotApplicable, Result, Skip, Stage\n"
                 "from diagnostics.core.findings import Evidence, Finding, Severity\n"
                 f"CODE = {code!r}\nNAME = 'probe-{code.lower()}'\nSTAGE = Stage({stage!r})\n{requires}\n"
                 f"def probe(machine, config):\n    {body}\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from examples import HEALTHY, MIXED
 
-from diagnostics import last_good
+from diagnostics.preflight import baseline
 from diagnostics.report.check_report import Report
 from diagnostics.report.folder import json_text, markdown, new_folder, write, write_whole
 from diagnostics.report.place import open_place
@@ -116,21 +116,21 @@ def test_a_folder_that_went_away_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_the_last_good_measurements_are_those_of_passed_checks(tmp_path: Path) -> None:
-    last_good.remember(tmp_path, "host:2:gloo", HEALTHY)
-    assert last_good.read(tmp_path, "host:2:gloo") == {"P101": {"import_seconds": 1.0625, "torch": "2.13.0+cpu"}}
-    assert last_good.read(tmp_path, "host:4:gloo") == {}
+    baseline.remember(tmp_path, "host:2:gloo", HEALTHY)
+    assert baseline.read(tmp_path, "host:2:gloo") == {"P101": {"import_seconds": 1.0625, "torch": "2.13.0+cpu"}}
+    assert baseline.read(tmp_path, "host:4:gloo") == {}
 
 
 def test_a_failed_run_is_not_remembered_and_another_run_is_kept(tmp_path: Path) -> None:
-    last_good.remember(tmp_path, "host:2:gloo", HEALTHY)
-    last_good.remember(tmp_path, "host:4:gloo", HEALTHY)
-    last_good.remember(tmp_path, "host:2:gloo", MIXED)
-    assert [*json.loads((tmp_path / last_good.FILE).read_text())] == ["host:2:gloo", "host:4:gloo"]
+    baseline.remember(tmp_path, "host:2:gloo", HEALTHY)
+    baseline.remember(tmp_path, "host:4:gloo", HEALTHY)
+    baseline.remember(tmp_path, "host:2:gloo", MIXED)
+    assert [*json.loads((tmp_path / baseline.FILE).read_text())] == ["host:2:gloo", "host:4:gloo"]
 
 
 @pytest.mark.parametrize("damaged", ["", "[1]", '{"host:2:gloo": 3}', '{"host:2:gloo": {"P101": 3}}', "\x00"])
 def test_a_damaged_memory_is_no_memory(tmp_path: Path, damaged: str) -> None:
-    (tmp_path / last_good.FILE).write_text(damaged)
-    assert last_good.read(tmp_path, "host:2:gloo") == {}
-    last_good.remember(tmp_path, "host:2:gloo", HEALTHY)
-    assert last_good.read(tmp_path, "host:2:gloo") == {"P101": {"import_seconds": 1.0625, "torch": "2.13.0+cpu"}}
+    (tmp_path / baseline.FILE).write_text(damaged)
+    assert baseline.read(tmp_path, "host:2:gloo") == {}
+    baseline.remember(tmp_path, "host:2:gloo", HEALTHY)
+    assert baseline.read(tmp_path, "host:2:gloo") == {"P101": {"import_seconds": 1.0625, "torch": "2.13.0+cpu"}}

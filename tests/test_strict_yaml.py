@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 
 import pytest
 
-from diagnostics.checks import Thresholds
 from diagnostics.core.errors import UsageError
 from diagnostics.core.strict_yaml import Range, load
 from diagnostics.core.thresholds import find, read_thresholds
+from diagnostics.preflight.probe import Thresholds
 
 PROJECT = Path(__file__).parent.parent
 

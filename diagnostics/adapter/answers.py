@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from diagnostics.checks import JobDescription
+from diagnostics.preflight.probe import JobDescription
 
 USAGE_EXIT = 2  # of an adapter: this CONFIG is wrong, one sentence on stderr
 LAST_LINES = 8

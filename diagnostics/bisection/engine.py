@@ -34,12 +34,12 @@ from diagnostics.bisection.targets.traces import trace
 from diagnostics.bisection.trial import Failure, Oracle, OutOfTries, Trial
 from diagnostics.bisection.tries.one_run import Surroundings
 from diagnostics.bisection.wanted import Wanted
-from diagnostics.checks import ChildTimeout
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
-from diagnostics.preflight_setup import open_machine
+from diagnostics.preflight.probe import ChildTimeout
+from diagnostics.preflight.setup import open_machine
 from diagnostics.report.run_report import RunReport
 from diagnostics.supervisor.capture.snapshot import keep_text
 

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from diagnostics.checks import PreflightConfig, Stage
 from diagnostics.core.findings import Severity, Verdict
+from diagnostics.preflight.probe import PreflightConfig, Stage
 from diagnostics.report.folder import new_folder
 
 NOT_THE_MODEL = ("config-refused", "killed-externally")

@@ -31,9 +31,9 @@ from diagnostics.command_folder import ScriptCommand
 from diagnostics.core.console import ask, say
 from diagnostics.core.errors import UsageError
 from diagnostics.machine.contract import Machine
-from diagnostics.preflight_setup import open_machine
+from diagnostics.preflight.live_screen import Screen
+from diagnostics.preflight.setup import open_machine
 from diagnostics.report.run_report import RunReport
-from diagnostics.screen import Screen
 
 # Options that are settings of a case, and their names there.
 SETTINGS = {name: name for name in (

@@ -14,15 +14,15 @@ from typing import Any
 import click
 
 from diagnostics.adapter import describe, interpreter
-from diagnostics.checks import JobDescription
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
 from diagnostics.core.findings import Verdict
 from diagnostics.inspection.engine import Inspected, Target, Wanted, inspect, usage_error
 from diagnostics.inspection.terminal import facts, module_lines, summary
-from diagnostics.preflight_setup import open_machine
+from diagnostics.preflight.live_screen import Screen
+from diagnostics.preflight.probe import JobDescription
+from diagnostics.preflight.setup import open_machine
 from diagnostics.report import terminal
-from diagnostics.screen import Screen
 
 FACTORY = re.compile(r"(?P<module>[^:]+):(?P<name>[A-Za-z_][\w.]*)$")
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import click
 
-from diagnostics import last_good, probes
+from diagnostics import preflight
 from diagnostics.adapter import describe, interpreter
 from diagnostics.bisection.from_preflight import model_fails, run_bisection
-from diagnostics.checks import PreflightConfig, Stage
 from diagnostics.command_folder import ScriptCommand
 from diagnostics.core import redaction
 from diagnostics.core.console import say
@@ -24,13 +23,15 @@ from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.findings import Verdict
 from diagnostics.core.stop_signal import interrupted_exit
 from diagnostics.core.thresholds import find, read_thresholds
-from diagnostics.preflight import Interrupted, default_stages, run_preflight
-from diagnostics.preflight_setup import open_machine, settle
-from diagnostics.probe_plan import STAGES_OF_A_JOB, Probe, in_order, load_probes, parse_skips, parse_stages
+from diagnostics.preflight import baseline
+from diagnostics.preflight.engine import Interrupted, default_stages, run_preflight
+from diagnostics.preflight.live_screen import Screen
+from diagnostics.preflight.plan import STAGES_OF_A_JOB, Probe, in_order, load_probes, parse_skips, parse_stages
+from diagnostics.preflight.probe import PreflightConfig, Stage
+from diagnostics.preflight.setup import open_machine, settle
 from diagnostics.report import terminal
 from diagnostics.report.check_report import Report
 from diagnostics.report.place import ReportPlace, open_place
-from diagnostics.screen import Screen
 
 
 @click.command("preflight", cls=ScriptCommand)
@@ -62,7 +63,7 @@ def command(context: click.Context, /, config: Path | None, **options: Any) -> N
     Exit codes: 0 nothing found, 1 errors found, 2 wrong use or CONFIG, 3 a check crashed or gave no answer.
     """
     _refuse_contradictions(config, options)
-    known, _ = load_probes(probes)
+    known, _ = load_probes(preflight)
     stages = _stages(config, options)
     skip = parse_skips([name for words in options["skip"] for name in words.split(",")], known)
     if options["list_only"]:
@@ -186,7 +187,7 @@ def _finish(
     written = place.write(report)
     if not place.problem and not report.interrupted:
         try:
-            last_good.remember(reports, last_good.key(settled.nproc, settled.backend), verdict)
+            baseline.remember(reports, baseline.key(settled.nproc, settled.backend), verdict)
         except OSError as error:
             screen.say(from_os_error(error, action="cannot keep the measurements in", path=reports).message)
     if options["as_json"]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from diagnostics.checks import Thresholds
 from diagnostics.core.strict_yaml import load
+from diagnostics.preflight.probe import Thresholds
 
 PLACES = (Path("configs/doctor.yaml"), Path("doctor.yaml"))  # below the current folder
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from diagnostics.checks import ChildTimeout
 from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.facts import MachineError
+from diagnostics.preflight.probe import ChildTimeout
 
 DAEMON = """
 import os, pathlib, sys, time

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from diagnostics.checks import JobDescription, PreflightConfig, Thresholds
+from diagnostics.preflight.probe import JobDescription, PreflightConfig, Thresholds
 
 ZOO = Path(__file__).parent.parent / "zoo"
 

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from fakes import TORCH, FakeRanks, fake_machine
 
-from diagnostics.checks import JobDescription, PreflightConfig, Thresholds
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import RankResult
 from diagnostics.machine.this import this_machine
-from diagnostics.probes import adapter_ranks, model_step
+from diagnostics.preflight import adapter_ranks
+from diagnostics.preflight.model import model_step
+from diagnostics.preflight.probe import JobDescription, PreflightConfig, Thresholds
 
 ZOO = Path(__file__).parents[1] / "zoo"
 ENDS = """

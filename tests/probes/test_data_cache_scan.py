@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from job_of import config_of
 
-from diagnostics.checks import ChildTimeout, PreflightConfig, Skip
 from diagnostics.core.findings import Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import this_machine
-from diagnostics.probes import cache_scan
+from diagnostics.preflight.data import cache_scan
+from diagnostics.preflight.probe import ChildTimeout, PreflightConfig, Skip
 
 
 @pytest.fixture

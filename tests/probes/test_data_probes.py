@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from job_of import config_of
 
-from diagnostics.checks import ChildTimeout, PreflightConfig, Result, Skip
 from diagnostics.core.findings import Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import this_machine
-from diagnostics.probes import data_files_readable, epochs_reshuffled, samples_disjoint
+from diagnostics.preflight.data import data_files_readable, epochs_reshuffled, samples_disjoint
+from diagnostics.preflight.probe import ChildTimeout, PreflightConfig, Result, Skip
 
 
 @pytest.fixture

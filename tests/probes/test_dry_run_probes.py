@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from job_of import config_of
 
-from diagnostics.checks import Result
 from diagnostics.core.findings import Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import this_machine
-from diagnostics.probes import checkpoint_reread, data_wait, dry_run, peak_memory, throughput
+from diagnostics.preflight.model import checkpoint_reread, data_wait, dry_run, peak_memory, throughput
+from diagnostics.preflight.probe import Result
 
 JUDGES = (throughput, data_wait, peak_memory, checkpoint_reread)
 

@@ -14,11 +14,11 @@ import pytest
 from fakes import FailingProcesses, FakeGpus, FakeProcesses, fake_machine, preflight_config
 from whole_finding import told
 
-from diagnostics.checks import Skip
 from diagnostics.core.findings import Severity
 from diagnostics.machine.facts import Gpu, GpuProcess, Process
 from diagnostics.machine.processes.processes import SystemProcesses
-from diagnostics.probes import leftover_processes
+from diagnostics.preflight.host import leftover_processes
+from diagnostics.preflight.probe import Skip
 
 RANK = {"RANK": "1", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": "none"}
 INIT = Process(pid=1, ppid=0, user="root", argv=("/sbin/init",))

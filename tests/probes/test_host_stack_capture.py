@@ -12,7 +12,7 @@ from whole_finding import told
 
 from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.facts import ChildResult
-from diagnostics.probes import stack_capture
+from diagnostics.preflight.host import stack_capture
 
 WITHOUT_PTRACE = Path(__file__).parent.parent / "zoo" / "without_ptrace.py"
 PY_SPY = Path(sys.executable).with_name("py-spy")

@@ -23,9 +23,10 @@ from fakes import (
 )
 from whole_finding import told
 
-from diagnostics.checks import Skip
 from diagnostics.machine.facts import Driver, Gpu, GpuProcess, Process
-from diagnostics.probes import cuda_driver_fit, gpu_count, gpu_health, python_and_torch
+from diagnostics.preflight.device import gpu_health
+from diagnostics.preflight.host import cuda_driver_fit, gpu_count, python_and_torch
+from diagnostics.preflight.probe import Skip
 
 GPU = Gpu(index=0, name="H200", uuid="GPU-1", memory_used_bytes=0, memory_total_bytes=140 * GIB)
 TWO = (GPU, replace(GPU, index=1, uuid="GPU-2"))

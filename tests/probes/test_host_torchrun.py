@@ -10,7 +10,7 @@ from fakes import FailingChild, FakeChild, child_result, fake_machine, preflight
 from whole_finding import told
 
 from diagnostics.machine.execution.child_process import GroupChild
-from diagnostics.probes import torchrun_found
+from diagnostics.preflight.host import torchrun_found
 
 
 def torchrun(folder: Path, interpreter: str) -> Path:

@@ -12,7 +12,7 @@ from whole_finding import told
 from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.host.network import TcpNetwork
 from diagnostics.machine.processes.processes import SystemProcesses
-from diagnostics.probes import torchrun_spawns_ranks
+from diagnostics.preflight.rendezvous import torchrun_spawns_ranks
 from diagnostics.static.launch_files.launch_line import read_launch_line
 
 REAL = {"child": GroupChild(), "network": TcpNetwork(SystemProcesses())}

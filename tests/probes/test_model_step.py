@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.checks import JobDescription, PreflightConfig, Skip, Thresholds
 from diagnostics.machine.this import this_machine
-from diagnostics.probes import model_step, parameters_agree
+from diagnostics.preflight.model import model_step, parameters_agree
+from diagnostics.preflight.probe import JobDescription, PreflightConfig, Skip, Thresholds
 from diagnostics.record.record import RunRecord
 
 ZOO = Path(__file__).parents[1] / "zoo"

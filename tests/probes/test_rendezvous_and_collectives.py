@@ -12,29 +12,19 @@ from typing import Any
 import pytest
 from fakes import TORCH, FakeRanks, fake_machine, preflight_config, rank_results
 
-from diagnostics import probes
-from diagnostics.checks import JobDescription, PreflightConfig, Skip, Thresholds
+from diagnostics import preflight
 from diagnostics.core.findings import Severity
 from diagnostics.core.registry import discover
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.execution.ranks import TorchRanks
 from diagnostics.machine.facts import NOTHING, Gpu, MachineError, RankResult
-from diagnostics.probes import (
-    all_reduce,
-    all_reduce_speed,
-    barriers,
-    device_agreement,
-    gloo_hello,
-    gpu_health,
-    matmul_accuracy,
-    nccl_hello,
-    object_collectives,
-    rendezvous_environment,
-    world_size_one,
-)
+from diagnostics.preflight.collectives import all_reduce, all_reduce_speed, object_collectives
+from diagnostics.preflight.device import device_agreement, gpu_health, matmul_accuracy
+from diagnostics.preflight.probe import JobDescription, PreflightConfig, Skip, Thresholds
+from diagnostics.preflight.rendezvous import barriers, gloo_hello, nccl_hello, rendezvous_environment, world_size_one
 from diagnostics.record.nccl_log import Warned, reason, transports, warnings
 
-OF_RANKS = {code: module for code, module in discover(probes).items() if code[1] in "345"}
+OF_RANKS = {code: module for code, module in discover(preflight).items() if code[1] in "345"}
 WITHOUT_GPU = ("P303", "P504")
 
 

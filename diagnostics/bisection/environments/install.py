@@ -17,9 +17,9 @@ from diagnostics.bisection.environments.plan import (
     discard,
     plan,
 )
-from diagnostics.checks import ChildTimeout
 from diagnostics.core import redaction
 from diagnostics.machine.facts import MachineError
+from diagnostics.preflight.probe import ChildTimeout
 
 if TYPE_CHECKING:
     from diagnostics.bisection.progress import Progress

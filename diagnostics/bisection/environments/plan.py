@@ -17,9 +17,9 @@ from urllib.error import URLError
 from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
 
-from diagnostics.checks import ChildTimeout
 from diagnostics.core import redaction
 from diagnostics.machine.facts import MachineError
+from diagnostics.preflight.probe import ChildTimeout
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

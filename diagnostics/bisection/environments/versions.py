@@ -17,11 +17,11 @@ from diagnostics.bisection.search.module_found import shortly
 from diagnostics.bisection.trial import Failure
 from diagnostics.bisection.tries.opening import open_tries
 from diagnostics.bisection.wanted import Wanted
-from diagnostics.checks import ChildTimeout
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.machine.contract import Child, Machine
 from diagnostics.machine.facts import MachineError
+from diagnostics.preflight.probe import ChildTimeout
 
 FAILS, PASSES, OTHERWISE, CANNOT = "fails", "passes", "fails otherwise", "cannot run"
 SCRIPT_LIMIT_S = 180.0

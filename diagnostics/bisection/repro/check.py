@@ -12,8 +12,8 @@ from pathlib import Path
 
 from diagnostics.bisection.failure_message import plain_message
 from diagnostics.bisection.trial import Failure, Kind
-from diagnostics.checks import ChildTimeout
 from diagnostics.machine.contract import Child
+from diagnostics.preflight.probe import ChildTimeout
 
 NAME = "repro.py"
 # What would let a script find the user's own code, or run under the doctor's agent.

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from diagnostics.checks import ChildTimeout
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.contract import Child
 from diagnostics.machine.facts import MachineError
+from diagnostics.preflight.probe import ChildTimeout
 
 PROGRAM = CHILDREN / "recorded_values.py"
 DEADLINE_S = 120.0

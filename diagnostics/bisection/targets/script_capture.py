@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from diagnostics.adapter.answers import read_json
 from diagnostics.bisection.case import Source
 from diagnostics.bisection.targets.captured_stage import Stage, best_stage
-from diagnostics.checks import ChildTimeout
 from diagnostics.core import redaction
 from diagnostics.core.errors import UsageError
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.execution.bounded_output import last_lines
 from diagnostics.machine.execution.plain_ranks import free_port
 from diagnostics.machine.facts import MachineError
+from diagnostics.preflight.probe import ChildTimeout
 from diagnostics.record.record import agent_environment, make_record_folder
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from diagnostics.adapter import describe
 from diagnostics.bisection.case import Source
 from diagnostics.bisection.targets.script_capture import capture_script
-from diagnostics.checks import JobDescription
 from diagnostics.core.errors import UsageError
+from diagnostics.preflight.probe import JobDescription
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

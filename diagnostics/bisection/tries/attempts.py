@@ -17,11 +17,11 @@ from diagnostics.bisection.tries.one_run import Asked, Surroundings, run_once
 from diagnostics.bisection.tries.rank_runs import RankRun, out_of_time
 from diagnostics.bisection.tries.tries_file import FAULT_OF_OURS
 from diagnostics.bisection.tries.verdicts import one_verdict, trial_of
-from diagnostics.checks import ChildTimeout
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.redaction import text
 from diagnostics.machine.contract import Ranks
 from diagnostics.machine.facts import MachineError
+from diagnostics.preflight.probe import ChildTimeout
 
 # How long ranks must stand still to be taken for stuck: nobody runs, nobody waits for a disk. A factory may wait for a
 # download, so the first such end needs longer than one that is known.

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from diagnostics.adapter import describe
 from diagnostics.cache.repair.actions import Action, FileOutcome, FilePlan, Identity, Status
 from diagnostics.cache.repair.plan import Plan
-from diagnostics.checks import ChildTimeout
 from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError
 from diagnostics.machine.facts import MachineError
+from diagnostics.preflight.probe import ChildTimeout
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

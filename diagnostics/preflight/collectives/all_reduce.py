@@ -1,0 +1,25 @@
+"""All_reduce gives every rank the right sum.
+
+What it does: runs it on all ranks for each dtype in use and compares every value with the exact one.
+
+Why it matters: gradients are averaged by it: a wrong value trains a wrong model without any error.
+
+Fix: a wrong value is a sick device, driver or network card; the finding names operation, dtype and rank.
+"""
+
+from __future__ import annotations
+
+from diagnostics.machine.contract import Machine
+from diagnostics.preflight import rank_tasks
+from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+
+CODE = "P401"
+NAME = "all-reduce"
+STAGE = Stage.COLLECTIVES
+REQUIRES = ("P302", "P303")
+
+
+def probe(machine: Machine, config: PreflightConfig) -> Result:
+    """Returns a finding for each rank and dtype with a wrong value."""
+    backend, nproc = rank_tasks.backend_and_ranks(machine, config)
+    return rank_tasks.right_values(machine, config, CODE, "all_reduce", backend=backend, nproc=nproc)

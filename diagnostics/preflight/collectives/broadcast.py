@@ -1,0 +1,25 @@
+"""Broadcast gives every rank the root's values.
+
+What it does: runs it on all ranks for each dtype in use and compares every value with the exact one.
+
+Why it matters: parameters and buffers start equal through it: a rank that got others trains another model.
+
+Fix: a wrong value is a sick device, driver or network card; the finding names operation, dtype and rank.
+"""
+
+from __future__ import annotations
+
+from diagnostics.machine.contract import Machine
+from diagnostics.preflight import rank_tasks
+from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+
+CODE = "P402"
+NAME = "broadcast"
+STAGE = Stage.COLLECTIVES
+REQUIRES = ("P302", "P303")
+
+
+def probe(machine: Machine, config: PreflightConfig) -> Result:
+    """Returns a finding for each rank and dtype with a wrong value."""
+    backend, nproc = rank_tasks.backend_and_ranks(machine, config)
+    return rank_tasks.right_values(machine, config, CODE, "broadcast", backend=backend, nproc=nproc)
