@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from diagnostics.core.errors import DoctorError, UsageError
-from diagnostics.diagnose import diagnose, examine, examine_logs, record_folder
+from diagnostics.diagnosis.engine import diagnose, examine, examine_logs, record_folder
 from diagnostics.record.record import agent_environment, make_record_folder
 
 TRAIN = """

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from diagnostics import diagnose as engine
 from diagnostics.core.errors import UsageError
-from diagnostics.diagnosis_in_time import CLOSED, Haste, NoDiagnosisError, diagnose_in_time, examine_in_time
+from diagnostics.diagnosis import engine
+from diagnostics.diagnosis.short_report import write_short_report
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.with_deadline import CLOSED, Haste, NoDiagnosisError, diagnose_in_time, examine_in_time
 from diagnostics.dynamic.job.job import Case
-from diagnostics.matches import Examines, Match
 from diagnostics.preflight.probe import Thresholds
-from diagnostics.short_report import write_short_report
 
 LOG = """\
 Traceback (most recent call last):

@@ -11,7 +11,7 @@ import pytest
 
 from diagnostics.core import redaction
 from diagnostics.core.line_clipping import HEAD, TAIL, clipped_lines
-from diagnostics.diagnose import examine_logs
+from diagnostics.diagnosis.engine import examine_logs
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))

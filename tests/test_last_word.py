@@ -11,12 +11,12 @@ from signatures.hand_made import agent, case, event, raised, story
 from test_verdict import a_match
 
 from diagnostics.core.findings import Confidence
+from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.diagnosis.state_selection import ENDED_FROM_OUTSIDE, Foundation, foundation, last_word
+from diagnostics.diagnosis.verdict import Decision, decide, exit_of
 from diagnostics.dynamic.job.job import Case, How, Part
-from diagnostics.last_word import ENDED_FROM_OUTSIDE, Foundation, foundation, last_word
-from diagnostics.matches import JobOutcome, Match
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.supervisor_facts import ProvedHang, SentSignal, Stall
-from diagnostics.verdict import Decision, decide, exit_of
 
 HANG, CRASH, OK = JobOutcome.HANG, JobOutcome.CRASH, JobOutcome.OK
 LIKELY, CONFIRMED, POSSIBLE = Confidence.LIKELY, Confidence.CONFIRMED, Confidence.POSSIBLE

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from signatures.hand_made import agent, event
 
 from diagnostics.core.frames import telling_frames, user_frames
-from diagnostics.diagnose import ask
+from diagnostics.diagnosis.engine import ask
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.job.job_builder import Material, build_case
 from diagnostics.record import frame_owners as homes_module

@@ -8,20 +8,20 @@ from types import ModuleType
 
 import pytest
 
-from diagnostics import audit, preflight, rules, signatures
+from diagnostics import audit, diagnosis, preflight, rules
 from diagnostics.cache import folder_check, folder_checks, formats
 from diagnostics.commands.explain import all_plugins
 from diagnostics.core.findings import Severity
 from diagnostics.core.registry import discover
+from diagnostics.diagnosis.signature import FAILURE_CLASSES, Examines
 from diagnostics.inspection import checks
-from diagnostics.matches import FAILURE_CLASSES, Examines
 from diagnostics.preflight.plan import in_order, load_probes
 from diagnostics.preflight.probe import Stage
 from diagnostics.report import check_sections, run_sections
 from diagnostics.static.program.project_file import FileKind
 
 PROBES = discover(preflight)
-SIGNATURES = discover(signatures)
+SIGNATURES = discover(diagnosis)
 RULES = discover(rules)
 ACROSS = discover(folder_checks)
 CODED = {**PROBES, **discover(formats), **ACROSS, **discover(checks), **SIGNATURES, **discover(audit), **RULES}

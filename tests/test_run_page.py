@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Role, Severity
-from diagnostics.matches import JobOutcome
+from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.report.page import json_text, markdown
 from diagnostics.report.run_report import (
     NO_CLASS,

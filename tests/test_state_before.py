@@ -12,11 +12,11 @@ import pytest
 from test_verdict import a_match
 
 from diagnostics.core.findings import Confidence
-from diagnostics.diagnosis_in_time import Haste, diagnose_in_time
-from diagnostics.matches import JobOutcome
+from diagnostics.diagnosis.hang.rank_outside_collectives import CODE
+from diagnostics.diagnosis.signature import JobOutcome
+from diagnostics.diagnosis.with_deadline import Haste, diagnose_in_time
 from diagnostics.record.record import BEFORE, RunRecord
 from diagnostics.record.supervisor_facts import JobFacts, SeenProcess, SentSignal, Stall
-from diagnostics.signatures.rank_outside_collectives import CODE
 from diagnostics.supervisor.capture.pre_signal_state import BLOCK_BYTES, keep_state
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
 

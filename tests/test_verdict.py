@@ -6,9 +6,9 @@ import pytest
 from signatures.hand_made import agent, case, story
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Role, Severity
+from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.diagnosis.verdict import Decision, Exit, decide, exit_of
 from diagnostics.dynamic.job.job import Part
-from diagnostics.matches import JobOutcome, Match
-from diagnostics.verdict import Decision, Exit, decide, exit_of
 
 CRASH, HANG, OK, WRONG = JobOutcome.CRASH, JobOutcome.HANG, JobOutcome.OK, JobOutcome.SILENT_WRONG
 

@@ -17,7 +17,7 @@ from diagnostics.attach.look import Looked, LookOptions, look_at
 from diagnostics.attach.view import folder_of, world_size_of
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
-from diagnostics.diagnosis_in_time import diagnose_in_time
+from diagnostics.diagnosis.with_deadline import diagnose_in_time
 from diagnostics.dynamic.job.job import Part
 from diagnostics.dynamic.stall.liveness import FILE_NAME, Judgement, judge
 from diagnostics.machine.processes.process_table import TableRow, environment_of, started_ns, uses_torch

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from diagnostics.core.findings import Confidence, Finding
-from diagnostics.matches import JobOutcome
+from diagnostics.diagnosis.signature import JobOutcome
 
 NO_CLASS = "none"
 UNKNOWN_CLASS = "unknown"

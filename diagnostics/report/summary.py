@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from diagnostics.core import redaction
 from diagnostics.core.findings import Confidence
-from diagnostics.matches import JobOutcome
+from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.report.headline import headline, ranks_in_words
 from diagnostics.report.run_report import NO_CLASS, RunReport
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.core.working_folder import working_folder
-from diagnostics.diagnosis_in_time import diagnose_in_time
+from diagnostics.diagnosis.signature import Match
+from diagnostics.diagnosis.with_deadline import diagnose_in_time
 from diagnostics.machine.execution.output_relay import JobStreams
 from diagnostics.machine.processes.debugger_tools import running_tools
 from diagnostics.machine.processes.job_processes import JobTree, Member
-from diagnostics.matches import Match
 from diagnostics.record.record import BEFORE
 from diagnostics.record.supervisor_facts import Missing, Stall
 from diagnostics.report.headline import headline

@@ -18,10 +18,10 @@ from diagnostics.core import redaction
 from diagnostics.core.console import say
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.shell_quoting import pasteable
-from diagnostics.diagnosis_in_time import Haste, diagnose_in_time
+from diagnostics.diagnosis.short_report import write_short_report
+from diagnostics.diagnosis.with_deadline import Haste, diagnose_in_time
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.report.summary import summary_lines
-from diagnostics.short_report import write_short_report
 from diagnostics.supervisor.background_services import Wish
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
 from diagnostics.supervisor.capture.snapshot import keep_text

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from diagnostics.diagnosis_in_time import diagnose_in_time, examine_in_time
+from diagnostics.diagnosis.with_deadline import diagnose_in_time, examine_in_time
 from diagnostics.report.page import json_text, markdown
 from diagnostics.supervisor import output_copies
 

@@ -35,7 +35,7 @@ from record_mutations import Odd, mutated  # noqa: E402 - found by the line abov
 from shown_text import page_faults, unprintable  # noqa: E402
 
 from diagnostics.core.errors import DoctorError  # noqa: E402
-from diagnostics.diagnose import examine  # noqa: E402
+from diagnostics.diagnosis.engine import examine  # noqa: E402
 from diagnostics.report.page import json_text, markdown  # noqa: E402
 from diagnostics.report.summary import summary_lines  # noqa: E402
 

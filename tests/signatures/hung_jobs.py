@@ -7,8 +7,8 @@ from typing import Any
 
 import hand_made as made
 
+from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.matches import Match
 from diagnostics.record.agent_data import Event
 from diagnostics.record.supervisor_facts import Stall
 

@@ -9,12 +9,7 @@ from pathlib import Path
 import pytest
 from hand_made import agent, case, event, frame, frames, raised, story
 
-from diagnostics.dynamic.job.job import How, Part, Raised, SentByJob
-from diagnostics.matches import JobOutcome, Match
-from diagnostics.record.agent_data import CollectiveCall
-from diagnostics.record.fault_stacks import FaultReport, ThreadStack
-from diagnostics.record.supervisor_facts import SentSignal, Stall
-from diagnostics.signatures import (
+from diagnostics.diagnosis.crash import (
     cuda_kernel_fails,
     data_worker_dies,
     gloo_sizes_differ,
@@ -31,6 +26,11 @@ from diagnostics.signatures import (
     thread_dies,
     uncaught_exception,
 )
+from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.dynamic.job.job import How, Part, Raised, SentByJob
+from diagnostics.record.agent_data import CollectiveCall
+from diagnostics.record.fault_stacks import FaultReport, ThreadStack
+from diagnostics.record.supervisor_facts import SentSignal, Stall
 
 ALL = (
     cuda_kernel_fails, data_worker_dies, gloo_sizes_differ, gpu_memory_runs_out, host_memory_runs_out, import_fails,

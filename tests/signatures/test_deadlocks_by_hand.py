@@ -8,14 +8,10 @@ import hand_made as made
 from deadlocked import call, done, hung, rank
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.diagnosis.hang import collective_not_joined, collectives_disagree, peers_wait_for_each_other
+from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.diagnosis.silent import collectives_mixed_up
 from diagnostics.dynamic.job.job import Case
-from diagnostics.matches import JobOutcome, Match
-from diagnostics.signatures import (
-    collective_not_joined,
-    collectives_disagree,
-    collectives_mixed_up,
-    peers_wait_for_each_other,
-)
 
 HANGS = (collectives_disagree, collective_not_joined, peers_wait_for_each_other)
 REACHED = "every operation that a rank waits in is reached by the ranks it needs"

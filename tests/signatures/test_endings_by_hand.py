@@ -7,10 +7,10 @@ from pathlib import Path
 import hand_made as made
 from hung_jobs import STDLIB, hung, living, say, stack
 
+from diagnostics.diagnosis.hang import ending_held_up
 from diagnostics.dynamic.job.job import Part, ProcessStory
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.supervisor_facts import Stall
-from diagnostics.signatures import ending_held_up
 
 SHUTDOWN = f"{STDLIB}/threading.py:1590:_shutdown"
 

@@ -11,8 +11,8 @@ import pytest
 from hung_jobs import STDLIB, TORCH, hung, living, say, stack
 
 from diagnostics.core.findings import Confidence
+from diagnostics.diagnosis.hang import fork_leaves_lock
 from diagnostics.dynamic.job.job import Case, Part
-from diagnostics.signatures import fork_leaves_lock
 
 FOR_EVER = "202 0x55ed806d0d20 0x189 0x0 0x0 0x0 0xffffffff 0x7ffd1f6e12c0 0x7ffa0daa3f16"
 BETWEEN_PROCESSES = "202 0x7fed806d0d20 0x109 0x0 0x0 0x0 0xffffffff 0x7ffd1f6e12c0 0x7ffa0daa3f16"

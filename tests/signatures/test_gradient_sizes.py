@@ -6,10 +6,10 @@ from pathlib import Path
 
 import hand_made as made
 
+from diagnostics.diagnosis.crash import gloo_sizes_differ
 from diagnostics.dynamic.job.job import Case
 from diagnostics.record.agent_data import CollectiveCall, Frame
 from diagnostics.record.fault_stacks import FaultReport, ThreadStack
-from diagnostics.signatures import gloo_sizes_differ
 
 SAID = "op.preamble.length <= op.nbytes. 296 vs 148. Is there a distributed collective mismatch in your code?"
 FILES = {

@@ -8,10 +8,7 @@ from types import ModuleType
 import hand_made as made
 import pytest
 
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
-from diagnostics.matches import Match
-from diagnostics.record.supervisor_facts import DiskState
-from diagnostics.signatures import (
+from diagnostics.diagnosis.launch import (
     access_refused,
     backend_missing,
     descriptors_exhausted,
@@ -27,6 +24,9 @@ from diagnostics.signatures import (
     versions_disagree,
     wrong_device,
 )
+from diagnostics.diagnosis.signature import Match
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.record.supervisor_facts import DiskState
 
 ALL = (
     access_refused, backend_missing, descriptors_exhausted, disk_filled, environment_lost, launcher_in_a_rank,

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hand_made import agent, case, event, raised, story
 
+from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.diagnosis.silent import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
 from diagnostics.dynamic.job.job import How, Part
-from diagnostics.matches import JobOutcome, Match
 from diagnostics.record.agent_data import Event, Steps
-from diagnostics.signatures import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
 from diagnostics.static.program.exception_flow import swallowing
 from diagnostics.static.program.source_file import SourceFile
 

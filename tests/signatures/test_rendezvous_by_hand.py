@@ -9,9 +9,10 @@ import pytest
 from hung_jobs import TORCH, hung, living, say, stack
 
 from diagnostics.core.findings import Confidence
+from diagnostics.diagnosis.hang import rank_ended_before_its_peers, rendezvous_waits
+from diagnostics.diagnosis.launch import rendezvous_incomplete
 from diagnostics.dynamic.job.job import Part, ProcessStory
 from diagnostics.record.agent_data import Event
-from diagnostics.signatures import rank_ended_before_its_peers, rendezvous_incomplete, rendezvous_waits
 
 IN_INIT = (
     f"{TORCH}/distributed/distributed_c10d.py:2169:_new_process_group_helper",

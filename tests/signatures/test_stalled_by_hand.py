@@ -10,15 +10,16 @@ from hand_made import raised
 from stalled import BACKWARD, BARRIER, WORKER, at, child, hung, lib, looks, rank, sample
 
 from diagnostics.core.findings import Confidence
+from diagnostics.diagnosis.crash import object_cannot_be_pickled
+from diagnostics.diagnosis.hang import rank_outside_collectives
+from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.diagnosis.stalled_processes import standing_rows
 from diagnostics.dynamic.collectives.rank_state import Stand
 from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory
 from diagnostics.dynamic.stall.rank_activity import standings
-from diagnostics.matches import JobOutcome, Match
 from diagnostics.record.agent_data import Frame
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.supervisor_facts import Stall
-from diagnostics.report_standing import standing_rows
-from diagnostics.signatures import object_cannot_be_pickled, rank_outside_collectives
 
 SOURCE = """\
 import fcntl, os, queue, subprocess, sys, time

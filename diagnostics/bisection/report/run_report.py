@@ -15,7 +15,7 @@ from diagnostics.bisection.report.words import certainty, headline, needs
 from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.core.findings import Confidence
 from diagnostics.core.own_folders import CHILDREN
-from diagnostics.matches import JobOutcome
+from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport, SourceExcerpt
 
 CLASSES: Mapping[Kind, tuple[JobOutcome, str]] = {

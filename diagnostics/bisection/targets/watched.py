@@ -13,7 +13,7 @@ from pathlib import Path
 from diagnostics.bisection.case import Case
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.own_folders import CHILDREN
-from diagnostics.diagnosis_in_time import examine_in_time
+from diagnostics.diagnosis.with_deadline import examine_in_time
 from diagnostics.report.run_report import RunReport
 
 LONGEST_SHARE = 4  # of the stall's time: three times it before the first step, and the diagnosis

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from diagnostics.core.findings import Confidence
 from diagnostics.core.markdown import block, code, inline
-from diagnostics.matches import JobOutcome
+from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.report.headline import headline, ranks_in_words
 from diagnostics.report.run_report import NO_CLASS, RunReport
 

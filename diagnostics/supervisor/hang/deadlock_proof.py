@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from diagnostics.diagnose import case_of
+from diagnostics.diagnosis.engine import case_of
 from diagnostics.dynamic.collectives.rank_state import Position
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.timeout_recovery import may_recover

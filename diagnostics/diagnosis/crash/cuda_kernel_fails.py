@@ -1,0 +1,109 @@
+"""A CUDA kernel failed, and a later line was told.
+
+What it does: where a rank ended by an error that only a kernel on the GPU can make (a device-side assert, an illegal
+address), says that the line named is where it was noticed, unless CUDA_LAUNCH_BLOCKING=1 was set; with the kernel's
+own assertion and the module that was entered last.
+
+Why it matters: kernels run after the line that starts them. The traceback names the next line that waits for the GPU,
+often a synchronize(), a .item() or another rank's collective, and that line is innocent.
+
+Fix: run it once with `ups-doctor run --backend-debug -- ...`, which makes each kernel report at its own line.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.dynamic.job.evidence import (
+    end_evidence,
+    ended_s,
+    named,
+    path_evidence,
+    sentence,
+    source_evidence,
+    to_blame,
+)
+from diagnostics.dynamic.job.job import Case, ProcessStory
+
+CODE = "D232"
+NAME = "cuda-kernel-fails"
+CLASS = "python-exception"
+EXAMINES = Examines.FAILED
+# Errors of the CUDA runtime that a kernel leaves behind, by cudaGetErrorString; others are told by the call itself.
+_KERNEL = re.compile(
+    r"CUDA error: (device-side assert triggered|an illegal memory access was encountered|misaligned address"
+    r"|an illegal instruction was encountered|unspecified launch failure|invalid program counter"
+    r"|hardware stack error|operation not supported on global/shared address space)"
+)
+_LATE = "might be asynchronously reported"  # torch leaves it out where CUDA_LAUNCH_BLOCKING is set
+_ASSERTION = re.compile(r"^[^\n`]{0,400}Assertion `([^`\n]{1,200})` failed", re.MULTILINE)
+_INDEX = re.compile(r"[iI]nd(?:ex|ices)?\b|[iI]dx|srcIndex")
+
+
+def match(case: Case) -> Match | None:
+    """Returns the first rank at fault that a failed kernel ended."""
+    for story in sorted(to_blame(case), key=ended_s):
+        error = origin(case, story)
+        if error is not None and (found := _KERNEL.search(error.root_text)):
+            return _match(case, story, error, found[1])
+    return None
+
+
+def _match(case: Case, story: ProcessStory, error: Origin, what: str) -> Match:
+    lines = locations_of(case, error)
+    at = lines[0] if lines else ""
+    late = _LATE in error.root_text
+    asserted = _ASSERTION.search(story.output) or _ASSERTION.search(case.output)
+    module = _last_module(story)
+    where = f" at {at}" if at else ""
+    noticed = f"; it was noticed{where}, the kernel was started there or before" if late else where
+    index = asserted is not None and _INDEX.search(asserted[1])
+    cause = "an index is not below the size that it picks from (labels, token ids, gather)" if index else ""
+    command = shlex.join(["ups-doctor", "run", "--backend-debug", "--", *case.job.command])
+    return blamed(
+        case,
+        [story],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"A CUDA kernel failed on {named((story,))} ({what}){noticed}"
+        + (f"; its assertion: {asserted[1]}" if asserted is not None else ""),
+        evidence=[
+            end_evidence(story),
+            *(
+                (Evidence(source="what the kernel wrote", observed=asserted[0].strip()),)
+                if asserted is not None
+                else ()
+            ),
+            *(
+                (Evidence(source="module entered last: the kernel is its own or an earlier one's", observed=module),)
+                if module and late
+                else ()
+            ),
+            *(source_evidence(case, error.frame) if error.frame is not None else ()),
+            *path_evidence(case, error.text[:300], error.frames),
+        ],
+        fix=Fix(
+            text=sentence(
+                "; ".join(filter(None, [cause, "run it once with CUDA_LAUNCH_BLOCKING=1 for the exact line"]))
+            )
+            if late
+            else sentence(cause or f"check shapes, indices and pointers of the kernel that {at} starts"),
+            commands=(command,) if late and case.job.command else (),
+        ),
+        locations=lines,
+        confidence=Confidence.LIKELY if late else Confidence.CONFIRMED,
+        explains=[error.story.pid],
+        began_s=error.at_s,
+    )
+
+
+def _last_module(story: ProcessStory) -> str:
+    """Returns the module whose forward was entered last: the failed kernel is its own or an earlier one's."""
+    entered = story.agent.entered if story.agent is not None else ()
+    return max(entered, key=lambda one: one.sequence).module.shown if entered else ""

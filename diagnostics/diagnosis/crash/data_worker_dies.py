@@ -1,0 +1,147 @@
+"""A DataLoader's worker process died.
+
+What it does: finds the worker behind "DataLoader worker (pid 123) is killed by signal" or "exited unexpectedly", and
+names the dataset's line at which native code crashed, or that left with os._exit or killed the process.
+
+Why it matters: the traceback that is shown stands in the rank, at whatever line noticed.
+
+Fix: the line named; run it with num_workers=0 to see it in the rank itself.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.killed import killed_silently
+from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
+from diagnostics.dynamic.failures.root_exception import origin
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    ended_s,
+    how_it_ended,
+    path_evidence,
+    signal_name,
+    source_evidence,
+    to_blame,
+)
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+
+CODE = "D240"
+NAME = "data-worker-dies"
+CLASS = "data-worker-crash"
+EXAMINES = Examines.FAILED
+
+_DIED = re.compile(
+    r"DataLoader worker \(pid(?:\(s\))? ([\d, ]+)\) (?:is killed by signal: ([\w ]+)|exited unexpectedly)"
+)
+_LOST = re.compile(r"^(?:Connection\w+Error|EOFError|BrokenPipeError)$")  # the rank read from a worker that was gone
+_SHM_NEEDED = 256 << 20  # bytes below which a bus error is taken for a full /dev/shm
+_OOM_LINE = re.compile(r"Killed process (\d+)\b")
+
+
+def match(case: Case) -> Match | None:
+    """Returns the worker that died first, told of by its rank, or seen dying of a fault before its rank failed."""
+    for story in (*to_blame(case), *case.ranks):
+        error = origin(case, story)
+        said = _DIED.search(error.text) if error is not None else None
+        if error is not None and said is not None:
+            pids = [int(pid) for pid in said[1].replace(",", " ").split()]
+            noticed = tuple(case.line(frame) for frame in error.frames[:1])
+            return _match(case, story, _worker(case, story, pids), pids, said, noticed)
+    died = [one for one in case.processes if one.part is Part.DATA_WORKER and _died_by_itself(case, one)]
+    first = min(died, key=ended_s, default=None)
+    rank = case.of_rank(first.rank) if first is not None and first.rank is not None else None
+    if first is None or rank is None or not (rank.failed or case.job.ended_for_hanging):
+        return None
+    return _match(case, rank, first, [first.pid], None, ()) if ended_s(first) <= ended_s(rank) else None
+
+
+def _died_by_itself(case: Case, worker: ProcessStory) -> bool:
+    """Whether a worker died of a fault, or left in another way so that its rank only lost the connection to it."""
+    if is_fault(worker.end.signal) and worker.ended_by in ("", "unknown"):
+        return True
+    rank = case.of_rank(worker.rank) if worker.rank is not None else None
+    error = origin(case, rank) if rank is not None else None
+    lost = error is not None and error.story is rank and bool(_LOST.search(error.type))
+    gone = worker.failed or _left_by(worker) is not None
+    return lost and gone and (worker.ended_by in ("", "unknown") or worker.ended_by.startswith("pid "))
+
+
+def _worker(case: Case, rank: ProcessStory, pids: list[int]) -> ProcessStory | None:
+    workers = [one for one in case.processes if one.pid in pids and one.pid != rank.pid]
+    guilty = [one for one in workers if is_fault(one.end.signal) or _left_by(one) is not None]
+    return min(guilty or workers, key=ended_s, default=None)
+
+
+def _left_by(worker: ProcessStory | None) -> tuple[str, ...] | None:
+    """Returns the words for the call that ended the worker by its own will, None where there was none."""
+    event = worker.agent.last_event("os._exit", "os.abort") if worker is not None and worker.agent is not None else None
+    return (event.kind, str(event.value)) if event is not None else None
+
+
+def _match(
+    case: Case,
+    rank: ProcessStory,
+    worker: ProcessStory | None,
+    pids: list[int],
+    said: re.Match[str] | None,
+    noticed: tuple[str, ...],
+) -> Match | None:
+    number = worker.end.signal if worker is not None else None
+    if _memory_explains(case, pids, number, said[0] if said is not None else ""):
+        return None
+    frames = native_crash(worker).frames if worker is not None and is_fault(number) else ()
+    how = how_it_ended(worker) if worker is not None else said[0] if said is not None else "died"
+    left = _left_by(worker)
+    if worker is not None and worker.agent is not None and left is not None and not frames:
+        event = worker.agent.last_event("os._exit", "os.abort")
+        frames = user_frames(event.path, agent_folder=worker.agent.agent_folder) if event is not None else ()
+        how = f"left by {left[0]}({left[1]})" if left[0] == "os._exit" else "called os.abort()"
+    sent = [one for one in case.sent if one.target_pid in pids and one.signal != signal.SIGTERM]
+    if sent and not frames:
+        sender = case.of_pid(sent[-1].sender_pid)
+        folder = sender.agent.agent_folder if sender is not None and sender.agent is not None else ""
+        frames = user_frames(sent[-1].path, agent_folder=folder)
+        how = f"was sent {signal_name(sent[-1].signal)}"
+    own = [case.line(frame) for frame in frames[:2]]
+    locations = distinct([*own, *noticed])
+    at = f" at {own[0]}" if own else ""
+    who = f"A data worker of rank {rank.rank}" if rank.rank is not None else "A data worker"
+    evidence = [end_evidence(worker)] if worker is not None else []
+    if said is not None:
+        evidence.append(Evidence(source=f"exception in process {rank.pid}", observed=said[0]))
+    if worker is not None and worker.fault is not None and worker.fault.crashed is not None:
+        evidence.extend(path_evidence(case, f"faulthandler: {worker.fault.error}", worker.fault.crashed.frames))
+    evidence.extend(source_evidence(case, frames[0]) if frames else ())
+    return blamed(
+        case,
+        [rank],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{who} (pid {', '.join(map(str, pids))}) {how}{at}",
+        evidence=evidence or [end_evidence(rank)],
+        fix=Fix(text=f"correct what the dataset does{at}; num_workers=0 shows the same crash in the rank itself"),
+        locations=locations,
+        confidence=Confidence.CONFIRMED if own else Confidence.LIKELY,
+        explains=pids,
+        began_s=ended_s(worker) if worker is not None else None,
+    )
+
+
+def _memory_explains(case: Case, pids: list[int], number: int | None, said: str) -> bool:
+    """Whether the kernel's OOM killer or a full /dev/shm did it: other signatures know more about these."""
+    if number == signal.SIGKILL or "Killed" in said:
+        killed = {int(found[1]) for line in case.job.kernel_lines if (found := _OOM_LINE.search(line))}
+        return bool(killed & set(pids)) or (bool(case.job.oom_kills) and bool(killed_silently(case)))
+    if number == signal.SIGBUS or "Bus error" in said:
+        room = [disk.least_free_bytes for disk in case.job.disks if disk.path == "/dev/shm"]  # noqa: S108
+        small = case.job.shm_bytes is not None and case.job.shm_bytes < _SHM_NEEDED
+        return small or any(free < _SHM_NEEDED // 16 for free in room)
+    return False

@@ -1,0 +1,197 @@
+"""Ranks called the same collective with tensors of different sizes, and gloo aborted.
+
+What it does: knows gloo's "op.preamble.length <= op.nbytes. 72 vs 8", which comes without a Python stack, and compares
+what each rank recorded under the same number of the same group: operation, shape, type; names the lines of both.
+Where no such pair is known (one was DDP's own, say), names the line at which the ways of the ranks parted.
+
+Why it matters: the rank that aborts is the one with the smaller tensor, which need not be wrong; its peer only says
+"Connection reset by peer". DDP compares the shapes of parameters, not their types: float64 on one rank ends here too.
+
+Fix: make the tensors equal on all ranks; gather sizes first where they differ by design.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+
+from diagnostics.adapter.answers import shown_ranks
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.divergence.aborted_collective import parted_before
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockStory
+from diagnostics.dynamic.divergence.rank_partition import site
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    path_evidence,
+    rank_numbers,
+    sentence,
+    source_evidence,
+    written_by,
+)
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.model.model_divergence import casts_by_rank, model_difference
+from diagnostics.dynamic.model.wrap_sites import wrap_calls
+from diagnostics.record.agent_data import CollectiveCall
+
+CODE = "D290"
+NAME = "gloo-sizes-differ"
+CLASS = "collective-mismatch"
+EXAMINES = Examines.FAILED
+
+MOST_SHOWN = 4
+IN_BACKWARD = re.compile(r"/torch/autograd/(?:graph|__init__)\.py$")
+_SIZES = re.compile(r"op\.preamble\.length <= op\.nbytes\. (\d+) vs (\d+)|distributed collective mismatch")
+
+
+def match(case: Case) -> Match | None:
+    """Returns the collective whose sizes differ, told by gloo in any rank's output."""
+    told = [(story, found) for story in case.ranks if (found := _SIZES.search(_said(case, story)))]
+    if not told:
+        return None
+    story, found = told[0]
+    pair = next(_disagreeing(case), None)
+    sizes = f"{found[1]} against {found[2]} bytes" if found[1] else "different sizes"
+    parted = parted_before(case, story) if pair is None else None
+    if parted is not None:
+        return _ways_part(case, story, parted, sizes, found[0])
+    if pair is None and _in_ddps_backward(case, story):
+        return _gradients_differ(case, story, sizes, found[0])
+    if pair is None:
+        return blamed(
+            case,
+            [one for one, _ in told],
+            code=CODE,
+            name=NAME,
+            failure_class=CLASS,
+            title=f"Ranks handed {sizes} to one collective; gloo aborted rank {story.rank}",
+            evidence=[end_evidence(story), Evidence(source=f"output of rank {story.rank}", observed=found[0])],
+            fix=Fix(text="print op and shape before each collective on every rank, and make them equal"),
+            locations=_last_lines(case, [one for one, _ in told]),
+            confidence=Confidence.LIKELY,
+            explains=[one.pid for one in case.ranks],
+        )
+    (one, first), (other, second) = pair
+    lines = distinct([*_lines(case, one, first)[:1], *_lines(case, other, second)[:1], *_lines(case, one, first)[1:]])
+    both = rank_numbers((one, other))
+    return blamed(
+        case,
+        [one, other],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(shown_ranks(both))} disagree in collective {first.number} of group {first.group or '0'}: "
+        f"rank {one.rank} {_call(first)}, rank {other.rank} {_call(second)}; gloo aborted ({sizes})",
+        evidence=[
+            Evidence(source=f"rank {one.rank}, collective {first.number}", observed=_call(first)),
+            Evidence(
+                source=f"rank {other.rank}, collective {second.number}", observed=_call(second), expected=_call(first)
+            ),
+            Evidence(source=f"output of rank {story.rank}", observed=found[0]),
+        ],
+        fix=Fix(text="hand tensors of one shape and type to the collective on all ranks; gather sizes first, then pad"),
+        locations=lines,
+        explains=[rank.pid for rank in case.ranks],
+        began_s=min(first.entered_s, second.entered_s),
+    )
+
+
+def _ways_part(case: Case, aborted: ProcessStory, parted: DeadlockStory, sizes: str, said: str) -> Match:
+    """The ranks came to different operations, which met in gloo: the statement that led them there is the fault."""
+    places: dict[str, list[int]] = {}
+    for one in parted.deadlock.positions:
+        places.setdefault(next((case.line(frame) for frame in site(case, one)), "an unknown place"), []).append(
+            one.rank
+        )
+    told = ", ".join(f"{shown_ranks(tuple(ranks))} at {place}" for place, ranks in places.items())
+    decided = parted.decisions[0] if parted.decisions else None
+    why = f". Their ways part at {case.line(decided.frame)}: {decided.text}" if decided is not None else ""
+    return blamed(
+        case,
+        [one for one in case.ranks if one.rank in parted.culprits],
+        code=CODE,
+        name=NAME,
+        failure_class=parted.failure_class,
+        title=f"{sentence(told)} met in one collective with {sizes}; gloo aborted rank {aborted.rank}{why}",
+        evidence=[
+            end_evidence(aborted),
+            Evidence(source=f"output of rank {aborted.rank}", observed=said),
+            *(each for one in parted.decisions[:2] for each in source_evidence(case, one.frame)),
+            *(
+                each
+                for one in parted.deadlock.positions[:MOST_SHOWN]
+                for each in path_evidence(case, f"call path of rank {one.rank}", site(case, one))
+            ),
+        ],
+        fix=Fix(text="let all ranks make the same operations: give each as many batches, or let them decide together"),
+        locations=parted.locations,
+        confidence=Confidence.LIKELY,
+        explains=[one.pid for one in case.ranks],
+        began_s=parted.deadlock.began_s,
+    )
+
+
+def _in_ddps_backward(case: Case, story: ProcessStory) -> bool:
+    """Whether all ranks had wrapped their model, and the one that aborted stood in backward: DDP adds up there."""
+    wrapped = all(one.agent is not None and one.agent.last_event("ddp") is not None for one in case.ranks)
+    threads = story.fault.threads if story.fault is not None else ()
+    return wrapped and any(IN_BACKWARD.search(frame.file) for thread in threads for frame in thread.frames[:1])
+
+
+def _gradients_differ(case: Case, story: ProcessStory, sizes: str, said: str) -> Match:
+    """The gradients that DDP adds up are of different sizes: the models have different types, or differ otherwise."""
+    other = next((one for one in case.ranks if one.rank != story.rank), story)
+    wraps = [place.location(case) for place in wrap_calls(case, story)]
+    lines = [*casts_by_rank(case, story), *model_difference(case, story, other).locations, *wraps]
+    return blamed(
+        case,
+        case.ranks,
+        code=CODE,
+        name=NAME,
+        failure_class="parameter-mismatch",
+        title=f"DDP adds up gradients of {sizes} on different ranks: their models differ in type or shape",
+        evidence=[end_evidence(story), Evidence(source=f"output of rank {story.rank}", observed=said)],
+        fix=Fix(
+            text="build the model alike on every rank, of one dtype; print sum(p.numel() * p.element_size()) there"
+        ),
+        locations=distinct(lines),
+        confidence=Confidence.LIKELY,
+        explains=[one.pid for one in case.ranks],
+    )
+
+
+def _said(case: Case, story: ProcessStory) -> str:
+    told = "\n".join(one.text for one in story.raised)
+    return f"{told}\n{written_by(case, story)}"
+
+
+def _disagreeing(
+    case: Case,
+) -> Iterator[tuple[tuple[ProcessStory, CollectiveCall], tuple[ProcessStory, CollectiveCall]]]:
+    """Yields pairs of calls with the same number of the same group that do not fit together, the latest first."""
+    for one, other in combinations(case.ranks, 2):
+        calls = {
+            (call.group, call.number): call for call in (other.agent.collectives if other.agent is not None else ())
+        }
+        for call in reversed(one.agent.collectives if one.agent is not None else ()):
+            partner = calls.get((call.group, call.number)) if call.number >= 0 else None
+            if partner is not None and (call.op, call.shape, call.dtype) != (partner.op, partner.shape, partner.dtype):
+                yield (one, call), (other, partner)
+
+
+def _lines(case: Case, story: ProcessStory, call: CollectiveCall) -> tuple[str, ...]:
+    folder = story.agent.agent_folder if story.agent is not None else ""
+    return distinct([case.line(frame) for frame in user_frames(call.path, agent_folder=folder)[:3]])
+
+
+def _last_lines(case: Case, stories: list[ProcessStory]) -> tuple[str, ...]:
+    last = [(one, one.agent.collectives[-1]) for one in stories if one.agent is not None and one.agent.collectives]
+    return distinct([line for one, call in last for line in _lines(case, one, call)[:1]])
+
+
+def _call(call: CollectiveCall) -> str:
+    return f"{call.op}({call.shape or '-'}, {call.dtype or '-'})"

@@ -1,0 +1,107 @@
+"""An allocation on a GPU failed.
+
+What it does: reads torch's own numbers (asked, total, free, held by this and by other processes), names the rank and
+the line; where the size asked for is small, also the line that keeps a graph of each iteration, read from the source.
+
+Why it matters: another process on the same GPU, a leak and a batch that is too large end with the same words.
+
+Fix: end the other process, keep .item() in place of the loss, or take smaller batches.
+"""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.core.findings import Confidence, Fix
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.memory_leak_lines import is_small_request, leak_frames
+from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    ended_s,
+    module_of,
+    named,
+    path_evidence,
+    sentence,
+    source_evidence,
+    to_blame,
+)
+from diagnostics.dynamic.job.job import Case, ProcessStory
+
+CODE = "D231"
+NAME = "gpu-memory-runs-out"
+CLASS = "cuda-oom"
+EXAMINES = Examines.FAILED
+
+_TEXT = re.compile(
+    r"(?:CUDA|HIP) out of memory|CUDA error: out of memory|CUBLAS_STATUS_ALLOC_FAILED|Cuda failure.{0,9}out of memory"
+)
+_SIZE = r"([\d.]+) (bytes|KiB|MiB|GiB|TiB)"
+_ASKED = re.compile(rf"Tried to allocate {_SIZE}")
+_TOTAL = re.compile(rf"total capacity of {_SIZE}")
+_FREE = re.compile(rf"of which {_SIZE} is free")
+_OTHERS = re.compile(rf"Process (\d+) has {_SIZE} memory in use")
+_UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+
+def match(case: Case) -> Match | None:
+    """Returns the first rank at fault whose allocation on a GPU failed."""
+    for story in sorted(to_blame(case), key=ended_s):
+        error = origin(case, story)
+        if error is not None and _TEXT.search(error.root_text):
+            return _match(case, story, error)
+    return None
+
+
+def _match(case: Case, story: ProcessStory, error: Origin) -> Match:
+    text = error.root_text
+    total = _bytes(_TOTAL, text)
+    lines = locations_of(case, error)
+    keeping = leak_frames(case, story, error.frames)
+    leak = keeping[0] if keeping and is_small_request(_bytes(_ASKED, text), total) else None
+    kept = [case.line(frame) for frame in keeping[:2]]
+    locations = distinct([*kept, *lines] if leak is not None else [*lines, *kept])
+    others = [found for found in _OTHERS.finditer(text) if int(found[1]) != story.pid]
+    values = [f"asked for {_words(_ASKED, text)}", f"{_words(_FREE, text)} free", f"of {_words(_TOTAL, text)}"]
+    known = ", ".join(value for value in values if "unknown" not in value) or "out of memory"
+    if others:
+        advice = (
+            f"process {others[0][1]} holds {others[0][2]} {others[0][3]} of the same GPU: end it, or use another GPU"
+        )
+    elif leak is not None:
+        advice = f"keep a number, not the graph: {leak.function}.item() or .detach() at {case.line(leak)}"
+    else:
+        advice = "take a smaller batch, gradient accumulation or activation checkpointing"
+    because = f"; {case.line(leak)} keeps {leak.function} of every iteration" if leak is not None else ""
+    at = f" at {lines[0]}" if lines else ""
+    return blamed(
+        case,
+        [story],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named([story]))} ran out of GPU memory{at}: {known}{because}",
+        evidence=[
+            end_evidence(story),
+            *path_evidence(case, error.text[:600], error.frames),
+            *(source_evidence(case, leak) if leak is not None else ()),
+        ],
+        fix=Fix(text=advice, commands=("nvidia-smi",)),
+        locations=locations,
+        module=module_of(story),
+        confidence=Confidence.LIKELY if leak is not None else Confidence.CONFIRMED,
+        explains=[error.story.pid],
+        began_s=error.at_s,
+    )
+
+
+def _bytes(pattern: re.Pattern[str], text: str) -> float | None:
+    found = pattern.search(text)
+    return float(found[1]) * _UNITS[found[2]] if found else None
+
+
+def _words(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.search(text)
+    return f"{found[1]} {found[2]}" if found else "unknown"

@@ -1,0 +1,136 @@
+"""An allocation of host memory failed.
+
+What it does: takes MemoryError, torch's DefaultCPUAllocator, std::bad_alloc and ENOMEM ("Cannot allocate memory", also
+of a fork) to the allocating line, with the size asked for. Where that size is small, the line that keeps an object of
+each iteration (read from the source) comes first.
+
+Why it matters: the line that fails is often not the one that fills the memory.
+
+Fix: keep numbers in place of tensors; smaller pieces; a higher limit (ulimit -v).
+"""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import shown_bytes
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.memory_leak_lines import is_small_request, leak_frames
+from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
+from diagnostics.dynamic.failures.root_exception import locations_of, origin
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    ended_s,
+    module_of,
+    named,
+    path_evidence,
+    sentence,
+    source_evidence,
+    to_blame,
+    written_by,
+)
+from diagnostics.dynamic.job.job import Case, ProcessStory
+
+CODE = "D230"
+NAME = "host-memory-runs-out"
+CLASS = "host-oom"
+EXAMINES = Examines.FAILED
+
+_TEXT = re.compile(
+    r"^(?:\w+\.)*_?(?:Array)?MemoryError\b|DefaultCPUAllocator: (?:can't allocate|not enough) memory"
+    r"|not enough memory: you tried to allocate|std::bad_alloc|Cannot allocate memory|\[enforce fail at alloc_cpu"
+)
+_NOT_HOST = re.compile(r"CUDA|HIP out of memory|shm|No space left")
+_BYTES = re.compile(r"you tried to allocate (\d+) bytes")
+_NUMPY = re.compile(r"Unable to allocate ([\d.]+) (\w+) for an array")
+_UNITS = {"bytes": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "PiB": 1 << 50}
+_BAD_ALLOC = re.compile(r"terminate called after throwing an instance of 'std::bad_(?:alloc|array_new_length)'")
+
+
+def match(case: Case) -> Match | None:
+    """Returns the first process at fault that asked for memory in vain."""
+    for story in sorted(to_blame(case), key=ended_s):
+        found = _by_exception(case, story) or _by_abort(case, story)
+        if found is not None:
+            return found
+    return None
+
+
+def _by_exception(case: Case, story: ProcessStory) -> Match | None:
+    error = origin(case, story)
+    if error is None or not _TEXT.search(error.root_text) or _NOT_HOST.search(error.root_text):
+        return None
+    evidence = path_evidence(case, error.text, error.frames)
+    return _match(case, story, error.root_text, locations_of(case, error), evidence, error.story, error.at_s)
+
+
+def _by_abort(case: Case, story: ProcessStory) -> Match | None:
+    thrown = _BAD_ALLOC.search(written_by(case, story)) if is_fault(story.end.signal) else None
+    if thrown is None:
+        return None
+    crash = native_crash(story)
+    lines = distinct([case.line(frame) for frame in crash.frames[:3]])
+    return _match(case, story, thrown[0], lines, path_evidence(case, thrown[0], crash.path), story, None)
+
+
+def _match(
+    case: Case,
+    story: ProcessStory,
+    text: str,
+    lines: tuple[str, ...],
+    evidence: tuple[Evidence, ...],
+    raised_in: ProcessStory,
+    at_s: float | None,
+) -> Match:
+    asked = _asked(text)
+    total = _limit(case)
+    keeping = leak_frames(case, story)
+    leak = keeping[0] if keeping and is_small_request(asked, total) else None
+    kept = [case.line(frame) for frame in keeping[:2]]
+    locations = distinct([*kept, *lines] if leak is not None else [*lines, *kept])
+    size = f"{shown_bytes(asked)} " if asked is not None else ""
+    at = f" at {lines[0]}" if lines else ""
+    have = f", of {shown_bytes(total)} that it may have" if total else ""
+    because = f"; {case.line(leak)} keeps {leak.function} of every iteration" if leak is not None else ""
+    advice = (
+        f"keep a number, not the tensor: {leak.function}.item() or .detach() at {case.line(leak)}"
+        if leak is not None
+        else f"allocate less{at}: smaller batches or pieces, fewer workers; or raise the limit (ulimit -v, container)"
+    )
+    return blamed(
+        case,
+        [story],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named([story]))} asked for {size}memory in vain{at}{have}{because}",
+        evidence=[
+            end_evidence(story),
+            Evidence(source=f"process {raised_in.pid}", observed=text[:500]),
+            *evidence,
+            *(source_evidence(case, leak) if leak is not None else ()),
+        ],
+        fix=Fix(text=advice),
+        locations=locations,
+        module=module_of(story),
+        confidence=Confidence.LIKELY if leak is not None else Confidence.CONFIRMED,
+        explains=[raised_in.pid],
+        began_s=at_s,
+    )
+
+
+def _asked(text: str) -> float | None:
+    if found := _BYTES.search(text):
+        return float(found[1])
+    if found := _NUMPY.search(text):
+        return float(found[1]) * _UNITS.get(found[2], 1)
+    return None
+
+
+def _limit(case: Case) -> int | None:
+    """Returns the bytes a process may have: the smaller of its address space limit and the machine's memory."""
+    limits = [size for size in (case.job.limits.get("as", -1), case.job.memory_bytes or -1) if size > 0]
+    return min(limits, default=None)

@@ -1,0 +1,101 @@
+"""The kernel's OOM killer ended a process of the job.
+
+What it does: takes a SIGKILL that nobody in the job sent, and looks for its process in the kernel's log, in the OOM
+counter of the job's control group, and in Slurm's message. Names the resident size and the lines that keep memory.
+
+Why it matters: the process dies without a word, and its launcher calls it exitcode -9.
+
+Fix: less memory (fewer workers, smaller batches, no kept graphs), or a larger limit.
+"""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import shown_bytes
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.killed import killed_silently, stood_at
+from diagnostics.dynamic.failures.memory_leak_lines import leak_frames
+from diagnostics.dynamic.failures.memory_limits import memory_limit
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    ended_s,
+    module_of,
+    named,
+    sentence,
+    source_evidence,
+)
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+
+CODE = "D220"
+NAME = "oom-killer"
+CLASS = "killed-by-oom-killer"
+EXAMINES = Examines.FAILED
+
+_KILLED = re.compile(r"Killed process (\d+)\b.*?(?:anon-rss:(\d+)kB)?(?:,|$)")
+_RSS = re.compile(r"anon-rss:(\d+)kB")
+_SLURM = re.compile(r"Detected \d+ oom[-_]kill event|oom-kill event\(s\)|OUT_OF_MEMORY")
+
+
+def match(case: Case) -> Match | None:
+    """Returns the first process that the OOM killer ended."""
+    killed = killed_silently(case)
+    if not killed:
+        return None
+    named_by_kernel = {int(found[1]): line for line in case.job.kernel_lines if (found := _KILLED.search(line))}
+    by_name = [story for story in killed if story.pid in named_by_kernel]
+    if by_name:
+        first = min(by_name, key=ended_s)
+        line = named_by_kernel[first.pid]
+        return _match(case, first, Evidence(source="kernel log", observed=line), Confidence.CONFIRMED, _rss(line))
+    if case.job.oom_kills:
+        told = Evidence(source="OOM kills of the job's control group", observed=str(case.job.oom_kills), expected="0")
+        alone = len(killed) <= case.job.oom_kills
+        return _match(case, min(killed, key=ended_s), told, Confidence.CONFIRMED if alone else Confidence.LIKELY, "")
+    if slurm := _SLURM.search(case.output):
+        told = Evidence(source="Slurm", observed=slurm[0])
+        return _match(case, min(killed, key=ended_s), told, Confidence.LIKELY, "")
+    return None
+
+
+def _rss(line: str) -> str:
+    found = _RSS.search(line)
+    return shown_bytes(int(found[1]) * 1024) if found else ""
+
+
+def _match(case: Case, story: ProcessStory, told: Evidence, confidence: Confidence, rss: str) -> Match:
+    keeping = leak_frames(case, _rank_of(case, story))
+    stood = stood_at(case, story)
+    frame = keeping[0] if keeping else None
+    locations = distinct([*(case.line(one) for one in keeping[:2]), *stood])
+    who = sentence(named([story]))
+    allowed = memory_limit(case, story)
+    limit = f" of {shown_bytes(allowed)}" if allowed else ""
+    size = f" at {rss} resident" if rss else ""
+    leak = f"; {case.line(frame)} keeps {frame.function} of every iteration" if frame is not None else ""
+    advice = (
+        f"keep a number, not the tensor: {frame.function}.item() or .detach() at {case.line(frame)}"
+        if frame is not None
+        else "use fewer data workers, a smaller batch or data that is read piece by piece; or give the job more memory"
+    )
+    return blamed(
+        case,
+        [story],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{who} was killed by the kernel's OOM killer{size}: the memory{limit} was full{leak}",
+        evidence=[told, end_evidence(story), *(source_evidence(case, frame) if frame is not None else ())],
+        fix=Fix(text=advice, commands=("dmesg | grep -i 'killed process'",)),
+        locations=locations,
+        module=module_of(story),
+        confidence=confidence,
+    )
+
+
+def _rank_of(case: Case, story: ProcessStory) -> ProcessStory:
+    parent = case.of_pid(story.parent_pid)
+    return parent if story.part is Part.DATA_WORKER and parent is not None else story

@@ -1,0 +1,196 @@
+"""A signal that is no fault of its own ended a rank or the launcher.
+
+What it does: tells who sent it: a line of another process of the job, Slurm (time limit, preemption), a terminal that
+was closed (SIGHUP), a limit on processor time or file size (SIGXCPU, SIGXFSZ); else says that it came from outside.
+
+Why it matters: a killed rank looks like a crash, and the search begins in the model.
+
+Fix: the line that sends the signal, or the limit, or nohup.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    ended_s,
+    interrupted_s,
+    named,
+    output_evidence,
+    path_evidence,
+    sentence,
+    signal_name,
+    source_evidence,
+    to_blame,
+)
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory, SentByJob
+from diagnostics.dynamic.launch.kill_commands import KillCommand, kill_command
+
+CODE = "D221"
+NAME = "killed-from-outside"
+CLASS = "killed-externally"
+EXAMINES = Examines.FAILED
+
+KILLS = {
+    signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU, signal.SIGXFSZ,
+    signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGPIPE, signal.SIGVTALRM, signal.SIGPROF,
+}  # fmt: skip
+_SLURM = re.compile(r"slurmstepd: error: .{0,300}CANCELLED AT .{0,100}?(DUE TO [A-Z ]{1,40})?\s{0,4}\*\*\*")
+_LAUNCHER_GOT = re.compile(r"got signal: (\d+)")
+SLACK_S = 1.0
+_MEANING = {
+    signal.SIGKILL: ("somebody, or a limit of its container, killed it", "see who runs kill -9"),
+    signal.SIGTERM: ("a scheduler, a container that stops, or somebody asked it to end", "see the scheduler's log"),
+    signal.SIGINT: ("Ctrl-C or a signal that stands for it", "nothing, where it was meant"),
+    signal.SIGHUP: ("its terminal was closed", "start it with nohup, in tmux, or through a scheduler"),
+    signal.SIGXCPU: ("its limit of processor time was reached (ulimit -t)", "raise it: ulimit -t unlimited"),
+    signal.SIGXFSZ: ("its limit on the size of a file was reached (ulimit -f)", "raise it: ulimit -f unlimited"),
+    signal.SIGPIPE: ("it wrote into a pipe that nobody reads any more", "keep the reader alive, or write into a file"),
+    signal.SIGALRM: ("an alarm that it set itself ran out", "handle SIGALRM, or set no alarm"),
+}  # fmt: skip
+
+
+def match(case: Case) -> Match | None:
+    """Returns the first process at fault that a signal ended, or the launcher that was told to end."""
+    blamed_ones = [story for story in to_blame(case) if story.ended_by != "launcher"]  # that one had failed before
+    killed = [story for story in blamed_ones if story.end.signal in KILLS]
+    killed += [] if killed else _killed_by_peers(case)
+    if killed:
+        return _of_process(case, min(killed, key=ended_s))
+    return None if case.culprits else _of_launcher(case)
+
+
+def _killed_by_peers(case: Case) -> list[ProcessStory]:
+    """Ranks that another process of the job ended are nobody's victims but that line's."""
+    if any(one.failed and one.ended_by in ("", "unknown") for one in case.ranks):
+        return []
+    return [one for one in case.ranks if one.end.signal in KILLS and one.ended_by.startswith("pid ")]
+
+
+def _of_process(case: Case, story: ProcessStory) -> Match | None:
+    number = story.end.signal or 0
+    sender = _sender(case, story, number)
+    if sender is not None:
+        return _by_job(case, story, sender)
+    command = kill_command(case, story, number)
+    if command is not None:
+        return _by_command(case, story, number, command)
+    meaning, fix = _MEANING.get(signal.Signals(number), ("another process sent it", "look for who sends this signal"))
+    slurm = _SLURM.search(case.output)
+    if slurm:
+        why = (slurm[1] or "by scancel").strip().lower()
+        meaning, fix = (
+            f"Slurm cancelled the job {why}",
+            "ask for more time (--time), or save and resume (--signal, --requeue)",
+        )
+    confirmed = slurm is not None or number in (signal.SIGXCPU, signal.SIGXFSZ)
+    evidence = [end_evidence(story), *output_evidence(story)]
+    if slurm:
+        evidence.append(Evidence(source="Slurm", observed=slurm[0]))
+    return blamed(
+        case,
+        [story],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named([story]))} was ended by {signal_name(number)} from outside: {meaning}",
+        evidence=evidence,
+        fix=Fix(text=fix),
+        confidence=Confidence.CONFIRMED if confirmed else Confidence.LIKELY,
+        generic=True,
+    )
+
+
+def _sender(case: Case, story: ProcessStory, number: int) -> SentByJob | None:
+    """Returns the call in the job that sent the signal: to the process itself, or to its group."""
+    before = [
+        one
+        for one in case.sent
+        if one.signal == number and one.at_s <= ended_s(story) + SLACK_S and one.target_pid != 0
+    ]
+    direct = [one for one in before if one.target_pid == story.pid]
+    group = [one for one in before if one.target_pid < 0 and story.ended_by == f"pid {one.sender_pid}"]
+    return max(direct or group, key=lambda one: one.at_s, default=None)
+
+
+def _by_job(case: Case, story: ProcessStory, sent: SentByJob) -> Match:
+    sender = case.of_pid(sent.sender_pid)
+    folder = sender.agent.agent_folder if sender is not None and sender.agent is not None else ""
+    frames = user_frames(sent.path, agent_folder=folder)
+    locations = distinct([case.line(frame) for frame in frames[:3]])
+    itself = sent.sender_pid == story.pid
+    by = "itself" if itself else named([sender]) if sender is not None else f"process {sent.sender_pid}"
+    at = f" at {locations[0]}" if locations else ""
+    return blamed(
+        case,
+        [story],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named([story]))} was ended by {signal_name(sent.signal)}, sent by {by}{at}",
+        evidence=[
+            end_evidence(story),
+            *path_evidence(case, f"signal {sent.signal} to {sent.target_pid} from process {sent.sender_pid}", frames),
+            *(source_evidence(case, frames[0]) if frames else ()),
+        ],
+        fix=Fix(text=f"do not send the signal{at}, or see why that line thinks the process must end"),
+        locations=locations,
+        confidence=Confidence.CONFIRMED,
+        began_s=sent.at_s,
+    )
+
+
+def _by_command(case: Case, story: ProcessStory, number: int, by: KillCommand) -> Match:
+    at = f" at {by.locations[0]}" if by.locations else ""
+    over = f": its {by.ran_out_s:g} s were over" if by.ran_out_s is not None else ""
+    advice = "give it more time, or save and resume" if over else "see why that line ends the process"
+    return blamed(
+        case,
+        [story],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named([story]))} was ended by {signal_name(number)} from `{by.command}`{at}{over}",
+        evidence=[end_evidence(story), Evidence(source="the job's command", observed=by.command)],
+        fix=Fix(text=f"{advice}{at}"),
+        locations=by.locations,
+        confidence=Confidence.CONFIRMED if by.certain else Confidence.LIKELY,
+        explains=[rank.pid for rank in case.ranks] if story.part is Part.LAUNCHER else [],
+        generic=True,
+    )
+
+
+def _of_launcher(case: Case) -> Match | None:
+    """Returns the launcher's own end by a signal, which it passes on to its ranks."""
+    stopped_s = interrupted_s(case)
+    for story in case.processes:
+        if story.part is not Part.LAUNCHER or ended_s(story) >= stopped_s or case.job.ended_for_hanging:
+            continue
+        told = _LAUNCHER_GOT.search(story.uncaught.message) if story.uncaught is not None else None
+        number = int(told[1]) if told else story.end.signal
+        if number not in KILLS or story.ended_by in ("doctor", "launcher"):
+            continue
+        command = kill_command(case, story, number)
+        if command is not None:
+            return _by_command(case, story, number, command)
+        meaning, fix = _MEANING.get(signal.Signals(number), ("another process sent it", "look for who sends it"))
+        return blamed(
+            case,
+            [story],
+            code=CODE,
+            name=NAME,
+            failure_class=CLASS,
+            title=f"The launcher got {signal_name(number)} and ended its ranks: {meaning}",
+            evidence=[end_evidence(story), *output_evidence(story)],
+            fix=Fix(text=fix),
+            confidence=Confidence.CONFIRMED if told else Confidence.LIKELY,
+            explains=[rank.pid for rank in case.ranks],
+        )
+    return None

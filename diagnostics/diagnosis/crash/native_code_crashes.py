@@ -1,0 +1,131 @@
+"""Native code crashed a rank: SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGABRT.
+
+What it does: names the rank, the Python line that called the native code (in the main thread, another thread, or the
+thread's starter where it has no Python line), the module that was open, and the library where a core dump tells.
+
+Why it matters: a signal leaves no traceback; launchers print a number and a process id.
+
+Fix: the call at that line: the library's version, and the memory, shapes and devices it is given.
+"""
+
+from __future__ import annotations
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.crashed_children import crashed_child
+from diagnostics.dynamic.failures.native_crash import NativeCrash, is_fault, native_crash
+from diagnostics.dynamic.failures.root_exception import origin
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    ended_s,
+    module_of,
+    named,
+    output_evidence,
+    path_evidence,
+    sentence,
+    signal_name,
+    source_evidence,
+    to_blame,
+)
+from diagnostics.dynamic.job.job import Case, ProcessStory
+
+CODE = "D210"
+NAME = "native-code-crashes"
+CLASS = "native-crash"
+EXAMINES = Examines.FAILED
+
+
+def match(case: Case) -> Match | None:
+    """Returns the first rank at fault that died of a fault signal, with all that died alike."""
+    died = [story for story in to_blame(case) if is_fault(story.end.signal) and origin(case, story) is None]
+    if not died:
+        return _in_child(case)
+    first = min(died, key=ended_s)
+    crash = native_crash(first)
+    top = crash.frames[:1]
+    alike = [story for story in died if story.end.signal == first.end.signal and native_crash(story).frames[:1] == top]
+    locations = distinct([case.line(frame) for frame in crash.frames[:3]])
+    module = module_of(first)
+    return blamed(
+        case,
+        alike,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=_title(alike, first, crash, locations, module),
+        evidence=_evidence(case, first, crash),
+        fix=_fix(crash, locations, module),
+        locations=locations,
+        module=module,
+        confidence=Confidence.CONFIRMED if crash.own_thread else Confidence.LIKELY,
+        generic=True,
+    )
+
+
+def _in_child(case: Case) -> Match | None:
+    """Returns the crash of a helper that a process at fault waited for, and whose end it complained about."""
+    for story in to_blame(case):
+        error = origin(case, story)
+        child = crashed_child(case, story, error) if error is not None else None
+        if error is None or child is None:
+            continue
+        crash = native_crash(child)
+        waited = [case.line(frame) for frame in error.frames[:2]]
+        locations = distinct([*(case.line(frame) for frame in crash.frames[:2]), *waited])
+        called = f", called at {locations[0]}" if crash.frames else ""
+        return blamed(
+            case,
+            [story],
+            code=CODE,
+            name=NAME,
+            failure_class=CLASS,
+            title=(
+                f"A child process ({child.pid}) of {named([story])} died of {signal_name(child.end.signal or 0)}"
+                f" in native code{called}; the parent then raised {error.text[:200]}"
+            ),
+            evidence=[*_evidence(case, child, crash), *path_evidence(case, error.text, error.frames)],
+            fix=_fix(crash, locations if crash.frames else (), ""),
+            locations=locations,
+            confidence=Confidence.CONFIRMED if crash.own_thread else Confidence.LIKELY,
+            explains=[child.pid],
+            began_s=ended_s(child),
+        )
+    return None
+
+
+def _title(
+    alike: list[ProcessStory], first: ProcessStory, crash: NativeCrash, locations: tuple[str, ...], module: str
+) -> str:
+    who = sentence(named(alike))
+    name = signal_name(first.end.signal or 0)
+    thread = "" if crash.in_main else " in a thread beside the main one"
+    if crash.recursion:
+        return f"{who} died of {name}: {crash.recursion[0].function} at {locations[0]} calls itself without end"
+    library = f" in {crash.library}" if crash.library else ""
+    called = f", called at {locations[0]}" if locations and crash.own_thread else ""
+    seen = f"; the main thread was at {locations[0]}" if locations and not crash.own_thread else ""
+    return (
+        f"{who} died of {name} in native code{library}{thread}{called}{f', in module {module}' if module else ''}{seen}"
+    )
+
+
+def _evidence(case: Case, story: ProcessStory, crash: NativeCrash) -> list[Evidence]:
+    evidence = [end_evidence(story)]
+    if crash.frames:
+        evidence.extend(source_evidence(case, crash.frames[0]))
+    error = story.fault.error if story.fault is not None else ""
+    evidence.extend(path_evidence(case, f"faulthandler: {error}", crash.path))
+    if story.native:
+        evidence.append(Evidence(source="native frames of the core dump", observed="\n".join(story.native[:8])))
+    return evidence if len(evidence) > 1 else [*evidence, *output_evidence(story)]
+
+
+def _fix(crash: NativeCrash, locations: tuple[str, ...], module: str) -> Fix:
+    at = f" at {locations[0]}" if locations else ""
+    if crash.recursion:
+        return Fix(text=f"give the recursion{at} an end, or make it a loop; a raised recursion limit only hides it")
+    library = crash.library or "the native library"
+    without = f"; take {module} out to confirm" if module else ""
+    return Fix(text=f"check what is handed to {library}{at} (pointer, shape, dtype, device) and its version{without}")

@@ -1,0 +1,160 @@
+"""An object could not be sent to a process that was spawned.
+
+What it does: names the object (a lambda, a local function, a lock, an open file, a class of __main__) and the line that
+hands it to mp.spawn, Process.start or a DataLoader with spawned workers, or that makes it.
+
+Where a queue could not send it, nothing is raised: a batch of a data worker, or a result, never comes and its reader
+waits for ever.
+
+Why it matters: fork hides it, spawn (the default on other systems, and needed with CUDA) does not; the traceback ends
+in multiprocessing's reduction.py, or in a child that cannot find the name.
+
+Fix: define it at the top of a module, or make it in the child; send nothing through a queue that cannot be pickled.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from diagnostics.core.findings import Confidence, Fix
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.file_errors import calls_load
+from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    ended_s,
+    named,
+    path_evidence,
+    sentence,
+    source_evidence,
+    stood_still,
+    to_blame,
+)
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.stall.queue_losses import lost_objects
+from diagnostics.record.agent_data import Frame
+
+CODE = "D270"
+NAME = "object-cannot-be-pickled"
+CLASS = "pickling-failure"
+EXAMINES = Examines.FAILED
+
+_TEXT = re.compile(
+    r"Can't (?:pickle|get) local object '?([\w.<>]+)'?|Can't pickle <?(?:local object |function |class )?([^:>]{1,200})"
+    r"|[Cc]annot pickle '?([\w. ]+?)'? object|Can't get attribute '([\w.]+)' on <module '?([\w.]+)"
+    r"|(\b\w{1,80} objects) should only be shared between processes through inheritance"
+    r"|it's not the same object as ([\w.]+)|cannot be pickled|can't pickle ([\w. ]+) objects"
+)
+_THROUGH = ("/multiprocessing/", "/pickle.py", "/copyreg.py", "/torch/utils/data/dataloader.py", "/concurrent/futures/")
+_NEVER = re.compile(r"UnpicklingError|weights_only|torch\.load")
+
+
+def match(case: Case) -> Match | None:
+    """Returns the first object that could not be sent, told by the sender or by a child that could not take it."""
+    for story in sorted((*to_blame(case), *_children(case)), key=ended_s):
+        error = origin(case, story)
+        text = error.text if error is not None else ""
+        found = _TEXT.search(text)
+        if error is None or found is None or _NEVER.search(text) or calls_load(case, error.frame):
+            continue
+        through = any(part in frame.file for frame in error.path for part in _THROUGH)
+        if through or "pickle" in text.lower() or "Can't get attribute" in text:
+            return _match(case, story, error, _thing(found))
+    return _lost(case) if stood_still(case) else None
+
+
+def _thing(found: re.Match[str]) -> str:
+    """Returns the name of what could not be sent."""
+    return next((group for group in found.groups() if group), "an object")
+
+
+def _lost(case: Case) -> Match | None:
+    """Returns the first object that a queue lost while its reader waited, and all ranks that lost one like it."""
+    texts = [(one, _TEXT.search(f"{one.raised.type}: {one.raised.message}")) for one in lost_objects(case)]
+    lost = [(one, found) for one, found in texts if found is not None]
+    if not lost:
+        return None
+    first, found = lost[0]
+    thing = _thing(found)
+    made = _definition(case, thing)
+    locations = distinct([case.line(frame) for frame in (*((made,) if made is not None else ()), *first.frames)])
+    at = f" from {locations[0]}" if locations else ""
+    what = "a batch" if first.frames else "an object"
+    text = f"{first.raised.type}: {first.raised.message}"
+    return blamed(
+        case,
+        [one.rank for one, _ in lost],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named([one.story for one, _ in lost]))} lost {what}{at}: {thing} cannot be pickled, and who "
+        "waits for it waits for ever",
+        evidence=[
+            *path_evidence(case, text, first.raised.path),
+            *(source_evidence(case, made) if made is not None else ()),
+        ],
+        fix=Fix(text=f"send no {thing} through the queue: make it where it is used"),
+        locations=locations,
+        explains=[one.story.pid for one, _ in lost],
+        confidence=Confidence.LIKELY,
+        began_s=min(one.raised.at_s for one, _ in lost),
+    )
+
+
+def _children(case: Case) -> list[ProcessStory]:
+    return [one for one in case.processes if one.failed and one.uncaught is not None]
+
+
+def _match(case: Case, story: ProcessStory, error: Origin, thing: str) -> Match:
+    made = _definition(case, thing)
+    lines = locations_of(case, error)
+    if not lines and (parent := case.of_pid(story.parent_pid)) is not None and parent.agent is not None:
+        started = parent.agent.last_event("child")  # a child that could not find the name has no line of its own
+        lines = distinct([case.line(frame) for frame in (started.path if started is not None else ())[:1]])
+    locations = distinct([*lines[:1], case.line(made) if made is not None else "", *lines[1:]])
+    at = f" at {locations[0]}" if locations else ""
+    missing = error.message.startswith("Can't get attribute")
+    what = f"{thing} is not found by the child" if missing else f"{thing} cannot be pickled"
+    where = f", made at {case.line(made)}" if made is not None else ""
+    return blamed(
+        case,
+        [story],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named([story]))} could not hand an object to a new process{at}: {what}{where}",
+        evidence=[
+            end_evidence(story),
+            *path_evidence(case, error.text, error.frames or error.path),
+            *(source_evidence(case, made) if made is not None else ()),
+        ],
+        fix=Fix(
+            text=f"define {thing} at the top of an importable module"
+            if missing or "<" in thing or "local" in error.message
+            else f"make {thing} in the child (first use, or worker_init_fn), and leave it out in __getstate__"
+        ),
+        locations=locations,
+        explains=[error.story.pid],
+        began_s=error.at_s,
+    )
+
+
+def _definition(case: Case, thing: str) -> Frame | None:
+    """Returns where `main.<locals>.collate` or `main.<locals>.<lambda>` is defined, None where that is not clear."""
+    name = thing.rpartition(".")[2]
+    owner = thing.rpartition(".<locals>")[0].rpartition(".")[2] if "<locals>" in thing else ""
+    found = []
+    for file, source in user_files(case):
+        for node in ast.walk(source.tree) if source.tree is not None else ():
+            defined = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name
+            if not defined and not (name == "<lambda>" and isinstance(node, ast.Lambda)):
+                continue
+            line = getattr(node, "lineno", 0)
+            around = source.function_at(line - 1 if defined else line)
+            if not owner or (around is not None and around.name == owner):
+                found.append(Frame(file=file, line=line, function=name))
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,125 @@
+"""A rank left with an error code of its own: sys.exit, raise SystemExit, os._exit, os.abort.
+
+What it does: names the line that left, and the exception that was caught just before, where there was one.
+
+Why it matters: there is no traceback, and a launcher prints the code only.
+
+Fix: the line named says why it leaves; else let the exception through.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from diagnostics.adapter.answers import last_line
+from diagnostics.core.findings import Confidence, Fix
+from diagnostics.core.frames import user_frames
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.root_exception import locations_of, of_raised, origin
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    named,
+    output_evidence,
+    path_evidence,
+    sentence,
+    source_evidence,
+    to_blame,
+    written_by,
+)
+from diagnostics.dynamic.job.job import Case, How, ProcessStory, Raised
+from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.record.agent_data import Event, Frame
+
+CODE = "D202"
+NAME = "rank-leaves"
+CLASS = "python-exception"
+EXAMINES = Examines.FAILED
+
+_JUST_BEFORE_S = 5.0  # an exception caught so long before the exit led to it
+_HIDDEN = (How.LOGGED, How.PRINTED, How.CAUGHT, How.THREAD)
+
+
+def match(case: Case) -> Match | None:
+    """Returns the first process at fault that ended by its own word, without an exception that anybody saw."""
+    for story in to_blame(case):
+        if story.end.exit_code not in (0, None) and origin(case, story) is None:
+            return _match(case, story)
+    return None
+
+
+def _leaving(story: ProcessStory) -> Event | None:
+    """Returns the last way out that a file of the job took: multiprocessing's own `sys.exit` follows the user's."""
+    events = story.agent.events if story.agent is not None else ()
+    ways = [event for event in events if event.kind in ("sys.exit", "os._exit", "os.abort")]
+    in_files = [event for event in ways if any(not frame.file.startswith("<") for frame in event.path)]
+    found = in_files or ways
+    return found[-1] if found else None
+
+
+def _left_there(story: ProcessStory, where: Event | None) -> bool:
+    """Whether another rank left by the same line with an error, also where its launcher had begun to end it."""
+    event = _leaving(story) if story.failed else None
+    return event is not None and where is not None and bool(event.value) and event.path[:1] == where.path[:1]
+
+
+def _match(case: Case, story: ProcessStory) -> Match:
+    event = _leaving(story)
+    folder = story.agent.agent_folder if story.agent is not None else ""
+    frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
+    said = last_line(written_by(case, story))
+    if not frames and (written := _raise_of(case, story, said)) is not None:
+        frames = (written,)
+    caught = _caught_before(story, event)
+    before = locations_of(case, of_raised(case, story, caught)) if caught is not None else ()
+    own = [case.line(frame) for frame in frames[:2]]
+    locations = distinct([*before[:1], *own, *before[1:]])
+    at = f" at {own[0]}" if own else ""
+    why = f" after {caught.text}" if caught is not None else f": {said}" if said else ""
+    raised = f", raised at {before[0]}" if before else ""
+    alike = [story, *(one for one in case.ranks if one.pid != story.pid and _left_there(one, event))]
+    return blamed(
+        case,
+        alike,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named(alike))} left with exit code {story.end.exit_code}{at}{why}{raised}",
+        evidence=[
+            end_evidence(story),
+            *path_evidence(case, f"{event.kind}({event.value})" if event is not None else "raise SystemExit", frames),
+            *(path_evidence(case, caught.text, caught.user_path) if caught is not None else ()),
+            *(source_evidence(case, frames[0]) if frames else output_evidence(story)),
+        ],
+        fix=Fix(text=f"see why the program leaves{at}; an exception that is let through names its own line"),
+        locations=locations,
+        confidence=Confidence.LIKELY if locations else Confidence.POSSIBLE,
+        generic=True,
+    )
+
+
+def _caught_before(story: ProcessStory, event: Event | None) -> Raised | None:
+    caught = [one for one in story.raised if one.how in _HIDDEN and one.user_path]
+    if not caught or event is None or story.end.at_s is None:
+        return None
+    return caught[-1] if caught[-1].at_s >= story.end.at_s - _JUST_BEFORE_S else None
+
+
+def _raise_of(case: Case, story: ProcessStory, said: str) -> Frame | None:
+    """Returns the one `raise SystemExit("...")` in the job's files whose text was the last thing written."""
+    found = []
+    for name, source in user_files(case, story):
+        for node in ast.walk(source.tree) if source.tree is not None else ():
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and _fits(node.exc, said):
+                found.append(Frame(file=name, line=node.lineno, function=""))
+    return found[0] if len(found) == 1 else None
+
+
+def _fits(call: ast.Call, said: str) -> bool:
+    if ast.unparse(call.func).rpartition(".")[2] != "SystemExit" or not call.args:
+        return False
+    texts = [
+        node.value for node in ast.walk(call.args[0]) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    return bool(said) and any(len(text.strip()) > 3 and text.strip() in said for text in texts)

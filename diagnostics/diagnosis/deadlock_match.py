@@ -1,0 +1,138 @@
+"""Builds the Match of a proved deadlock: who waits for what, the slot, where the ways parted, and the proof."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from diagnostics.adapter.answers import shown_ranks
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout
+from diagnostics.dynamic.collectives.rank_state import Position, Stand
+from diagnostics.dynamic.collectives.wait_for_graph import Disagreement
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockStory, deadlock_story
+from diagnostics.dynamic.divergence.divergence import Decision
+from diagnostics.dynamic.divergence.rank_history import Split
+from diagnostics.dynamic.divergence.rank_partition import site
+from diagnostics.dynamic.job.evidence import named, path_evidence, sentence, source_evidence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK
+
+MOST_SHOWN = 4
+_NAMES_RANK = re.compile(r"rank|main|master|leader|chief", re.IGNORECASE)
+_LEFT = {Stand.LEAVING: "is through with its program and only waits for its threads", Stand.ENDED: "has ended"}
+
+
+def proved_hang(case: Case, *, code: str, name: str, failure_class: str, fix: Fix) -> Match | None:
+    """Returns the match where a deadlock of this class is proved, else None."""
+    story = deadlock_story(case)
+    if story is None or story.failure_class != failure_class:
+        return None
+    ranks = [one for rank in story.deadlock.ranks if (one := case.of_rank(rank)) is not None]
+    waiting = tuple(rank for rank in story.deadlock.ranks if rank not in story.culprits)
+    where = (shown_ranks(story.culprits), *story.locations[:1])
+    return Match(
+        finding=Finding(
+            code=code,
+            name=name,
+            severity=Severity.ERROR,
+            title=_title(case, story),
+            where=", ".join(where),
+            evidence=tuple(_evidence(case, story)),
+            fix=fix,
+            confidence=Confidence.CONFIRMED if _is_sure(story) else Confidence.LIKELY,
+        ),
+        failure_class=failure_class,
+        outcome=JobOutcome.CRASH if ended_by_itself(case) else JobOutcome.HANG,
+        culprit_ranks=story.culprits,
+        victim_ranks=waiting,
+        locations=story.locations,
+        explains=tuple(one.pid for one in (*ranks, *case.victims)),
+        began_s=min(one.waits[0].since_s for one in story.deadlock.positions),
+    )
+
+
+def _is_sure(story: DeadlockStory) -> bool:
+    """Whether the line is the only one, and which rank went another way is no choice. The deadlock itself is proved."""
+    if not story.decisions or story.locations[0] not in story.decided:
+        return len(story.locations) == 1
+    alone = len(story.splits) == 1 and len(story.splits[0].here) < len(story.splits[0].there)
+    return story.certain and (alone or _tells_who(story.decisions[0]))
+
+
+def _tells_who(decision: Decision) -> bool:
+    """Whether the statement itself says who went another way: a test of the rank, a handler that one rank was in.
+
+    What only follows from the rank (an empty shard) says that the ranks part there, and not who should not have.
+    """
+    if decision.tainted_by == EXCEPTION:
+        return True
+    return decision.tainted_by == RANK and _NAMES_RANK.search(decision.text) is not None
+
+
+def _title(case: Case, story: DeadlockStory) -> str:
+    parties = _parties(case, story)
+    told = "; ".join(sentence(one) if not index else one for index, one in enumerate(parties))
+    decided = story.decisions[0] if story.decisions else None
+    line = f". Their ways part at {case.line(decided.frame)}: {decided.text}" if decided is not None else ""
+    end = "it can never go on" if len(story.deadlock.ranks) == 1 else "none of them can ever go on"
+    return f"{told}: {end}{line}"
+
+
+def _parties(case: Case, story: DeadlockStory) -> list[str]:
+    """Returns "rank 0 waits in barrier() at train.py:31" for the ranks of each place, those to blame first."""
+    groups: dict[str, list[int]] = {}
+    for one in (*story.deadlock.gone, *story.deadlock.positions):
+        groups.setdefault(_stands(case, one), []).append(one.rank)
+    order = sorted(groups.items(), key=lambda item: not set(item[1]) & set(story.culprits))
+    return [f"{shown_ranks(tuple(ranks))} {words}" for words, ranks in order[:MOST_SHOWN]]
+
+
+def _stands(case: Case, one: Position) -> str:
+    frames = site(case, one)
+    at = f" at {case.line(frames[0])}" if frames else ""
+    if one.wait is None:
+        return f"{_LEFT.get(one.stand, 'makes no call any more')}{f', left{at}' if at else ''}"
+    return f"waits in {one.wait.shown}{at}"
+
+
+def _evidence(case: Case, story: DeadlockStory) -> Iterator[Evidence]:
+    deadlock = story.deadlock
+    for one in (*deadlock.positions, *deadlock.gone)[: 2 * MOST_SHOWN]:
+        yield Evidence(source=f"record/agents: rank {one.rank} at {one.at_s:.1f} s", observed=_position(case, one))
+    yield Evidence(
+        source="wait-for graph over these calls",
+        observed=f"{shown_ranks(deadlock.ranks)} wait for ever ({deadlock.knot}), from {deadlock.began_s:.1f} s on"
+        + (f"; {'; '.join(map(_differs, deadlock.disagreements[:MOST_SHOWN]))}" if deadlock.disagreements else ""),
+        expected="every operation that a rank waits in is reached by the ranks it needs",
+    )
+    if ended_by_own_timeout(case):
+        yield Evidence(source="end of the job", observed="a collective gave up by its own timeout")
+    for split in story.splits[:2]:
+        yield from _split_evidence(case, split)
+    for decision in story.decisions[:2]:
+        yield from source_evidence(case, decision.frame)
+    for one in deadlock.positions[:2]:
+        yield from path_evidence(case, f"call path of rank {one.rank}", site(case, one))
+
+
+def _position(case: Case, one: Position) -> str:
+    slot = f", operation {one.wait.slot} of group {one.wait.group}" if one.wait and one.wait.slot is not None else ""
+    since = f", since {one.wait.since_s:.1f} s" if one.wait is not None else ""
+    return f"{_stands(case, one)}{slot}{since}"
+
+
+def _differs(pair: Disagreement) -> str:
+    return f"rank {pair.one} and rank {pair.other} differ in {pair.what}"
+
+
+def _split_evidence(case: Case, split: Split) -> Iterator[Evidence]:
+    agreed = split.parting.agreed
+    here, there = (_stories(case, ranks) for ranks in (split.parting.here, split.parting.there))
+    if agreed is not None:
+        yield from path_evidence(case, f"last call that {here} and {there} made alike: {agreed.op}", agreed.path)
+
+
+def _stories(case: Case, ranks: Sequence[int]) -> str:
+    return named([one for rank in ranks if (one := case.of_rank(rank)) is not None])

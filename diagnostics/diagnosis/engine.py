@@ -1,0 +1,212 @@
+"""From a record to a verdict: loads what a job left, asks every signature, decides, and writes the report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+
+from diagnostics import diagnosis
+from diagnostics.core.errors import DoctorError, UsageError, from_os_error
+from diagnostics.core.findings import Confidence
+from diagnostics.core.registry import BrokenPlugin, discover
+from diagnostics.diagnosis.report_builder import fill_report
+from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.diagnosis.state_selection import LastWord, last_word
+from diagnostics.diagnosis.verdict import Decision, decide, exit_of
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job_builder import Material, build_case
+from diagnostics.dynamic.job.job_from_logs import log_case
+from diagnostics.record.agent_bytes import AgentFileError
+from diagnostics.record.record import BEFORE, RunRecord
+from diagnostics.record.supervisor_facts import ATTACHED
+from diagnostics.record.untrusted_files import read_output
+from diagnostics.report.folder import write_whole
+from diagnostics.report.page import json_text, markdown
+from diagnostics.report.run_report import RunReport
+
+NOTHING_IN_LOGS = "no failure stands in these logs, which does not prove that there was none"
+FROM_LOGS = "no record: all this is read from log files, so nothing is more than likely"
+
+
+@dataclass(slots=True)
+class Asking:
+    """What is known of the signatures' answers before and while they are asked; see diagnosis_in_time.py."""
+
+    # By code, with BEFORE behind it where it was asked about the state before the first signal.
+    answers: Mapping[str, Match | None] = field(default_factory=dict)  # from an earlier attempt
+    left_out: Mapping[str, str] = field(default_factory=dict)  # why it is not asked again
+    earlier: Mapping[str, Match | None] = field(default_factory=dict)  # what stands for one that is not asked
+    closed: str = ""  # why no further one is asked
+    tell: Callable[[str, str, Match | None], None] = lambda what, code, match: None  # "asking" or "answered"
+
+    def why_not(self, question: str) -> str:
+        """Why this signature is not asked; "" where it is."""
+        return "" if question in self.answers else self.left_out.get(question, self.closed)
+
+    def ask(self, question: str, module: ModuleType, case: Case) -> Match | None:
+        """Returns its answer. Raises what it raises."""
+        if question in self.answers:
+            return self.answers[question]
+        self.tell("asking", question, None)
+        match: Match | None = module.match(case)
+        self.tell("answered", question, match)
+        return match
+
+
+def diagnose(
+    folder: Path, *, provisional: bool = False, strict: bool = False, write_to: Path | None = None
+) -> RunReport:
+    """Returns the report about the job whose report or record folder this is, and writes it down.
+
+    report.json and report.md go into `write_to`, by default the report's folder. `provisional`: the job still
+    runs. Raises DoctorError where the folder is no record, OSError where the report cannot be written.
+    """
+    report = examine(folder, provisional=provisional, strict=strict)
+    write_report(report, write_to or (folder.parent if folder.name == "record" else folder))
+    return report
+
+
+def examine(
+    folder: Path, *, provisional: bool = False, strict: bool = False, asking: Asking | None = None
+) -> RunReport:
+    """Returns the report about the job whose report or record folder this is. Raises DoctorError for no record."""
+    began = time.monotonic()
+    record = RunRecord.load(record_folder(folder))
+    if record.job is None and not record.agents:
+        reasons = "; ".join(f"{one.name}: {one.reason}" for one in record.unreadable[:3])
+        raise DoctorError(
+            f"{folder} holds no record of a job" + (f" ({reasons})" if reasons else ""),
+            hint="name the folder that `ups-doctor run` made: reports/<time>-run/",
+        )
+    provisional |= record.job is not None and record.job.ended_by == ATTACHED
+    case = case_of(record, ended=not provisional)
+    return _report(case, record, began, provisional=provisional, strict=strict, asking=asking)
+
+
+def examine_logs(files: Sequence[Path], *, asking: Asking | None = None) -> RunReport:
+    """Returns what the logs of a job that nobody watched support, at most likely. Raises UsageError, DoctorError."""
+    began = time.monotonic()
+    texts = {}
+    for file in files:
+        try:
+            texts[str(file)] = read_output(file)
+        except AgentFileError as error:
+            raise UsageError(f"{file}: {error}", hint="name the log files of the job") from error
+        except OSError as error:
+            raise from_os_error(error, action="cannot read the log", path=file) from error
+    case = log_case(texts, str(Path.cwd()))
+    record = RunRecord(folder=Path(), agents=(), faults={}, unreadable=())
+    report = _report(case, record, began, surest=Confidence.LIKELY, gaps=(FROM_LOGS,), asking=asking)
+    if report.outcome is not JobOutcome.OK:
+        return report
+    return replace(report, confidence=Confidence.POSSIBLE, notes=(*report.notes, NOTHING_IN_LOGS))
+
+
+def write_report(report: RunReport, folder: Path) -> None:
+    """Writes report.json, then report.md, each whole or not at all. Raises OSError."""
+    write_whole(folder / "report.json", json_text(report))
+    write_whole(folder / "report.md", markdown(report))
+
+
+def record_folder(folder: Path) -> Path:
+    """Returns the record below a report's folder, or the folder itself. Raises DoctorError for no folder."""
+    if not folder.is_dir():
+        raise DoctorError(f"{folder} is no folder", hint=f"check the path: ls -ld {folder}", exit_code=2)
+    inner = folder / "record"
+    if inner.is_symlink():
+        raise DoctorError(
+            f"{inner} is a link; a record is read where it lies", hint=f"see where it leads: ls -l {inner}"
+        )
+    return inner if inner.is_dir() else folder
+
+
+def case_of(record: RunRecord, *, ended: bool = True) -> Case:
+    """Returns the Case that a record makes."""
+    material = Material(
+        job=record.job,
+        agents=record.agents,
+        faults=record.faults,
+        outputs=record.outputs,
+        captures=record.captures,
+        sources=record.sources,
+        flights=record.flight_entries,
+        frames=record.frames,
+    )
+    return build_case(material, ended=ended)
+
+
+def ask(
+    case: Case, *, running: bool = False, asking: Asking | None = None, about: str = ""
+) -> tuple[list[Match], list[str]]:
+    """Returns what the signatures say about the case, and which of them could not be asked, in words.
+
+    `about` is BEFORE where the case is that of an earlier state, of which the same signatures have other answers.
+    """
+    asking = asking or Asking()
+    broken: list[BrokenPlugin] = []
+    plugins: Mapping[str, ModuleType] = discover(diagnosis, broken=broken)
+    troubles = [f"signature {one.name}: {type(one.error).__name__}: {one.error}" for one in broken]
+    wanted = {Examines.ANY, Examines.FAILED if running or case.failed else Examines.SUCCEEDED}
+    matches: list[Match] = []
+    for code, module in plugins.items():
+        if module.EXAMINES not in wanted:
+            continue
+        if (why := asking.why_not(code + about)) and code + about in asking.earlier:
+            matches += filter(None, [asking.earlier[code + about]])
+            continue
+        if why:
+            troubles.append(f"signature {code} {module.NAME}: {why}")
+            continue
+        try:
+            match = asking.ask(code + about, module, case)
+        except Exception as error:  # a signature that crashes costs its own answer, never the report
+            troubles.append(f"signature {code} {module.NAME}: {type(error).__name__}: {error}")
+            continue
+        if match is not None:
+            matches.append(match)
+    return matches, troubles
+
+
+def _report(
+    case: Case,
+    record: RunRecord,
+    began: float,
+    *,
+    provisional: bool = False,
+    strict: bool = False,
+    surest: Confidence = Confidence.CONFIRMED,
+    gaps: Sequence[str] = (),
+    asking: Asking | None = None,
+) -> RunReport:
+    troubles: list[str] = []
+
+    def decide_on(state: Case, running: bool) -> Decision:
+        matches, broken = ask(state, running=running, asking=asking, about="" if running is provisional else BEFORE)
+        troubles.extend(broken)
+        return decide(state, [_at_most(surest, match) for match in matches])
+
+    kept = None if provisional else record.before()
+    before = case_of(kept, ended=False) if kept is not None else None
+    word = (
+        last_word(case, before, decide_on) if not provisional else LastWord(decision=decide_on(case, True), state=case)
+    )
+    return fill_report(
+        case,
+        record,
+        word.decision,
+        exit_of(case, word.decision, strict=strict, stopped=word.stopped),
+        state=word.state,
+        provisional=provisional,
+        troubles=list(dict.fromkeys([*gaps, *troubles])),
+        began=began,
+        now_s=time.time(),
+    )
+
+
+def _at_most(surest: Confidence, match: Match) -> Match:
+    if surest is Confidence.CONFIRMED or match.finding.confidence is not Confidence.CONFIRMED:
+        return match
+    return replace(match, finding=replace(match.finding, confidence=surest))

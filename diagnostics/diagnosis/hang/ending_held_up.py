@@ -1,0 +1,134 @@
+"""All work was done, and a rank does not end.
+
+What it does: where a job stood still and every rank has either ended well or is on its way out, names what those wait
+for that do not end: a thread that is no daemon, a pool's task, an exit handler, a child that nobody ends, a queue that
+nobody reads, a tracker's flush, the teardown of the process group; and the line that made it.
+
+Why it matters: the results are there, and the job holds its machines until somebody ends it.
+
+Fix: end the thread or child before the program ends, make it a daemon, or give the flush a timeout.
+"""
+
+from __future__ import annotations
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence, stood_still
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.process_queries import still_there
+from diagnostics.dynamic.stall.interpreter_exit import done_s
+from diagnostics.dynamic.stall.shutdown import Holdup, Reason, holdup, orphans
+
+CODE = "D340"
+NAME = "ending-held-up"
+CLASS = "shutdown-hang"
+EXAMINES = Examines.ANY
+
+_FIXES = {
+    Reason.THREAD: "make the thread a daemon, or tell it to stop and join it before the program ends",
+    Reason.POOL: "end what the pool runs (cancel it, or send it a last item) before pool.shutdown()",
+    Reason.CHILD: "terminate and join the child before the program ends, or start it with daemon=True",
+    Reason.FEEDER: "read all that is put into the queue, or call queue.cancel_join_thread() where it may be lost",
+    Reason.HANDLER: "let the exit handler wait with a timeout, and end what it waits for first",
+    Reason.LOADER: "let the dataset's __getitem__ return: a worker does not answer when it is asked to end",
+    Reason.DESTROY: "let all ranks call destroy_process_group, after a barrier and torch.cuda.synchronize()",
+    Reason.NATIVE: "call destroy_process_group() on every rank before the program ends",
+    Reason.PROGRAM: "let it wait with a timeout, and see whether what it waits for still lives",
+}
+
+
+def match(case: Case) -> Match | None:
+    """Returns the ranks that do not end and what holds them up, None where any rank has work left."""
+    if not stood_still(case) or not any(story.agent is not None for story in case.processes):
+        return None
+    alive = [story for story in case.ranks if still_there(story)]
+    gone = [story for story in case.ranks if story not in alive]
+    if any(story.failed for story in gone):
+        return None
+    held = [one for story in alive if (one := holdup(case, story)) is not None]
+    if alive:
+        return _held(case, held, gone) if len(held) == len(alive) else None
+    if not case.ranks:
+        return None
+    above = [one for story in case.processes if (one := holdup(case, story)) is not None and story.rank is None]
+    return _left_behind(case) or (_held(case, above, gone) if above else None)
+
+
+def _held(case: Case, held: list[Holdup], gone: list[ProcessStory]) -> Match:
+    first = next((one for one in held if one.locations), held[0])
+    stories = [one.story for one in held]
+    done = f", {named(gone)} had ended" if gone else ""
+    return blamed(
+        case,
+        stories,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named(stories))} had done all work and did not end{done}: {_why(first)}",
+        evidence=(
+            Evidence(source="record/job.json: stalls", observed=_steps(case), expected="the end of the program"),
+            *(one for each in held for one in _stacks(case, each)),
+        ),
+        fix=Fix(text=_FIXES[first.reason]),
+        locations=distinct([*first.locations, *(line for one in held for line in one.locations)]),
+        confidence=Confidence.CONFIRMED if all(one.sure for one in held) else Confidence.LIKELY,
+        outcome=JobOutcome.HANG,
+        began_s=min(_began(case), *(done_s(case, story) for story in stories)),
+    )
+
+
+def _left_behind(case: Case) -> Match | None:
+    found = orphans(case)
+    if not found:
+        return None
+    child, rank, lines = found[0]
+    waiting = [one for one in case.processes if still_there(one) and one.pid != child.pid and one.rank is None]
+    return blamed(
+        case,
+        [rank],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"Every rank had ended, and process {child.pid} ({' '.join(child.argv[:4])}), which {named([rank])} "
+        f"started{f' at {lines[0]}' if lines else ''}, lived on"
+        + (f"; {named(waiting)} waited until it closes their pipe or ends" if waiting else ""),
+        evidence=(Evidence(source="processes of the job", observed=f"{child.pid} outlived its parent {rank.pid}"),),
+        fix=Fix(text="end what the program started before it ends, or give it an output of its own (stdout=DEVNULL)"),
+        locations=lines,
+        confidence=Confidence.LIKELY,
+        outcome=JobOutcome.HANG,
+        explains=[child.pid],
+        began_s=_began(case),
+    )
+
+
+def _why(one: Holdup) -> str:
+    made = f" at {one.made[0]}" if one.made else ""
+    stands = f", which stood at {one.stands[0]}" if one.stands else ""
+    name = f" {one.name}" if one.name else ""
+    return {
+        Reason.THREAD: f"the interpreter waits for thread{name}, started{made}{stands}; it is no daemon",
+        Reason.POOL: f"the interpreter waits for a task that was submitted{made}{stands} ({one.name})",
+        Reason.CHILD: f"it joins its child{name}, started{made}{stands}",
+        Reason.FEEDER: f"what was put into a multiprocessing queue{made} was never read, and its writer thread waits",
+        Reason.HANDLER: f"its exit handler{name}, registered{made}{stands or ', does not return'}",
+        Reason.LOADER: f"it waits for the workers of the DataLoader made{made}",
+        Reason.DESTROY: f"it waits in destroy_process_group{made}",
+        Reason.NATIVE: "its Python code was through, and its process stayed",
+        Reason.PROGRAM: f"it waits{made}, after its training",
+    }[one.reason]
+
+
+def _stacks(case: Case, one: Holdup) -> tuple[Evidence, ...]:
+    stacks = one.story.stacks
+    return path_evidence(case, f"stack of {named([one.story])}", stacks[0]) if stacks else ()
+
+
+def _steps(case: Case) -> str:
+    steps = max((story.steps for story in case.ranks), default=0)
+    return f"no progress from {_began(case):.1f} s on, after {steps} optimizer steps"
+
+
+def _began(case: Case) -> float:
+    return next((stall.began_s for stall in reversed(case.job.stalls) if stall.over_s is None), 0.0)

@@ -1,0 +1,92 @@
+"""A rank ended well while the others still had collectives to do.
+
+What it does: where every rank that failed only lost a peer, names the rank that had ended with exit code 0 before, the
+line that left (`sys.exit`, `os._exit`) if one did, and where its peers waited for it.
+
+Why it matters: the ranks that complain are the ones that did nothing wrong; the one that left printed nothing.
+
+Fix: let every rank make the same number of steps and collectives: drop_last, join(), or one agreed decision to stop.
+"""
+
+from __future__ import annotations
+
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.frames import user_frames
+from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.dynamic.job.attribution import lost_peer
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    ended_s,
+    named,
+    path_evidence,
+    rank_numbers,
+    sentence,
+)
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.launch.init_progress import made_group
+from diagnostics.record.agent_data import Frame
+
+CODE = "D301"
+NAME = "rank-ended-before-its-peers"
+CLASS = "collective-missing"
+EXAMINES = Examines.FAILED
+
+
+def match(case: Case) -> Match | None:
+    """Returns the ranks that left early, None unless they alone explain what the others complain about."""
+    left = [story for story in case.culprits if not story.failed]
+    lost = [story for story in case.victims if lost_peer(story, case.output)]
+    if not left or not lost or len(left) != len(case.culprits):
+        return None
+    if all(_only_began(story) for story in lost):
+        return None  # there was no group yet that it could have left
+    exits = [line for story in left for line in _exit_lines(case, story)]
+    waited = [case.line(frame) for story in lost for frame in _lost_at(story)[:1]]
+    exited = f" at {exits[0]}" if exits else ""
+    where = f", which waited at {waited[0]}" if waited else ""
+    steps = [f"{named([story])}: {story.steps} steps" for story in (*left, *lost) if story.agent is not None]
+    return Match(
+        finding=Finding(
+            code=CODE,
+            name=NAME,
+            severity=Severity.ERROR,
+            title=f"{sentence(named(left))} ended with exit code 0{exited} before {named(lost)}{where}",
+            where=", ".join(filter(None, (named(left), *exits[:1]))),
+            evidence=(
+                *(end_evidence(story) for story in (*left, *lost)),
+                *(one for story in lost for one in path_evidence(case, f"{named([story])} lost it", _lost_at(story))),
+                *((Evidence(source="optimizer steps", observed=", ".join(steps)),) if steps else ()),
+            ),
+            fix=Fix(
+                text="let every rank reach the same collectives: the same number of batches (drop_last, join()), "
+                "and no return or exit on some ranks only"
+            ),
+            confidence=Confidence.CONFIRMED if exits else Confidence.LIKELY,
+        ),
+        failure_class=CLASS,
+        outcome=JobOutcome.CRASH,
+        culprit_ranks=rank_numbers(left),
+        locations=distinct([*exits, *waited]),
+        explains=tuple(story.pid for story in (*left, *lost)),
+        began_s=min(ended_s(story) for story in left),
+    )
+
+
+def _only_began(story: ProcessStory) -> bool:
+    """Whether it asked for a process group and got none."""
+    begun = story.agent is not None and story.agent.last_event("process-group-begin") is not None
+    return begun and not made_group(story)
+
+
+def _exit_lines(case: Case, story: ProcessStory) -> list[str]:
+    agent = story.agent
+    events = [event for event in agent.events if event.kind in ("sys.exit", "os._exit")] if agent is not None else []
+    folder = agent.agent_folder if agent is not None else ""
+    paths = [user_frames(event.path, agent_folder=folder) for event in reversed(events)]
+    named_files = [path for path in paths if path and not path[0].file.startswith("<")]
+    return [case.line(frame) for frame in named_files[0][:1]] if named_files else []
+
+
+def _lost_at(story: ProcessStory) -> tuple[Frame, ...]:
+    return story.uncaught.user_path if story.uncaught is not None else ()

@@ -1,0 +1,131 @@
+"""A rank stands somewhere else while the others wait for it, or while nothing moves at all.
+
+What it does: where a job made no progress, names the ranks whose main thread was in no collective, the line of the
+job's code at which they stand, and what they wait for there: an endless loop, a lock, a queue, a child process, a data
+worker, a file, the network, a terminal. Follows the wait into children and data workers.
+
+Why it matters: the timeout of a process group blames the rank that waited. The one that matters said nothing. One look
+cannot tell for ever from slow: this is a guess, unless what was seen is proof by itself, as with a stopped process.
+
+Fix: give the wait a limit or take it away, and see that what it waits for can come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.dynamic.collectives.rank_state import Stand
+from diagnostics.dynamic.divergence.stall_decision import led_there
+from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence, stood_still
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.observations import looks_of
+from diagnostics.dynamic.stall.lateness import lateness
+from diagnostics.dynamic.stall.rank_activity import Standing, standings
+from diagnostics.dynamic.stall.stall_advice import advice
+from diagnostics.dynamic.stall.stall_evidence import looks_evidence
+
+CODE = "D320"
+NAME = "rank-outside-collectives"
+CLASS = "rank-stalled"
+EXAMINES = Examines.ANY
+SHOWN = 3  # ranks whose stacks are proof
+
+
+def match(case: Case) -> Match | None:
+    """Returns the ranks that stand outside of any collective; None where the job goes on or no stack tells."""
+    stall = next((stall for stall in reversed(case.job.stalls) if stall.over_s is None), None)
+    if stall is None or not stood_still(case):
+        return None
+    ranks = standings(case)
+    outside = sorted((one for one in ranks if one.stand is Stand.OUTSIDE), key=_strength)
+    if not outside or not any(one.own for one in outside):
+        return None
+    stories = [one.story for one in outside]
+    waiting = [one for one in ranks if one.stand is Stand.WAITING]
+    first = outside[0]
+    lines = distinct([case.line(one.reason.frame) for one in outside if one.reason is not None and one.reason.frame])
+    other = distinct([case.line(frame) for one in outside if one.reason is not None for frame in one.reason.frames])
+    waited = distinct([case.line(one.own[0]) for one in waiting if one.own])
+    led = _led(case, first, waiting)
+    return blamed(
+        case,
+        stories,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=_title(case, outside, waiting, waited),
+        evidence=(
+            Evidence(source="record/job.json: stalls", observed=f"no progress from {stall.began_s:.1f} s on"),
+            *_late(case, first, stall.seen_s),
+            *(one for standing in outside[:SHOWN] for one in _proof(case, standing)),
+            *led,
+            *(one for standing in waiting[:1] for one in _proof(case, standing)),
+        ),
+        fix=Fix(text=advice(first.reason, lines[0] if lines else "")),
+        locations=distinct([*lines, *other[:2], *(one.source for one in led), *waited, *other[2:]]),
+        confidence=Confidence.CONFIRMED if all(_is_proof(one) for one in outside) else Confidence.LIKELY,
+        outcome=JobOutcome.HANG,
+        began_s=stall.began_s,
+        generic=True,
+        victims=[one.story for one in ranks if one.stand in (Stand.WAITING, Stand.UNKNOWN)],
+    )
+
+
+def _strength(standing: Standing) -> tuple[bool, bool, int]:
+    """Sorts what is proof before what is not, what has a line of its own before what has none, then by rank."""
+    return not _is_proof(standing), not standing.own, standing.story.rank or 0
+
+
+def _is_proof(standing: Standing) -> bool:
+    return standing.reason is not None and standing.reason.proof
+
+
+def _title(case: Case, outside: Sequence[Standing], waiting: Sequence[Standing], waited: Sequence[str]) -> str:
+    first = outside[0].reason
+    place = f" at {case.line(outside[0].own[0])}" if outside[0].own else ""
+    text = first.text if first is not None else "came no further"
+    others = outside[1:]
+    same = [one for one in others if one.reason is not None and first is not None and one.reason.text == first.text]
+    who = named([outside[0].story, *(one.story for one in same)])
+    title = f"{sentence(who)} stood{place}: it {text}" if not same else f"{sentence(who)} stood{place}: each {text}"
+    rest = [one for one in others if one not in same and one.reason is not None and one.own]
+    title += "".join(f"; {named([one.story])} at {case.line(one.own[0])}" for one in rest[:2])
+    if waiting:
+        title += f"; {named([one.story for one in waiting])} waited at {', '.join(waited[:2]) or 'a collective'}"
+    return title
+
+
+def _led(case: Case, standing: Standing, waiting: Sequence[Standing]) -> tuple[Evidence, ...]:
+    """Returns the statement at which the ways parted as proof, () where nothing stands out."""
+    if not waiting:
+        return ()
+    peer = waiting[0]
+    decision = led_there(case, standing.story, standing.stack, peer.story, peer.stack)
+    if decision is None:
+        return ()
+    why = f"; differs by {decision.tainted_by}" if decision.tainted_by else ""
+    who, other = named([standing.story]), named([peer.story])
+    return (
+        Evidence(
+            source=case.line(decision.frame), observed=f"{decision.text}  ({who} came by here, {other} did not{why})"
+        ),
+    )
+
+
+def _late(case: Case, standing: Standing, seen_s: float) -> tuple[Evidence, ...]:
+    last = looks_of(case, standing.story).last
+    late = lateness(case, standing.story, standing.own, max(seen_s, last.at_s if last is not None else 0.0))
+    if late is None:
+        return ()
+    return (Evidence(source=f"record of {named([standing.story])}", observed=late.words),)
+
+
+def _proof(case: Case, standing: Standing) -> tuple[Evidence, ...]:
+    who = named([standing.story])
+    return (
+        *path_evidence(case, f"stack of {who}", standing.stack),
+        *(looks_evidence(case, standing.story, who) if standing.reason is not None else ()),
+    )

@@ -1,0 +1,98 @@
+"""The job may not read, write or execute something.
+
+What it does: takes PermissionError, "Read-only file system", EPERM and exit code 126 of a shell, with the path and the
+line that uses or sets it.
+
+Why it matters: often only one rank writes, and the others report that they lost it.
+
+Fix: correct owner and mode, or use a path the job's user may write.
+"""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.core.findings import Evidence, Fix
+from diagnostics.core.frames import shown_path
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.error_texts import merged_locations, told, told_by_job
+from diagnostics.dynamic.failures.full_disks import path_in
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.launch.init_progress import anything_started
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with
+
+CODE = "D114"
+NAME = "access-refused"
+CLASS = "permission"
+EXAMINES = Examines.FAILED
+
+REFUSED = re.compile(
+    r"PermissionError|Permission denied|\[Errno 1\] Operation not permitted|\[Errno (?:13|30)\]|EACCES|EROFS"
+    r"|Read-only file system|errno = (?:13|30)\b"
+)
+SHELL = re.compile(
+    r"(?:^|(?:^|:)\s*(?P<script>[^\s:][^:]*): (?:line )?(?P<line>\d+): |^[\w./-]+: )(?P<what>[^\s:]+): "
+    r"(?:Permission denied|cannot execute|Operation not permitted|Is a directory)"
+    r"|failed to run command [‘'\"](?P<run>[^’'\"]+)[’'\"]: Permission denied"
+)
+
+
+def match(case: Case) -> Match | None:
+    """Returns who was refused what, and the line."""
+    return _in_python(case) or _in_shell(case)
+
+
+def _in_python(case: Case) -> Match | None:
+    tellers = [one for one in told(case, REFUSED) if one.story.part is not Part.SHELL]
+    if not tellers:
+        return None
+    one, stories = tellers[0], [teller.story for teller in tellers]
+    path = path_in(one.found.string[one.found.start() :]) or next((load.file for load in one.story.loads), "")
+    shown = shown_path(path, case.job.cwd) if path else "something"
+    literal = re.compile(re.escape(path) + r"(?![\w/])") if len(path) > 3 else None
+    set_at = [line.location for line in lines_with(case, literal)] if literal else []
+    own = merged_locations(case, tellers) or launch_lines(case)  # a launcher that was refused has no lines of its own
+    return blamed(
+        case,
+        stories,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named(stories))} may not use {shown}: {one.line[:160]}",
+        evidence=one.evidence(case),
+        fix=_fix(path),
+        locations=distinct([*own, *set_at]),
+    )
+
+
+def _in_shell(case: Case) -> Match | None:
+    found = told_by_job(case, SHELL)
+    shells = [one for one in case.processes if one.part is Part.SHELL and one.end.exit_code == 126]
+    if found is None or anything_started(case) or not (case.job.exit_code == 126 or shells):
+        return None
+    what = found["what"] or found["run"]
+    at = f"{shown_path(found['script'].removeprefix('./'), case.job.cwd)}:{found['line']}" if found["line"] else ""
+    calls = [line.location for line in lines_with(case, re.compile(re.escape(what)), "shell")]
+    return blamed(
+        case,
+        [],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{what} could not be executed: {found.string.strip()[:160]}",
+        evidence=(Evidence(source="output of the job", observed=found.string.strip()[:300]),),
+        fix=Fix(text=f"make it executable, or start it through its interpreter: bash {what} or python {what}",
+                commands=(f"chmod +x {what}", f"ls -l {what}")),
+        locations=distinct([at, *calls]),
+        explains=[one.pid for one in case.processes if one.failed],
+        began_s=0.0,
+    )  # fmt: skip
+
+
+def _fix(path: str) -> Fix:
+    return Fix(
+        text=f"give the user of the job access to {path or 'it'}, or write below a folder of its own",
+        commands=(f"ls -ld {path}", "id") if path else ("id",),
+    )

@@ -1,0 +1,90 @@
+"""The backend of the process group cannot be used here.
+
+What it does: takes what torch says about a backend that is not built in, not known, or without the devices it needs,
+and names the line that chooses it.
+
+Why it matters: with NCCL the message comes from init_process_group on one machine, and on another from the first
+collective.
+
+Fix: choose by what is there: "nccl" if torch.cuda.is_available() else "gloo".
+"""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.core.findings import Evidence, Fix
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.launch.launch_settings import setting
+
+CODE = "D108"
+NAME = "backend-missing"
+CLASS = "backend-unavailable"
+EXAMINES = Examines.FAILED
+
+UNUSABLE = re.compile(
+    r"Distributed package doesn't have (?P<built>\w+) built in|ProcessGroup(?P<needs>\w+) is only supported with GPUs"
+    r"|Unknown backend type '?(?P<unknown>[\w:,-]+)|Invalid backend: '?(?P<invalid>[\w:,-]+)"
+    r"|(?P<cuda>Tensors must be CUDA and dense)|No backend type associated with device type (?P<device>\w+)"
+    r"|[Uu]nable to find (?:the )?backend '?(?P<plugin>[\w-]+)"
+)
+
+
+def match(case: Case) -> Match | None:
+    """Returns the backend, what it lacks here, and the line that chooses it."""
+    tellers = told(case, UNUSABLE)
+    if not tellers:
+        return None
+    one = tellers[0]
+    backend, reason = _meaning(one.found)
+    own = merged_locations(case, tellers)
+    set_at = setting(case, ("backend", "dist_backend", "distributed_backend", "init_process_group"), backend)
+    set_at = tuple(line for line in set_at if _holds(case, line, backend)) if not one.found["device"] else ()
+    literal = [line for line in own[:1] if _holds(case, line, backend)]
+    stories = [teller.story for teller in tellers]
+    gpus = f"{len(case.job.gpus)} GPUs" if case.job.gpus else "no GPU"
+    return blamed(
+        case,
+        stories,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named(stories))} asked for the backend {backend!r}: {reason}",
+        evidence=(*one.evidence(case), Evidence(source="this machine", observed=gpus)),
+        fix=_fix(one, backend),
+        locations=distinct([*literal, *set_at, *own]),
+    )
+
+
+def _meaning(found: re.Match[str]) -> tuple[str, str]:
+    """Returns the backend's name and what it lacks."""
+    if found["built"]:
+        return found["built"].lower(), "this build of torch does not have it"
+    if found["needs"]:
+        return found["needs"].lower(), "it needs GPUs, and this process sees none"
+    if found["cuda"]:
+        return "nccl", "it was given a tensor that is not on a GPU"
+    if found["device"]:
+        other = "nccl" if found["device"] == "cpu" else "gloo"
+        return other, f"it does not serve tensors on {found['device']}"
+    name = found["unknown"] or found["invalid"] or found["plugin"]
+    return name.lower(), "torch knows no backend of this name"
+
+
+def _holds(case: Case, place: str, backend: str) -> bool:
+    file, _, line = place.rpartition(":")
+    lines = case.sources.file(file).lines
+    return line.isdigit() and 0 < int(line) <= len(lines) and backend in lines[int(line) - 1].lower()
+
+
+def _fix(one: Told, backend: str) -> Fix:
+    if one.found["unknown"] or one.found["invalid"]:
+        return Fix(text=f"correct the name {backend!r}: gloo for CPU, nccl for NVIDIA GPUs")
+    if one.found["cuda"] or one.found["device"]:
+        return Fix(text='move the tensor to the device of the group, or make the group for both: "cpu:gloo,cuda:nccl"')
+    return Fix(text='init_process_group("nccl" if torch.cuda.is_available() else "gloo")',
+               commands=("python -c 'import torch; print(torch.__version__, torch.cuda.is_available())'",))  # fmt: skip

@@ -1,0 +1,98 @@
+"""A file could not be written since its file system, or the quota on it, is full.
+
+What it does: takes "No space left on device", "Disk quota exceeded" and the texts that hide them (torch.save says
+"unexpected pos 576 vs 534"), beside the least free space of that file system while the job ran, and names the writer.
+
+Why it matters: only the rank that writes fails, the others wait for it; and the checkpoint that is left is half a file.
+
+Fix: free space or write elsewhere; write checkpoints under a temporary name and rename them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.core.findings import Confidence, Fix
+from diagnostics.core.wording import shown_bytes
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.error_texts import Told, failed_stories, merged_locations, told
+from diagnostics.dynamic.failures.full_disks import disk_evidence, disk_of, full_disks, path_in, was_full
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.launch.launch_settings import setting
+from diagnostics.record.supervisor_facts import DiskState
+
+CODE = "D113"
+NAME = "disk-filled"
+CLASS = "disk-full"
+EXAMINES = Examines.FAILED
+
+FULL = re.compile(
+    r"(?P<sure>No space left on device|\[Errno 28\]|errno = 28|ENOSPC|Disk quota exceeded|\[Errno 122\]|EDQUOT"
+    r"|File too large|\[Errno 27\])"
+    r"|(?P<hidden>unexpected pos \d+ vs \d+|PytorchStreamWriter failed writing file|iostream error"
+    r"|\b\d{1,20} requested and \d+ written|file write failed"
+    r"|Unable to (?:write|flush|extend)[^\n]{0,200}(?:file|data))",
+)
+SHARED = re.compile(r"shm/(?:torch_|psm_|sem\.)|</torch_|shared memory", re.IGNORECASE)
+
+
+def match(case: Case) -> Match | None:
+    """Returns who could not write what to which file system, and the line that writes."""
+    tellers = [
+        one
+        for one in told(case, FULL) or told(case, FULL, failed_stories(case))
+        if not SHARED.search(one.found.string[max(0, one.found.start() - 300) : one.found.end() + 300])
+    ]
+    if not tellers:
+        return None
+    one, stories = tellers[0], [teller.story for teller in tellers]
+    file = _file(case, one)
+    disk = disk_of(case, file) if file else _only_full(case)
+    proven = disk is not None and was_full(disk)
+    if not one.found["sure"] and not proven and not _while_saving(one):
+        return None
+    where = (
+        f" on {disk.path}, which had {shown_bytes(disk.least_free_bytes)} free at the worst" if disk and proven else ""
+    )
+    hidden = f" (this is what {one.found[0]!r} means)" if one.found["hidden"] else f": {one.found[0]}"
+    folder = file.rpartition("/")[0]
+    set_at = setting(case, ("out", "output", "dir", "path", "checkpoint", "save"), folder) if folder else ()
+    return blamed(
+        case,
+        stories,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named(stories))} could not write {file or 'a file'}{where}: no space is left{hidden}",
+        evidence=(*one.evidence(case), *((disk_evidence(disk),) if disk is not None else ())),
+        fix=Fix(
+            text="free space there or write elsewhere; keep fewer checkpoints, and write each under a temporary name "
+            "that is renamed when it is whole",
+            commands=(f"df -h {disk.path if disk else folder or '.'}", f"du -sh {folder or '.'}"),
+        ),
+        locations=distinct([*merged_locations(case, tellers), *[line for line in set_at if line]]),
+        confidence=Confidence.CONFIRMED if one.found["sure"] or proven else Confidence.LIKELY,
+    )
+
+
+def _file(case: Case, one: Told) -> str:
+    """The file of the failed save that the agent noted, else the path quoted in the message."""
+    tail = one.found.string[one.found.end() : one.found.end() + 400]
+    quoted = path_in(tail)
+    if quoted:
+        return quoted
+    saves = [load.file for load in one.story.loads if load.file and FULL.search(load.error)]
+    return saves[-1] if saves else path_in(one.found.string)
+
+
+def _only_full(case: Case) -> DiskState | None:
+    full = full_disks(case)
+    return full[0] if full else None
+
+
+def _while_saving(one: Told) -> bool:
+    """Half a file was written: torch and numpy say so only where the operating system took fewer bytes."""
+    said = one.found["hidden"]
+    return said.startswith(("unexpected pos", "PytorchStreamWriter")) or said.endswith("written")

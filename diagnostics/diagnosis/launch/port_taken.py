@@ -1,0 +1,106 @@
+"""The port of the rendezvous, or another one the job listens on, is taken.
+
+What it does: finds "address already in use" as what ended a launcher or rank, with the port and the line that sets it.
+
+Why it matters: the rank that cannot listen dies at once, while the others wait for it for minutes and then report
+something else.
+
+Fix: let torchrun take a free port (--standalone or --rdzv-endpoint=localhost:0), or end what holds it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.core.findings import Evidence, Fix
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.error_texts import Told, failed_stories, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.launch.init_progress import variable
+from diagnostics.dynamic.launch.launch_settings import launch_lines, setting
+from diagnostics.dynamic.launch.nested_launch import nested_launch
+from diagnostics.static.launch_files.launch_line import option, port
+
+CODE = "D104"
+NAME = "port-taken"
+CLASS = "port-in-use"
+EXAMINES = Examines.FAILED
+
+TAKEN = re.compile(r"EADDRINUSE|address already in use|\[Errno 98\]|WinError 10048", re.IGNORECASE)
+ACCELERATE = re.compile(r"Tried to launch distributed communication on port `?(?P<port>\d+)`?, but another process")
+NUMBER = re.compile(r"port:? `?(\d{1,5})\b|\]:(\d{1,5})\b|:(\d{2,5})(?!\d*\.\w)\b|', (\d{1,5})\)", re.IGNORECASE)
+IN_TORCH = re.compile(r"server socket has failed|TCPStore|DistNetworkError|port:", re.IGNORECASE)
+NAMES = ("MASTER_PORT", "rdzv_endpoint", "main_process_port", "init_method", "port")
+
+
+def match(case: Case) -> Match | None:
+    """Returns the port, who could not listen on it and the line that chose it."""
+    if nested_launch(case) is not None:
+        return None  # two launchers on one port: the second one is the cause
+    tellers = told(case, TAKEN) or told(case, ACCELERATE) or told(case, TAKEN, failed_stories(case))
+    if not tellers or any(_launched_later(case, one) for one in tellers):
+        return None
+    one = tellers[0]
+    number = _port(case, one)
+    own = one.locations(case)
+    set_at = setting(case, NAMES, number, also=r"tcp://") if number else ()
+    literal = [line for line in own[:1] if number and number in _text(case, line)]
+    in_torch = bool(IN_TORCH.search(one.line)) or one.story.part is Part.LAUNCHER
+    locations = [*literal, *set_at, *own, *launch_lines(case)] if in_torch else [*own, *set_at]
+    others = [story for story in case.processes if story.part is Part.LAUNCHER and story.pid != one.story.pid]
+    same = [story for story in others if number and port(story.argv) == number]
+    held = f", which process {same[0].pid} of this very job listens on" if same else ""
+    return blamed(
+        case,
+        [one.story],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named([one.story]))} could not listen on port {number or '(unknown)'}: "
+        f"it is in use by another process{held}",
+        evidence=(*one.evidence(case), *_told_to(one, number)),
+        fix=Fix(
+            text="let torchrun take a free port (--standalone, or --rdzv-backend c10d --rdzv-endpoint localhost:0), "
+            f"or end what holds {number or 'it'}",
+            commands=(f"ss -ltnp 'sport = :{number}'" if number else "ss -ltnp",),
+        ),
+        locations=distinct(locations),
+    )
+
+
+def _launched_later(case: Case, one: Told) -> bool:
+    """Whether a later launch went well: a script that tries the next port."""
+    if one.story.part is not Part.LAUNCHER:
+        return False
+    later = [story for story in case.processes if story.part is Part.LAUNCHER and story.began_s >= one.at_s]
+    return any(not story.failed for story in later)
+
+
+def _port(case: Case, one: Told) -> str:
+    found = NUMBER.search(one.found.string[max(0, one.found.start() - 300) :])
+    numbers = [group for group in (found.groups() if found else ()) if group]
+    if numbers:
+        return numbers[0]
+    # accelerate and plain sockets do not say it
+    return (
+        variable(one.story, "MASTER_PORT")
+        or (port(one.story.argv) or "" if one.story.part is Part.LAUNCHER else "")
+        or case.job.variables.get("MASTER_PORT", "")
+    )
+
+
+def _text(case: Case, place: str) -> str:
+    file, _, line = place.rpartition(":")
+    lines = case.sources.file(file).lines
+    return lines[int(line) - 1] if line.isdigit() and 0 < int(line) <= len(lines) else ""
+
+
+def _told_to(one: Told, number: str) -> tuple[Evidence, ...]:
+    given = option(one.story.argv, "--master-port", "--rdzv-endpoint", "--main-process-port")
+    if given is not None:
+        return (Evidence(source="command line of the launcher", observed=f"told to use {given}"),)
+    if variable(one.story, "MASTER_PORT"):
+        return (Evidence(source="its environment", observed=f"MASTER_PORT={variable(one.story, 'MASTER_PORT')}"),)
+    return ()

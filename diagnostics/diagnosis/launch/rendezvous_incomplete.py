@@ -1,0 +1,146 @@
+"""Not all ranks came to the rendezvous before its timeout.
+
+What it does: takes "1/2 clients joined", RendezvousTimeoutError and store timeouts before any process group was made;
+compares the number of ranks asked for with the ranks that were started, and names those that never came and the line
+that sets the number.
+
+Why it matters: the ranks that complain are those that came.
+
+Fix: start as many ranks as WORLD_SIZE says, on every node, and none of them much later than the others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from diagnostics.adapter.answers import shown_ranks
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.error_texts import Told, failed_stories, told
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.launch.init_progress import at_another_port, made_group, ranks_that_never_came
+from diagnostics.dynamic.launch.launch_settings import launch_lines, setting
+from diagnostics.dynamic.launch.nested_launch import nested_launch
+from diagnostics.dynamic.launch.rendezvous_cause import known_reason
+from diagnostics.dynamic.launch.rendezvous_state import asked, state_of
+from diagnostics.record.agent_data import Frame
+from diagnostics.static.launch_files.launch_line import option
+
+CODE = "D105"
+NAME = "rendezvous-incomplete"
+CLASS = "rendezvous-timeout"
+EXAMINES = Examines.FAILED
+
+JOINED = re.compile(r"\b(?P<joined>\d{1,9})/(?P<world>\d{1,9}) clients joined")
+INCOMPLETE = re.compile(
+    r"\b\d{1,9}/\d{1,9} clients joined|RendezvousTimeoutError"
+    r"|(?:wait timeout after|Timed out after|Timeout waiting for|socket timeout).{0,80}?(?:keys?:|store|clients|key)"
+    r"|: Wait timeout$|DistStoreError|connectFullMesh failed.{0,300}(?:timed? ?out|Timed out)",
+    re.IGNORECASE,
+)
+SIZES = ("WORLD_SIZE", "world_size", "nnodes", "num_machines", "nproc_per_node", "num_processes", "ntasks", "nprocs")
+
+
+def match(case: Case) -> Match | None:
+    """Returns who never came, and where the number of ranks is set."""
+    tellers = told(case, INCOMPLETE, failed_stories(case))
+    if not tellers or any(made_group(one.story) for one in tellers) or nested_launch(case) is not None:
+        return None
+    if any(_failed_otherwise(one, tellers) for one in failed_stories(case)) or at_another_port(case):
+        return None
+    first = tellers[0]
+    world = _world(case, first)
+    never = ranks_that_never_came(case, world)
+    late = tuple(one for one in case.ranks if one.rank is not None and not _told_by(one, tellers))
+    set_at = setting(case, SIZES, str(world)) if world is not None and never else ()
+    came = tuple(one.story for one in tellers if one.story.part is Part.RANK)
+    reason = known_reason(case, state_of(case, came)) if came else None
+    # Ranks that were told different things are why some never came.
+    differ = reason is not None and bool(never) and set(reason.ranks) != set(never)
+    if not differ and never and set_at:
+        reason = None
+    found = reason.ranks if reason is not None else ()
+    who = found if differ else never or tuple(one.rank for one in late if one.rank is not None) or found
+    title = _title(case, first, world, never, late)
+    if reason is not None and (differ or not (never or late)):
+        title = reason.title
+    late_at = [case.line(frame) for one in late for frame in _stands(one)[:1]]
+    literal = [line for line in first.locations(case)[:1] if line in set_at]
+    match = blamed(
+        case,
+        [one.story for one in tellers],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=title,
+        evidence=(
+            *first.evidence(case),
+            Evidence(
+                source="processes of the job",
+                observed=f"ranks {', '.join(str(one.rank) for one in case.ranks) or 'none'} were started",
+                expected=f"{world} ranks" if world is not None else "every node and rank of the job",
+            ),
+        ),
+        fix=_fix(case, world, never),
+        locations=distinct([
+            *late_at, *(reason.locations if reason is not None else ()), *literal, *set_at, *first.locations(case),
+            *launch_lines(case),
+        ]),
+        confidence=Confidence.CONFIRMED if who or JOINED.search(first.found.string) else Confidence.LIKELY,
+    )  # fmt: skip
+    return dataclasses.replace(match, culprit_ranks=tuple(sorted(who)))
+
+
+def _failed_otherwise(story: ProcessStory, tellers: tuple[Told, ...]) -> bool:
+    """A rank that died of something else did not come for that reason."""
+    own = story.failed and story.ended_by in ("", "unknown") and story.part is Part.RANK
+    return own and not _told_by(story, tellers)
+
+
+def _told_by(story: ProcessStory, tellers: tuple[Told, ...]) -> bool:
+    return any(one.story.pid == story.pid for one in tellers)
+
+
+def _world(case: Case, one: Told) -> int | None:
+    if found := JOINED.search(one.found.string):
+        return int(found["world"])
+    nodes = option(one.story.argv, "--nnodes")
+    if one.story.part is Part.LAUNCHER and nodes is not None:
+        return None  # nodes, not ranks
+    return asked(one.story).world or case.world_size
+
+
+def _stands(story: ProcessStory) -> tuple[Frame, ...]:
+    return user_frames(story.stacks[0]) if story.stacks else ()
+
+
+def _title(case: Case, one: Told, world: int | None, never: tuple[int, ...], late: tuple[ProcessStory, ...]) -> str:
+    started = len({story.rank for story in case.ranks})
+    found = JOINED.search(one.found.string)
+    joined = f"{found['joined']} of {found['world']} joined" if found else "its time was up"
+    who = sentence(named([one.story]))
+    if never:
+        return f"{who} waited for {world} ranks, but {started} were started: {shown_ranks(never)} never came ({joined})"
+    if late:
+        return (
+            f"{who} waited in vain for {named(late)}, which was started but did not come to the rendezvous ({joined})"
+        )
+    nodes = option(one.story.argv, "--nnodes", "--num-machines")
+    if nodes not in (None, "1"):
+        return f"The launcher waited for {nodes} nodes, and not all came: {joined}"
+    return f"{who} waited for {world or 'other'} ranks, and not all came: {joined}"
+
+
+def _fix(case: Case, world: int | None, never: tuple[int, ...]) -> Fix:
+    if never:
+        started = len({story.rank for story in case.ranks})
+        return Fix(text=f"start {world} ranks, or set the world size to the {started} that are started")
+    return Fix(
+        text="start the command on every node with the same endpoint and number of nodes, or lower the number; let no "
+        "rank do long work before init_process_group, or raise the timeout",
+        commands=("torchrun --nnodes N --node-rank I --rdzv-endpoint HOST:PORT ...",),
+    )

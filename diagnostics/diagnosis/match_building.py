@@ -1,0 +1,64 @@
+"""Builds the Match of a signature about processes that failed: ranks, pids, outcome and time from their stories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.dynamic.job.evidence import ended_s, rank_numbers, stood_still
+from diagnostics.dynamic.job.job import Case, ProcessStory
+
+
+def natural_outcome(case: Case) -> JobOutcome:
+    """HANG where the job stood still when it was ended by the doctor, by itself or for the user; else CRASH."""
+    return JobOutcome.HANG if stood_still(case) else JobOutcome.CRASH
+
+
+def blamed(
+    case: Case,
+    stories: Sequence[ProcessStory],
+    *,
+    code: str,
+    name: str,
+    failure_class: str,
+    title: str,
+    evidence: Sequence[Evidence],
+    fix: Fix,
+    locations: Sequence[str] = (),
+    module: str = "",
+    confidence: Confidence = Confidence.CONFIRMED,
+    outcome: JobOutcome | None = None,
+    severity: Severity = Severity.ERROR,
+    explains: Sequence[int] = (),
+    began_s: float | None = None,
+    generic: bool = False,
+    victims: Sequence[ProcessStory] = (),
+) -> Match:
+    """Returns a Match that blames `stories`; their pids, and `explains`, are what it accounts for.
+
+    `victims` are ranks that waited for them, where no end of theirs tells so.
+    """
+    ranks = rank_numbers(stories)
+    where = [", ".join(f"rank {rank}" for rank in ranks), module, *locations[:1]]
+    return Match(
+        finding=Finding(
+            code=code,
+            name=name,
+            severity=severity,
+            title=title,
+            where=", ".join(filter(None, where)),
+            evidence=tuple(evidence),
+            fix=fix,
+            confidence=confidence,
+        ),
+        failure_class=failure_class,
+        outcome=outcome if outcome is not None else natural_outcome(case),
+        culprit_ranks=ranks,
+        victim_ranks=rank_numbers(victims),
+        locations=tuple(locations),
+        module=module,
+        explains=tuple(dict.fromkeys([*(story.pid for story in stories), *explains])),
+        began_s=began_s if began_s is not None else min(map(ended_s, stories), default=None),
+        generic=generic,
+    )

@@ -1,0 +1,138 @@
+"""What a report says rank by rank: the table, the stacks merged over ranks, and what was captured of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from diagnostics.core.frames import telling_frames
+from diagnostics.diagnosis.timeline import ended_in_words, last_collective
+from diagnostics.dynamic.job.evidence import signal_name
+from diagnostics.dynamic.job.job import Case, How, ProcessStory
+from diagnostics.record.agent_data import Frame
+from diagnostics.record.record import RunRecord
+from diagnostics.record.supervisor_facts import ATTACHED
+from diagnostics.report.run_report import Coverage, RankRow, StackGroup
+
+SHOWN_FRAMES = 20
+_ISOLATED = re.compile(r"^-[A-Za-z]*[IE]")
+
+
+def rank_rows(case: Case, culprits: Sequence[int], victims: Sequence[int], host: str) -> tuple[RankRow, ...]:
+    """Returns one row a rank, also for ranks that are to blame and never started."""
+    rows = [_row(case, story, culprits, victims, host) for story in case.ranks]
+    there = {row.rank for row in rows}
+    rows += [_never_started(rank) for rank in culprits if rank not in there]
+    return tuple(sorted(rows, key=lambda row: row.rank))
+
+
+def stack_groups(case: Case) -> tuple[StackGroup, ...]:
+    """Returns where the ranks stood, equal stacks once: the crash's own stack, a traceback, or a look from outside."""
+    groups: dict[tuple[str, tuple[str, ...]], list[int]] = {}
+    for story in case.ranks:
+        captured, frames = _stack(case, story)
+        if frames and story.rank is not None:
+            groups.setdefault((captured, frames), []).append(story.rank)
+    return tuple(
+        StackGroup(ranks=tuple(ranks), captured=captured, frames=frames) for (captured, frames), ranks in groups.items()
+    )
+
+
+def coverage(case: Case, record: RunRecord) -> Mapping[str, Coverage]:
+    """Returns what was and was not captured of each rank, by rank."""
+    return {str(story.rank): _coverage(case, story, record) for story in case.ranks}
+
+
+def _row(case: Case, story: ProcessStory, culprits: Sequence[int], victims: Sequence[int], host: str) -> RankRow:
+    rank = story.rank if story.rank is not None else -1
+    agent = story.agent
+    module = story.death.module.shown if story.death is not None and story.death.module is not None else ""
+    if not module and agent is not None and agent.entered:
+        module = agent.entered[-1].module.shown
+    return RankRow(
+        rank=rank,
+        host=host,
+        pid=story.pid,
+        exit_code=story.end.exit_code,
+        signal=signal_name(story.end.signal) if story.end.signal is not None else None,
+        role="culprit" if rank in culprits else "victim" if rank in victims else "",
+        ended="runs" if _runs_on(case, story) else ended_in_words(story),
+        last_step=story.steps if agent is not None and (story.steps or agent.entered) else None,
+        last_module=module,
+        last_collective=last_collective(story),
+        stack=_stack(case, story)[1],
+    )
+
+
+def _runs_on(case: Case, story: ProcessStory) -> bool:
+    return case.job.ended_by == ATTACHED and not story.end.source
+
+
+def _never_started(rank: int) -> RankRow:
+    return RankRow(
+        rank=rank, host="", pid=None, exit_code=None, signal=None, role="culprit", ended="never started",
+        last_step=None, last_module="", last_collective="",
+    )  # fmt: skip
+
+
+def _stack(case: Case, story: ProcessStory) -> tuple[str, tuple[str, ...]]:
+    """Returns how the process's place was captured, and its frames as "model.py:31 forward", innermost first."""
+    frames: Sequence[Frame] = ()
+    captured = ""
+    ending = [one for one in story.raised if one.how in (How.UNCAUGHT, How.SPAWN, How.OUTPUT)]
+    if story.fault is not None and story.fault.crashed is not None and story.end.signal is not None:
+        captured, frames = "faulthandler", story.fault.crashed.frames
+    elif story.failed and ending and ending[-1].path:
+        captured, frames = "traceback", ending[-1].path
+    elif story.stacks:
+        captured, frames = "py-spy", story.stacks[0]
+    shown = telling_frames(frames, case.agent_folders)
+    return captured, tuple(f"{case.line(frame)} {frame.function}" for frame in shown[:SHOWN_FRAMES])
+
+
+def _coverage(case: Case, story: ProcessStory, record: RunRecord) -> Coverage:
+    agent = story.agent
+    hooks = agent.last_event("hooks") if agent is not None else None
+    core = any(name.startswith(f"core-{story.pid}.") for name in record.captures)
+    crashed = story.end.signal is not None and story.ended_by == ""
+    attached = case.job.ended_by == ATTACHED
+    missing = []
+    if agent is None:
+        missing.append(f"no agent: {_why_no_agent(story, record, attached=attached)}")
+    else:
+        missing += agent.problems
+        if agent.dropped_events:
+            missing.append(f"{agent.dropped_events} events found no room in the agent's file")
+        if off := agent.last_event("faulthandler"):
+            missing.append(f"no faulthandler of ours: {off.text}")
+        if no_area := agent.last_event("no-modules-area"):
+            missing.append(f"no names of modules: {no_area.text}")
+    if crashed and story.fault is None and agent is not None:
+        missing.append("no stack of the crash: faulthandler wrote none")
+    if not story.end.source and not attached:
+        missing.append("its end is unknown")
+    return Coverage(
+        agent=agent is not None,
+        faulthandler=story.fault is not None,
+        stacks=bool(story.stacks),
+        flight_recorder=any(name.startswith(f"flight-{story.pid}-") for name in record.flights),
+        core=core,
+        hooks=tuple(hooks.text.split()) if hooks is not None else (),
+        missing=tuple(missing),
+    )
+
+
+def _why_no_agent(story: ProcessStory, record: RunRecord, *, attached: bool) -> str:
+    for option in story.argv[1:4]:
+        if _ISOLATED.match(option):
+            return f"python {option} ignores the variables that bring it in"
+    if attached:
+        return "the job was started without the doctor"
+    stem = f"agent-{story.pid}-"
+    reasons = [one.reason for one in record.unreadable if one.name.startswith(stem)]
+    if reasons:
+        return reasons[0]
+    return (
+        "the variables that bring it in did not reach the process (UPS_DOCTOR_OFF, env -i, a reset PYTHONPATH), "
+        "or its user may not write into record/agents"
+    )

@@ -1,0 +1,202 @@
+"""Fills a RunReport from a case and its verdict."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+
+from diagnostics.core.findings import Confidence, Finding
+from diagnostics.diagnosis.rank_table import coverage, rank_rows, stack_groups
+from diagnostics.diagnosis.signature import JobOutcome
+from diagnostics.diagnosis.stalled_processes import standing_rows
+from diagnostics.diagnosis.timeline import timeline
+from diagnostics.diagnosis.verdict import Decision, Exit, job_exit
+from diagnostics.dynamic.failures.unexplained import Seen, unexplained
+from diagnostics.dynamic.job.evidence import ended_s
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.stall.past_stalls import past_stalls
+from diagnostics.record.record import RunRecord
+from diagnostics.report.run_report import RankRow, RunReport, SourceExcerpt
+
+SHOWN_LOCATIONS = 3
+MOST_HANDLED = 5
+REACH = 3  # source lines above and below
+JUST_NOW_S = 120.0  # a report later than this is made from an old record, and detected nothing in time
+
+
+def fill_report(
+    case: Case,
+    record: RunRecord,
+    decision: Decision,
+    exit_: Exit,
+    *,
+    state: Case | None = None,
+    provisional: bool,
+    troubles: Sequence[str],
+    began: float,
+    now_s: float,
+) -> RunReport:
+    """Returns the report; `began` is when the diagnosis started by time.monotonic(), `now_s` the wall clock.
+
+    `state` is the job as it was when the verdict about it was true, where that is not its end: before the first signal.
+    """
+    first = decision.first
+    state = state or case
+    seen = unexplained(state) if first is None and decision.outcome is not JobOutcome.OK else Seen(sentence="")
+    culprits = tuple(first.culprit_ranks if first is not None else seen.ranks)
+    suffered = {one.rank for one in state.victims if one.rank is not None}
+    victims = tuple(sorted((suffered | set(first.victim_ranks if first is not None else ())) - set(culprits)))
+    named = first.locations if first is not None else seen.locations
+    locations = tuple(dict.fromkeys(one for one in named if one and state.homes.may_be_named(one)))
+    fix = first.finding.fix if first is not None else None
+    lateness = _seconds_since(case, now_s)
+    here = lateness is not None and lateness < JUST_NOW_S
+    return RunReport(
+        doctor_version=doctor_version(),
+        provisional=provisional,
+        outcome=decision.outcome,
+        failure_class=decision.failure_class,
+        culprit_ranks=culprits,
+        victim_ranks=victims,
+        location=locations[0] if locations else None,
+        locations=locations,
+        module=((first.module if first is not None else seen.module) or None),
+        root_cause=first.finding.title if first is not None else seen.sentence,
+        fix=fix.text if fix is not None else seen.advice,
+        fix_commands=fix.commands if fix is not None else (),
+        confidence=first.finding.confidence if first is not None else _certainty(decision),
+        findings=_findings(decision),
+        timeline=timeline(case),
+        ranks=_rows(case, state, culprits, victims, platform.node() if here else ""),
+        coverage=coverage(case, record),
+        job_exit_code=job_exit(case)[0],
+        exit_code=exit_.code,
+        exit_code_reason=exit_.reason,
+        seconds=_seconds(case, state, decision, now_s, began, here=here),
+        command=shlex.join(case.job.command),
+        environment=_environment(case),
+        cwd=case.job.cwd,
+        started=_started(case.job.started_ns),
+        sources=_excerpts(state, locations),
+        stacks=stack_groups(state),
+        standing=standing_rows(state, decision.outcome),
+        notes=(*decision.notes, *_shortened(decision.handled), *_notes(case)),
+        not_captured=_not_captured(record, troubles),
+        repeat=shlex.join(["ups-doctor", "run", "--", *case.job.command]) if case.job.command else "",
+    )
+
+
+def _findings(decision: Decision) -> tuple[Finding, ...]:
+    first = [decision.first] if decision.first is not None else []
+    return tuple(one.finding for one in [*first, *decision.others])
+
+
+def _rows(case: Case, state: Case, culprits: Sequence[int], victims: Sequence[int], host: str) -> tuple[RankRow, ...]:
+    """Returns how each rank ended, and where it stood when the verdict about it was true."""
+    rows = rank_rows(case, culprits, victims, host)
+    if state is case:
+        return rows
+    stood = {(row.rank, row.pid): row for row in rank_rows(state, culprits, victims, host)}
+    return tuple(
+        replace(row, last_module=then.last_module, last_collective=then.last_collective, stack=then.stack)
+        if (then := stood.get((row.rank, row.pid))) is not None
+        else row
+        for row in rows
+    )
+
+
+def _certainty(decision: Decision) -> Confidence:
+    """A job in which nothing was found wrong ended well by its own word; an unknown failure is only a guess."""
+    return Confidence.CONFIRMED if decision.outcome is JobOutcome.OK else Confidence.POSSIBLE
+
+
+def _excerpts(case: Case, locations: Sequence[str]) -> tuple[SourceExcerpt, ...]:
+    excerpts = []
+    for location in locations[:SHOWN_LOCATIONS]:
+        file, _, line = location.rpartition(":")
+        lines = case.sources.file(file).around(int(line), reach=REACH) if line.isdigit() and len(line) < 9 else ()
+        if lines:
+            excerpts.append(SourceExcerpt(location=location, lines=lines))
+    return tuple(excerpts)
+
+
+def _seconds(
+    case: Case, state: Case, decision: Decision, now_s: float, began: float, *, here: bool
+) -> dict[str, float]:
+    seconds = {}
+    job_s = case.job.ended_s
+    if job_s is not None:
+        seconds["job"] = round(job_s, 3)
+    failed_at = _first_failure_s(state, decision)
+    if failed_at is not None and here:
+        seconds["detection"] = round(max(0.0, now_s - case.job.started_ns / 1e9 - failed_at), 3)
+    seconds["diagnosis"] = round(time.monotonic() - began, 3)
+    return seconds
+
+
+def _first_failure_s(case: Case, decision: Decision) -> float | None:
+    """Returns when the trouble began to show: a culprit's end, the stall's beginning, or what the verdict names."""
+    if case.culprits:
+        return min(map(ended_s, case.culprits))
+    if case.job.stalls and decision.outcome is JobOutcome.HANG:
+        return case.job.stalls[-1].began_s
+    return decision.first.began_s if decision.first is not None else None
+
+
+def _seconds_since(case: Case, now_s: float) -> float | None:
+    """Returns how long ago the job ended, or began where its end is unknown."""
+    if case.job.started_ns <= 0:
+        return None
+    return now_s - case.job.started_ns / 1e9 - (case.job.ended_s or 0.0)
+
+
+def _environment(case: Case) -> dict[str, str]:
+    pythons = sorted({story.agent.python for story in case.ranks if story.agent is not None and story.agent.python})
+    facts = {"python of the job": ", ".join(pythons)} if pythons else {}
+    return {**facts, **dict(sorted(case.job.variables.items()))}
+
+
+def _notes(case: Case) -> list[str]:
+    notes = past_stalls(case)
+    restarts = max((story.restart for story in case.ranks), default=0)
+    if restarts:
+        notes.append(
+            f"the ranks were started again {restarts} time{'s' if restarts > 1 else ''}; the last start counts"
+        )
+    if case.job.ended_by == "unknown":
+        notes.append("the doctor was ended before the job: how it went on is known from what the ranks wrote only")
+    return notes
+
+
+def _shortened(handled: Sequence[str]) -> list[str]:
+    """Returns the first few failures that the job dealt with; a test suite may have hundreds."""
+    more = len(handled) - MOST_HANDLED
+    return [*handled[:MOST_HANDLED], *([f"{more} more failures were dealt with by the job itself"] if more > 0 else [])]
+
+
+def _not_captured(record: RunRecord, troubles: Sequence[str]) -> tuple[str, ...]:
+    job = record.job
+    missing = [f"{one.what}: {one.why}" for one in job.missing] if job is not None else []
+    unreadable = [f"{one.name}: {one.reason}" for one in record.unreadable]
+    return tuple(dict.fromkeys([*troubles, *missing, *unreadable]))
+
+
+def _started(started_ns: int) -> str:
+    try:
+        moment = datetime.fromtimestamp(started_ns / 1e9, UTC).astimezone()
+    except (OverflowError, ValueError, OSError):
+        return ""
+    return moment.isoformat(timespec="seconds") if started_ns > 0 else ""
+
+
+def doctor_version() -> str:
+    """Returns this program's version."""
+    try:
+        return version("ups-doctor")
+    except PackageNotFoundError:
+        return "unknown"

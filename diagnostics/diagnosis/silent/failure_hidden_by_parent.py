@@ -1,0 +1,105 @@
+"""A rank failed, and what started it said 0.
+
+What it does: where the job's exit code is 0 though a rank or a training process failed, and it can be seen that nobody
+looked at that, names the line that failed and the one that dropped it: `|| true`, a pipe without pipefail, `wait` for
+background jobs or `exit 0` in a script, a code that a Python parent never read, a handler that only prints. A failure
+that a parent read, a script tested, a test expected or a later run made good is a note beside the verdict.
+
+Why it matters: a scheduler counts the run as done.
+
+Bad:
+
+    torchrun train.py | tee train.log
+
+Good:
+
+    set -euo pipefail
+    torchrun train.py | tee train.log
+"""
+
+from __future__ import annotations
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
+from diagnostics.dynamic.failures.native_crash import native_crash
+from diagnostics.dynamic.failures.root_exception import locations_of, origin
+from diagnostics.dynamic.job.evidence import (
+    distinct,
+    end_evidence,
+    ended_s,
+    how_it_ended,
+    module_of,
+    named,
+    path_evidence,
+    sentence,
+    source_evidence,
+)
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.record.agent_data import Frame
+from diagnostics.static.launch_files.shell_exit_status import Fate
+
+CODE = "D402"
+NAME = "failure-hidden-by-parent"
+CLASS = "masked-exit"
+EXAMINES = Examines.SUCCEEDED
+
+
+def match(case: Case) -> Match | None:
+    """Returns the first rank that failed in a job that says 0, where nobody looked."""
+    dropped = [one for one in failure_fates(case) if one.fate is Fate.DROPPED]
+    by_culprits = [one for one in dropped if one.story.pid in {culprit.pid for culprit in case.culprits}] or dropped
+    if not by_culprits:
+        return None
+    fate = min(by_culprits, key=lambda one: ended_s(one.story))
+    first = fate.story
+    error = origin(case, first)
+    if error is not None:
+        failing, frame, why = locations_of(case, error), error.frame, error.root_text[:300]
+    else:
+        crash = native_crash(first)
+        frames = crash.frames or _exit_frames(first)
+        failing = distinct([case.line(one) for one in frames[:2]])
+        frame, why = (frames[0] if frames else None), how_it_ended(first)
+    locations = distinct([*failing[:1], *fate.places, *failing[1:]])
+    alike = [one.story for one in by_culprits if _same_end(case, first, one.story)]
+    at = f" at {failing[0]}" if failing else ""
+    by = f" at {fate.places[0]}" if fate.places else ""
+    return blamed(
+        case,
+        alike,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named(alike))} failed{at} ({why}), and {fate.who} hid it{by}: the job says 0",
+        evidence=[
+            end_evidence(first),
+            Evidence(source="the job", observed="exit code 0", expected="the code of what failed"),
+            _dropping(fate),
+            *(path_evidence(case, why, error.frames) if error is not None else ()),
+            *(source_evidence(case, frame) if frame is not None else ()),
+        ],
+        fix=Fix(text=f"correct {failing[0] if failing else 'what failed'}; {fate.advice}{by}"),
+        locations=locations,
+        module=module_of(first),
+        confidence=Confidence.CONFIRMED if locations else Confidence.LIKELY,
+        outcome=JobOutcome.CRASH,
+        explains=[one.story.pid for one in dropped],
+        began_s=ended_s(first),
+    )
+
+
+def _dropping(fate: FailureFate) -> Evidence:
+    return Evidence(source=", ".join(fate.places) or fate.who, observed=fate.how, expected="its code is looked at")
+
+
+def _same_end(case: Case, one: ProcessStory, other: ProcessStory) -> bool:
+    errors = origin(case, one), origin(case, other)
+    return one.end.signal == other.end.signal and (errors[0] and errors[0].frame) == (errors[1] and errors[1].frame)
+
+
+def _exit_frames(story: ProcessStory) -> tuple[Frame, ...]:
+    event = story.agent.last_event("sys.exit", "os._exit") if story.agent is not None else None
+    return user_frames(event.path, agent_folder=story.agent.agent_folder) if event and story.agent else ()

@@ -1,0 +1,102 @@
+"""A rank caught its failure and ended with exit code 0.
+
+What it does: where the job says 0, takes exceptions that were logged, printed or swallowed, and blames one only where
+work is missing: fewer optimizer steps than another rank, none at all, or a training loop that it cut short. Also an
+uncaught exception behind `os._exit(0)` in a `finally` or an exit handler. Names the line that failed, then the one
+that hid it.
+
+Why it matters: a scheduler counts the run as done, and the next stage takes a model that was never trained.
+
+Bad:
+
+    except Exception:
+        logging.exception("training failed")
+        sys.exit(0)
+
+Good:
+
+    except Exception:
+        logging.exception("training failed")
+        raise
+"""
+
+from __future__ import annotations
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.dynamic.failures.masked_errors import Hidden, hidden_error, left_module
+from diagnostics.dynamic.failures.root_exception import locations_of, of_raised
+from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence, source_evidence
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.record.agent_data import Frame
+from diagnostics.static.program.exception_flow import calls_of_attribute
+
+CODE = "D401"
+NAME = "failure-hidden-in-rank"
+CLASS = "masked-exit"
+EXAMINES = Examines.SUCCEEDED
+
+
+def match(case: Case) -> Match | None:
+    """Returns the first error among the ranks that was hidden though work is missing."""
+    hidden = [found for story in case.ranks if (found := hidden_error(case, story)) is not None]
+    if not hidden:
+        return None
+    first = min(hidden, key=lambda one: (one.raised is None, one.raised.at_s if one.raised is not None else 0.0))
+    alike = [one.story for one in hidden if one.frames[:1] == first.frames[:1]]
+    failing = locations_of(case, of_raised(case, first.story, first.raised)) if first.raised is not None else ()
+    failing = failing or _calls(case, first)
+    hiding = case.line(first.hiding) if first.hiding is not None else ""
+    locations = distinct([*failing[:1], hiding, *failing[1:]])
+    said = f"hid {first.raised.text[:300]}" if first.raised is not None else "hid an exception that nobody saw"
+    at = f" (raised at {failing[0]})" if failing else ""
+    by = f" at {hiding}" if hiding else ""
+    return blamed(
+        case,
+        alike,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named(alike))} {said}{at}{by} and ended with 0; missing: {first.missing}",
+        evidence=_evidence(case, first),
+        fix=Fix(
+            text=f"raise again after logging{by}, so that the exit code says what happened"
+            if hiding
+            else "let the exception out: call result() on each future, await each task, so that the exit code says it"
+        ),
+        locations=locations,
+        module=_module(first.story),
+        confidence=Confidence.CONFIRMED if first.certain else Confidence.LIKELY,
+        outcome=JobOutcome.CRASH,
+        began_s=first.raised.at_s if first.raised is not None else None,
+    )
+
+
+def _evidence(case: Case, hidden: Hidden) -> list[Evidence]:
+    steps = ", ".join(f"rank {story.rank}: {story.steps}" for story in case.ranks)
+    evidence = [Evidence(source="optimizer steps", observed=steps, expected="as many as planned, on every rank")]
+    if hidden.raised is not None:
+        evidence.extend(path_evidence(case, f"{hidden.raised.how}: {hidden.raised.text[:300]}", hidden.frames))
+    for frame in (*hidden.frames[:1], hidden.hiding):
+        evidence.extend(source_evidence(case, frame) if frame is not None else ())
+    return evidence
+
+
+def _module(story: ProcessStory) -> str:
+    """Returns the module that an exception came out of last."""
+    left = left_module(story)
+    return left.shown if left is not None else ""
+
+
+def _calls(case: Case, hidden: Hidden) -> tuple[str, ...]:
+    """Returns the one line that calls the module an exception came out of; () where the source does not tell."""
+    left = left_module(hidden.story)
+    name = left.path.rpartition(".")[2] if left is not None else ""
+    found = [
+        Frame(file=file, line=line, function="forward")
+        for file, source in user_files(case, hidden.story)
+        for line in (calls_of_attribute(source, name) if name else ())
+    ]
+    return (case.line(found[0]),) if len(found) == 1 else ()

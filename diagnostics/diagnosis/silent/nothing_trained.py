@@ -1,0 +1,145 @@
+"""The job says success, and no optimizer step was made on any rank.
+
+What it does: where an optimizer was made and no optimizer step followed anywhere, names the loader that was empty, the
+epoch loop that did not run (a resumed epoch that is the last one, an early return), or the condition that left out each
+step (more accumulation steps than batches). Backward passes alone may be updates by hand: without a condition, silent.
+So is a resumed run that says itself that nothing was left to do.
+
+Why it matters: the checkpoint that is written is the initial one. Runs that only evaluate make no optimizer.
+
+Fix: check len(loader) before the loop, drop_last, filters of the dataset, and the epoch that a checkpoint resumes at.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frames import user_frames
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.dynamic.failures.masked_errors import asked_for_no_training, hidden_error, went_on
+from diagnostics.dynamic.job.evidence import distinct, source_evidence
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.record.agent_data import Event, Frame
+from diagnostics.static.program.exception_flow import trainers, training_loops
+from diagnostics.static.torch_code.optimizer_step_guards import step_conditions
+
+CODE = "D410"
+NAME = "nothing-trained"
+CLASS = "zero-progress"
+EXAMINES = Examines.SUCCEEDED
+
+_SKIPPED = "the model ran, and each iteration ended before the backward pass"
+_STEPLESS = (
+    "see why the condition never let a step through: more accumulation steps than batches, values that are skipped"
+)
+_EMPTY = "check how many samples filters and drop_last leave, and stop with an error at len(loader) == 0"
+_UNENTERED = "check the range of the loop (a resumed epoch, a step limit) and the returns before it"
+# A job that says itself that nothing was left to do does not lie.
+_TOLD = re.compile(
+    r"\b(?:0|zero|no) (?:more )?(?:steps|epochs)\b|\bnothing (?:is |was )?(?:left )?to (?:do|train)\b|\bnothing left\b"
+    r"|\balready (?:been )?(?:finished|completed?|trained|done|reached|converged)\b",
+    re.IGNORECASE,
+)
+
+
+def match(case: Case) -> Match | None:
+    """Returns the job that trained nothing, where every rank was watched and meant to train."""
+    ranks = [story for story in case.ranks if story.agent is not None]
+    if not ranks or len(ranks) != len(case.ranks) or any(one.steps for one in case.processes):
+        return None
+    begun = [story for story in ranks if _made(story, "optimizer") is not None]
+    if not begun or asked_for_no_training(case, begun[0]):
+        return None
+    if went_on(case) and _TOLD.search(case.output):
+        return None  # a run that had ended was started again, and says so
+    if any(hidden_error(case, story) is not None for story in ranks):
+        return None  # an exception explains it better
+    story = begun[0]
+    loops = _loops(case, story)
+    if not loops:
+        return None  # no file of the job's holds a loop that trains: nothing says that it was to
+    iterated = _made(story, "loader-iter") if _by_batches(case, story) else None
+    loader = _frame(story, _made(story, "dataloader"))
+    backwards = sum(_backwards(one) for one in case.processes)
+    conditions = _conditions(case, story)
+    if backwards and not conditions:
+        return None  # it may update its parameters by hand
+    stepless = backwards or (conditions and any(one.agent is not None and one.agent.entered for one in ranks))
+    frames: list[Frame | None]
+    if stepless:
+        frames = [*conditions, *loops]
+        cause = f"{backwards} backward passes, and the step was left out each time" if backwards else _SKIPPED
+    elif iterated is not None:
+        at = _frame(story, iterated)
+        frames, cause = [loader, at, *loops], "the loader gave no batch"
+    else:
+        frames, cause = [*loops, loader], "the training loop was never entered"
+    locations = distinct([case.line(frame) for frame in frames if frame is not None])
+    return blamed(
+        case,
+        begun,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"The job says success, but no rank made an optimizer step: {cause} ({locations[0]})",
+        evidence=[
+            Evidence(
+                source="optimizer steps and backward passes of every rank",
+                observed=f"0 and {backwards}",
+                expected="more",
+            ),
+            *(source_evidence(case, frames[0]) if frames[0] is not None else ()),
+        ],
+        fix=Fix(text=_STEPLESS if stepless else _EMPTY if iterated is not None else _UNENTERED),
+        locations=locations,
+        confidence=Confidence.LIKELY,
+        outcome=JobOutcome.SILENT_WRONG,
+    )
+
+
+def _backwards(story: ProcessStory) -> int:
+    return story.agent.steps.backwards if story.agent is not None else 0
+
+
+def _conditions(case: Case, story: ProcessStory) -> list[Frame]:
+    """Returns the `if`s in the files that ran on which a step depends."""
+    files = user_files(case, story)
+    trained_by = trainers(file for _, file in files)
+    return [
+        Frame(file=name, line=line, function="") for name, file in files for line in step_conditions(file, trained_by)
+    ]
+
+
+def _made(story: ProcessStory, kind: str) -> Event | None:
+    """Returns the first event of a kind."""
+    events = story.agent.events if story.agent is not None else ()
+    return next((event for event in events if event.kind == kind), None)
+
+
+def _frame(story: ProcessStory, event: Event | None) -> Frame | None:
+    folder = story.agent.agent_folder if story.agent is not None else ""
+    frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
+    return frames[0] if frames else None
+
+
+def _by_batches(case: Case, story: ProcessStory) -> bool:
+    """Whether a training loop goes over batches: one over a range or a condition does not end by an empty loader."""
+    files = user_files(case, story)
+    trained_by = trainers(file for _, file in files)
+    loops = [loop for _, file in files for loop in training_loops(file, trained_by)]
+    return any(not isinstance(loop, ast.While) and "range(" not in ast.unparse(loop.iter) for loop in loops)
+
+
+def _loops(case: Case, story: ProcessStory) -> list[Frame]:
+    """Returns the training loops in the files that ran, outermost first."""
+    files = user_files(case, story)
+    trained_by = trainers(file for _, file in files)
+    return [
+        Frame(file=name, line=loop.lineno, function="")
+        for name, file in files
+        for loop in training_loops(file, trained_by)
+    ]

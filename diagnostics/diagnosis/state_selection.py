@@ -1,0 +1,182 @@
+"""Which state of a job its verdict is about: before the first signal, while it stood still, or at its end. Pure.
+
+What a job does once it was asked to end is teardown: it moves, raises KeyboardInterrupt, runs its exit handlers, and
+its ranks lose each other. None of that tells why it stood still. So:
+
+- where the doctor sent the first signal (Ctrl-C and the like passed on, --stall-timeout, a deadlock), the state before
+  it is the evidence, and nothing after;
+- where somebody else ended a job that stood still, the state in which it was told to stand still is;
+- where it ended by itself, all of it is, unless what was seen while it stood still is better founded.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from diagnostics.core.findings import Confidence
+from diagnostics.diagnosis.signature import JobOutcome
+from diagnostics.diagnosis.verdict import Decision, signal_name
+from diagnostics.dynamic.job.attribution import INTERRUPTED
+from diagnostics.dynamic.job.evidence import stood_still
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.report.headline import class_and_ranks
+from diagnostics.report.run_report import NO_CLASS
+
+TEARDOWN_S = 30.0  # batch systems give as long between SIGTERM and SIGKILL
+_BY_SIGNAL = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL, signal.SIGXCPU)
+_ENDED_BY_TIMEOUT = 124  # what timeout(1) says
+ENDED_FROM_OUTSIDE = (
+    "the job was ended from outside while it stood still; the verdict is about the job before that, "
+    "what it did then is its teardown"
+)
+_KERNELS = ("killed-by-oom-killer",)  # classes in which the kernel itself says who sent the signal, and why
+
+
+class Foundation(IntEnum):
+    """How well a verdict is founded; one takes the place of another only where it is better founded."""
+
+    NOTHING = 0
+    POSSIBLE = 1
+    LIKELY = 2
+    CONFIRMED = 3
+    PROVED = 4  # a deadlock: no length of time would have ended it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastWord:
+    """The verdict and the state of the job that it is about, `stopped` where somebody asked that state to end."""
+
+    decision: Decision
+    state: Case
+    stopped: bool = False
+
+
+def last_word(case: Case, before: Case | None, decide_on: Callable[[Case, bool], Decision]) -> LastWord:
+    """Returns the verdict about an ended job. `before` is its state before the first signal, where that was kept.
+
+    `decide_on(case, running)` asks the signatures.
+    """
+    if before is None:
+        return LastWord(decision=decide_on(case, False), state=case)
+    if _doctor_asked(case):
+        state = _with_reason(before, case)
+        return LastWord(decision=_of_stopped(case, state, decide_on(state, True)), state=state, stopped=True)
+    whole = LastWord(decision=decide_on(case, False), state=case)
+    if not stood_still(before) or _went_on(case, before):
+        return whole
+    then = decide_on(before, True)
+    if then.outcome is not JobOutcome.HANG:
+        return whole
+    if ended_from_outside(case) and whole.decision.failure_class not in _KERNELS:
+        return LastWord(decision=_noted(then, ENDED_FROM_OUTSIDE), state=before, stopped=True)
+    if foundation(then, before) > foundation(whole.decision, case) and whole.decision.outcome is not JobOutcome.OK:
+        kept = f"the job ended by itself after that: {_words(whole.decision)}, which is less well founded"
+        return LastWord(decision=_noted(then, kept), state=before)
+    if _words(then) == _words(whole.decision):
+        return whole
+    said = f"while the job stood still the provisional report said {_words(then)}; what came after that tells more"
+    return replace(whole, decision=_noted(whole.decision, said))
+
+
+def foundation(decision: Decision, case: Case) -> Foundation:
+    """Returns how well a verdict about a case is founded."""
+    if decision.first is None:
+        return Foundation.NOTHING
+    if case.job.proved and decision.first.finding.code.startswith("D3"):
+        return Foundation.PROVED
+    return {
+        Confidence.CONFIRMED: Foundation.CONFIRMED,
+        Confidence.LIKELY: Foundation.LIKELY,
+        Confidence.POSSIBLE: Foundation.POSSIBLE,
+    }[decision.first.finding.confidence]
+
+
+def ended_from_outside(case: Case) -> bool:
+    """Whether a job that the doctor sent nothing was ended by a signal that no part of it had decided on."""
+    if case.job.ended_s is None or case.job.ended_by == "unknown":  # nobody saw its end: the doctor was killed
+        return True
+    if case.job.ended_by == "interrupt" or case.job.signal in _BY_SIGNAL:
+        return True
+    if case.job.exit_code == _ENDED_BY_TIMEOUT or case.job.exit_code in [128 + number for number in _BY_SIGNAL]:
+        return True
+    return any(_was_asked(case, story) for story in case.processes)
+
+
+def _was_asked(case: Case, story: ProcessStory) -> bool:
+    """Whether a rank or launcher died of a signal of unknown origin, or answered one with an exception."""
+    if story.part not in (Part.RANK, Part.LAUNCHER):
+        return False
+    if story.end.signal in _BY_SIGNAL and story.ended_by == "unknown":
+        return True
+    last = max((one.at_s for one in story.raised), default=0.0)
+    interrupted = (one for one in story.raised if INTERRUPTED.match(one.text))
+    return any(last - one.at_s < TEARDOWN_S for one in interrupted) or _left_in_a_handler(case, story)
+
+
+def _left_in_a_handler(case: Case, story: ProcessStory) -> bool:
+    """Whether the function that left is one that the same file gives to signal.signal or add_signal_handler."""
+    left = story.agent.last_event("sys.exit", "os._exit") if story.agent is not None else None
+    for frame in left.path if left is not None else ():
+        name = re.escape(frame.function.rpartition(".")[2])
+        registers = re.compile(rf"\b(?:signal|add_signal_handler)\([^()\n]{{1,200}}\b{name}\b")
+        if any(registers.search(line) for line in case.sources.file(frame.file).lines):
+            return True
+    return False
+
+
+def _doctor_asked(case: Case) -> bool:
+    """Whether the doctor sent the job a signal before it had ended."""
+    asked = case.job.ended_by == "interrupt" or case.job.ended_for_hanging
+    return asked and any(one.why == case.job.ended_by for one in case.job.sent)
+
+
+def _with_reason(before: Case, case: Case) -> Case:
+    """Returns the state in which the doctor ended a job for standing still, as one that stood still."""
+    if not case.job.ended_for_hanging:
+        return before
+    return replace(before, job=replace(before.job, ended_by=case.job.ended_by))
+
+
+def _of_stopped(case: Case, state: Case, decision: Decision) -> Decision:
+    """Returns the verdict about a job that was asked to end: a healthy one neither hung nor crashed."""
+    asked = _asked_in_words(case)
+    if case.job.ended_for_hanging:
+        return decision
+    still = stood_still(state) or bool(state.job.proved)
+    failed = any(story.failed for story in state.processes)
+    if decision.outcome in (JobOutcome.HANG, JobOutcome.CRASH) and not still and not failed:
+        decision = Decision(outcome=JobOutcome.OK, failure_class=NO_CLASS, first=None, others=(), notes=decision.notes)
+    if decision.outcome in (JobOutcome.HANG, JobOutcome.CRASH):
+        return _noted(decision, f"the verdict is about the job before {asked}; what it did then is its teardown")
+    return _noted(decision, "interrupted", f"{asked} ended the job while it went on")
+
+
+def _asked_in_words(case: Case) -> str:
+    first = min(case.job.sent, key=lambda one: one.at_s)
+    return f"{signal_name(first.signal)} at {first.at_s:.1f} s"
+
+
+def _went_on(case: Case, before: Case) -> bool:
+    """Whether the job trained on after `before` was kept, or lived on for longer than a teardown takes."""
+    steps = {(story.pid, story.start_ticks): story.steps for story in before.processes}
+    if any(story.steps > steps.get((story.pid, story.start_ticks), 0) for story in case.processes):
+        return True
+    last = case.job.stalls[-1] if case.job.stalls else None
+    over = last.over_s if last is not None else None
+    return over is not None and case.job.ended_s is not None and case.job.ended_s - over > TEARDOWN_S
+
+
+def _words(decision: Decision) -> str:
+    """Returns "hang, rank-stalled on rank 1 at train.py:31"."""
+    first = decision.first
+    what = class_and_ranks(decision.failure_class, first.culprit_ranks if first is not None else ())
+    at = f" at {first.locations[0]}" if first is not None and first.locations else ""
+    return f"{decision.outcome}, {what}{at}"
+
+
+def _noted(decision: Decision, *notes: str) -> Decision:
+    return replace(decision, notes=tuple(dict.fromkeys([*decision.notes, *notes])))

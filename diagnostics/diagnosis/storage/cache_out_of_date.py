@@ -1,0 +1,120 @@
+"""A cache on disk was made for another configuration or data than the job's.
+
+What it does: takes a refusal by the job's own words (cache, manifest, fingerprint, rebuild), and a shape that does
+not fit before the first step where the data came from a file that is loaded if it exists and made if not.
+
+Why it matters: nothing in the program is wrong, and it works on every machine that has no cache yet.
+
+Fix: delete the cache, and name it after what it depends on (a hash of the configuration).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.dynamic.failures.file_errors import LOADS, SAVES, calls_load, file_of, is_file_call
+from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.model.model_classes import Place, job_files
+
+CODE = "D703"
+NAME = "cache-out-of-date"
+CLASS = "stale-cache"
+EXAMINES = Examines.FAILED
+
+SAID = re.compile(
+    r"^(?=[^\n]*\b(?:cach\w*|manifest|precomputed|preprocessed|latents?)\b)[^\n]*\b(?:stale|outdated|out of date"
+    r"|mismatch\w*"
+    r"|does(?:n't| not) (?:match|fit)|do not match|differs?|rebuild|regenerate|re-?create|was (?:built|made"
+    r"|written|created)"
+    r"|fingerprint|checksum|expected)\b[^\n]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+SHAPES = re.compile(
+    r"mat1 and mat2 shapes cannot be multiplied|size of tensor a \(\d+\) must match|expected input\S* to have \d+ "
+    r"channels"
+    r"|Given groups=|shape '\[[\d, -]+\]' is invalid|index out of range in self|Given normalized_shape|out of bounds"
+    r"|shapes? mismatch|could not be broadcast|must match the existing size|KeyError: |Expected \d+ (?:features"
+    r"|channels)"
+)
+CACHE = re.compile(
+    r"cach|latent|precomput|preproc|feature|encoded|index|stats|token|bins|vocab|prepared", re.IGNORECASE
+)
+GONE = re.compile(r"Can't get attribute '[\w.]+' on <module")
+ASKS = re.compile(r"exists\(|is_file\(|isfile\(|isdir\(|is_dir\(")
+
+
+def match(case: Case) -> Match | None:
+    """Returns the cache and the line that takes it as it is."""
+    return _by_words(case) or _by_name(case) or _by_shape(case)
+
+
+def _by_words(case: Case) -> Match | None:
+    tellers = [one for one in told(case, SAID) if one.origin is not None]
+    if not tellers:
+        return None
+    one = tellers[0]
+    return _stale(case, tellers, merged_locations(case, tellers), f"the job says: {one.line[:200]}", Confidence.LIKELY)
+
+
+def _by_name(case: Case) -> Match | None:
+    """A pickled file names a class or module that the program no longer has."""
+    tellers = [one for one in told(case, GONE) if one.origin is not None and calls_load(case, one.origin.frame)]
+    if not tellers:
+        return None
+    reason = f"it was written by another version of the program: {tellers[0].line[:160]}"
+    return _stale(case, tellers, merged_locations(case, tellers), reason, Confidence.LIKELY)
+
+
+def _by_shape(case: Case) -> Match | None:
+    tellers = [one for one in told(case, SHAPES) if one.origin is not None and one.story.steps == 0]
+    loads = _guarded_loads(case, tellers[0]) if tellers else []
+    if not loads:
+        return None
+    lines = [place.location(case) for place in loads]
+    reason = f"{lines[0]} takes what is on disk as it is, and {tellers[0].line[:160]}"
+    return _stale(case, tellers, distinct([*lines, *merged_locations(case, tellers)]), reason, Confidence.LIKELY)
+
+
+def _guarded_loads(case: Case, one: Told) -> list[Place]:
+    """Loads inside `if path.exists():` of a file that the same function saves otherwise, without a look at its fit."""
+    found: list[Place] = []
+    for file in job_files(case, one.story):
+        tree = case.sources.file(file).tree
+        for node in ast.walk(tree) if tree is not None else ():
+            if not isinstance(node, ast.FunctionDef) or not CACHE.search(ast.unparse(node)):
+                continue
+            inner = list(ast.walk(node))
+            asks = any(isinstance(part, ast.If) and ASKS.search(ast.unparse(part.test)) for part in inner)
+            if asks and any(is_file_call(part, SAVES) for part in inner):
+                loads = (part for part in inner if is_file_call(part, LOADS) and "open(" not in ast.unparse(part))
+                found.extend(Place(file=file, node=part) for part in loads)
+    return found
+
+
+def _stale(case: Case, tellers: Sequence[Told], locations: Sequence[str], reason: str, confidence: Confidence) -> Match:
+    one, stories = tellers[0], [teller.story for teller in tellers]
+    file = file_of(case, one)
+    return blamed(
+        case,
+        stories,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(named(stories))} used a cache{' ' + file if file else ''} that does not fit this job: "
+        f"{reason}",
+        evidence=(*one.evidence(case), Evidence(source=locations[0] if locations else "message", observed=reason)),
+        fix=Fix(
+            text="move the cache away so that it is made anew, and put a hash of all it depends on into its name or "
+            "manifest",
+            commands=(f"mv {file or 'CACHE'} {file or 'CACHE'}.old",),
+        ),
+        locations=locations,
+        confidence=confidence,
+    )

@@ -1,0 +1,174 @@
+"""The deciding rule: which of the known failures a job's verdict is, and the exit code that follows. Pure.
+
+Root beats cascade; a specific match beats a generic one about the same process; then confidence; then the earliest
+event. The order of files never decides. Where nothing fits the verdict is "unknown, here is what was seen".
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
+from diagnostics.dynamic.job.evidence import stood_still
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.stall.liveness import judgement_of
+from diagnostics.record.supervisor_facts import ATTACHED
+from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS
+from diagnostics.static.launch_files.shell_exit_status import Fate
+
+HIDDEN_CRASH_EXIT = STRICT_EXIT = 70
+STALLED_EXIT = 124
+UNDECIDED_EXIT = 3
+_FAILURES = (JobOutcome.CRASH, JobOutcome.HANG)
+ENDED_BY_OTHERS = ("doctor", "launcher")
+_WEIGHT = {
+    JobOutcome.CRASH: 0, JobOutcome.HANG: 0, JobOutcome.OK: 1, JobOutcome.SILENT_WRONG: 2, JobOutcome.SLOW: 3,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The verdict. `first` is the match it rests on, None where nothing fits; `others` follow in order."""
+
+    outcome: JobOutcome
+    failure_class: str
+    first: Match | None
+    others: tuple[Match, ...]
+    notes: tuple[str, ...] = ()
+    handled: tuple[str, ...] = ()  # failures that the job itself dealt with, in words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exit:
+    """The doctor's exit code and why, in words."""
+
+    code: int
+    reason: str
+
+
+def decide(case: Case, matches: Sequence[Match]) -> Decision:
+    """Returns the verdict over all that the signatures said."""
+    handled = _handled(case)
+    pids = {one.story.pid for one in handled}
+    # In a job that says 0 nothing is a crash that the job itself dealt with, whatever a signature knows about it.
+    counted = [one for one in matches if not (one.outcome in _FAILURES and one.explains and pids >= set(one.explains))]
+    return replace(_decide(case, counted), handled=tuple(one.sentence for one in handled))
+
+
+def _decide(case: Case, matches: Sequence[Match]) -> Decision:
+    roots = sorted(_without_generic_doubles([one for one in matches if one.is_root]), key=_rank)
+    cascades = sorted((one for one in matches if not one.is_root), key=_rank)
+    if not roots:
+        return _unmatched(case, cascades)
+    first = roots[0]
+    return Decision(
+        outcome=first.outcome,
+        failure_class=first.failure_class,
+        first=first,
+        others=(*roots[1:], *cascades),
+    )
+
+
+def exit_of(case: Case, decision: Decision, *, strict: bool = False, stopped: bool = False) -> Exit:
+    """Returns the exit code by the table of the command's documentation. `stopped`: somebody asked the job to end."""
+    own, said = job_exit(case)
+    if case.job.ended_by == ATTACHED:
+        return _of_attached(decision)
+    if case.job.ended_by == "interrupt":
+        number = next((one.signal for one in case.job.sent if one.why == "interrupt"), signal.SIGINT)
+        return Exit(code=128 + number, reason=f"the job was ended by {signal_name(number)} to the doctor")
+    if decision.outcome is JobOutcome.HANG and case.job.ended_for_hanging:
+        return Exit(code=STALLED_EXIT, reason="the job hung and was ended by the doctor")
+    if decision.outcome is JobOutcome.HANG and stopped and own is not None:
+        return Exit(code=own, reason=f"the job hung and was ended from outside; it {said}")
+    if decision.outcome in (JobOutcome.CRASH, JobOutcome.HANG):
+        died = _culprits_signal(case, decision)
+        if died is not None:
+            return Exit(code=128 + died.number, reason=f"{died.who} died of {signal_name(died.number)}; the job {said}")
+        if own in (0, None):
+            return Exit(code=HIDDEN_CRASH_EXIT, reason=f"the job {said}, but it failed")
+        return Exit(code=own, reason=f"the job {said}")
+    if strict and decision.outcome is not JobOutcome.OK:
+        return Exit(code=STRICT_EXIT, reason=f"--strict: the job {said}, but its result is {decision.outcome}")
+    if strict and decision.handled:
+        return Exit(code=STRICT_EXIT, reason=f"--strict: the job {said}, but failures were dealt with on the way")
+    return Exit(code=own if own is not None else 0, reason=f"the job {said}")
+
+
+def _handled(case: Case) -> list[FailureFate]:
+    """Returns what failed in a job that ended with 0 and did not have to change its code."""
+    if case.failed or case.job.exit_code != 0:
+        return []
+    return [one for one in failure_fates(case) if one.fate is not Fate.DROPPED]
+
+
+def _of_attached(decision: Decision) -> Exit:
+    """Returns the exit code of a look at a job that runs on."""
+    match decision.outcome:
+        case JobOutcome.OK:
+            return Exit(code=0, reason="the job goes on")
+        case JobOutcome.UNKNOWN:
+            return Exit(code=UNDECIDED_EXIT, reason="whether the job goes on cannot be told")
+    return Exit(code=1, reason="something is wrong with a job that runs")
+
+
+def job_exit(case: Case) -> tuple[int | None, str]:
+    """Returns the job's own exit code as a shell would see it, and how it ended in words."""
+    if case.job.signal is not None:
+        return 128 + case.job.signal, f"died of {signal_name(case.job.signal)}"
+    if case.job.exit_code is not None:
+        return case.job.exit_code, f"ended with exit code {case.job.exit_code}"
+    return None, "has no known end"
+
+
+def signal_name(number: int) -> str:
+    """Returns "SIGSEGV"; "signal 70" for one without a name."""
+    known = {one.value: one.name for one in signal.Signals}
+    return known.get(number, f"signal {number}")
+
+
+def _rank(match: Match) -> tuple[int, int, float, str]:
+    began = match.began_s if match.began_s is not None else float("inf")
+    return _WEIGHT[match.outcome], -match.certainty, began, match.finding.code
+
+
+def _without_generic_doubles(roots: Sequence[Match]) -> list[Match]:
+    """Returns the roots without generic ones that say less about processes a specific one accounts for."""
+    special = [one for one in roots if not one.generic]
+    explained = {pid for one in special for pid in one.explains}
+    return [
+        one for one in roots if not one.generic or not (explained & set(one.explains) or (special and not one.explains))
+    ]
+
+
+def _unmatched(case: Case, cascades: Sequence[Match]) -> Decision:
+    notes = ("interrupted",) if case.job.ended_by == "interrupt" else ()
+    others = tuple(cascades)
+    looked = judgement_of(case)
+    if looked is not None and not looked.still and not looked.goes_on:
+        return Decision(outcome=JobOutcome.UNKNOWN, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
+    if stood_still(case):
+        return Decision(outcome=JobOutcome.HANG, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
+    crashed = case.failed and (case.job.ended_by != "interrupt" or bool(case.culprits))
+    if crashed:
+        return Decision(outcome=JobOutcome.CRASH, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
+    return Decision(outcome=JobOutcome.OK, failure_class=NO_CLASS, first=None, others=others, notes=notes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Died:
+    number: int
+    who: str
+
+
+def _culprits_signal(case: Case, decision: Decision) -> _Died | None:
+    """Returns the signal that a culprit rank died of by itself; the verdict says who that is, where there is one."""
+    ranks = decision.first.culprit_ranks if decision.first is not None else ()
+    stories: list[ProcessStory] = [story for rank in ranks if (story := case.of_rank(rank)) is not None]
+    for story in stories if decision.first is not None else case.culprits:
+        if story.end.signal is not None and story.ended_by not in ENDED_BY_OTHERS:
+            return _Died(number=story.end.signal, who=f"rank {story.rank}")
+    return None

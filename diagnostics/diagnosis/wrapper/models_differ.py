@@ -1,0 +1,94 @@
+"""The ranks built different models.
+
+What it does: takes DDP's check of parameters, compares what the constructors of the ranks were seen to make, and else
+follows the rank through the source to the line where it comes into a constructor's arguments.
+
+Why it matters: DDP names its own constructor call; and sizes that differ without a check are a hang or wrong gradients.
+
+Fix: build the model from the same values on every rank; let rank 0 broadcast what is computed from data.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.failures.error_texts import Told, failed_stories, merged_locations, told
+from diagnostics.dynamic.job.evidence import distinct, named, rank_numbers
+from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.model.model_divergence import Difference, model_difference
+
+CODE = "D602"
+NAME = "models-differ"
+CLASS = "parameter-mismatch"
+EXAMINES = Examines.FAILED
+
+DIFFER = re.compile(
+    r"(?:\[(?P<rank>\d+)\]: )?params\[(?P<index>\d+)\] in this process with (?:sizes|strides) "
+    r"(?P<sizes>\[[\d, ]*\]) appears not to match (?:sizes|strides)"
+    r"|Rank (?P<one>\d+) has (?P<has>\d+) params, while rank (?P<other>\d+) has inconsistent (?P<had>\d+) params"
+    r"|(?P<verify>DDP expects same model across all ranks(?!, but))"
+)
+
+
+def match(case: Case) -> Match | None:
+    """Returns the rank whose model differs and the line by which it does."""
+    tellers = told(case, DIFFER) or told(case, DIFFER, failed_stories(case))
+    if not tellers:
+        return None
+    one = next((teller for teller in tellers if teller.found["rank"]), tellers[0])
+    pair = _pair(case, one)
+    found = model_difference(case, *pair) if pair is not None else Difference(locations=(), made="", odd=None)
+    odd = _odd(one, found)
+    match = blamed(
+        case,
+        [teller.story for teller in tellers],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=_title(case, one, found),
+        evidence=(
+            *one.evidence(case),
+            *((Evidence(source="constructors seen by the agents", observed=found.made),) if found.made else ()),
+        ),
+        fix=Fix(
+            text="build the model from values that are the same on every rank: compute what depends on data or the "
+            "rank on rank 0 and dist.broadcast_object_list it before the model is made"
+        ),
+        locations=distinct([*found.locations, *merged_locations(case, tellers)]),
+        confidence=Confidence.CONFIRMED if found.made else Confidence.LIKELY,
+    )
+    return dataclasses.replace(match, culprit_ranks=(odd,)) if odd is not None else match
+
+
+def _pair(case: Case, one: Told) -> tuple[ProcessStory, ProcessStory] | None:
+    """The two ranks compared: torch names them, or it compares with rank 0."""
+    mine = int(one.found["one"] or one.found["rank"] or one.story.rank or 0)
+    theirs = int(one.found["other"] or 0)
+    if mine == theirs:
+        theirs = next((story.rank for story in case.ranks if story.rank not in (None, mine)), None) or 0
+    first, second = case.of_rank(mine), case.of_rank(theirs)
+    return (first, second) if first is not None and second is not None and first is not second else None
+
+
+def _odd(one: Told, found: Difference) -> int | None:
+    if found.odd is not None:
+        return found.odd
+    return int(one.found["rank"]) if one.found["rank"] else one.story.rank
+
+
+def _title(case: Case, one: Told, found: Difference) -> str:
+    at = f"; {found.locations[0]} depends on the rank" if found.locations else ""
+    said = one.found
+    if said["sizes"]:
+        who = said["rank"] or (rank_numbers([one.story]) or ("?",))[0]
+        return (
+            f"Rank {who} built another model than rank 0: its parameter {said['index']} has sizes {said['sizes']}{at}"
+        )
+    if said["one"]:
+        counts = f"rank {said['one']} {said['has']}, rank {said['other']} {said['had']}"
+        return f"The ranks built models with different numbers of parameters: {counts}{at}"
+    return f"The models of {named([one.story])} and the other ranks differ{at}"
