@@ -158,8 +158,8 @@ def start_with(source: str, start: Callable[..., int], monkeypatch: pytest.Monke
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from diagnostics import capture
-from diagnostics.machine import stacks
+from diagnostics.supervisor.capture import snapshot as capture
+from diagnostics.machine.processes import python_stacks as stacks
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 sys.executable = sys.argv[1] + "/python"
 pids = dict.fromkeys(map(int, sys.argv[2:]), 0)

@@ -19,7 +19,7 @@ from interrupt_drill import DIES, LIMIT_S, PROJECT, STUBBORN, Busy, Command, dri
 # The doctor, with a diagnosis in which something never comes back.
 STUCK = """\
 import sys, time
-from diagnostics import diagnose
+from diagnostics.diagnosis import engine as diagnose
 def stuck(*given, **more):
     open("stuck", "w").close()
     while True:

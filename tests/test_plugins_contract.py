@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from diagnostics import audit, diagnosis, preflight, rules
+from diagnostics import audit, diagnosis, preflight
 from diagnostics.cache import folder_check, folder_checks, formats
 from diagnostics.commands.explain import all_plugins
 from diagnostics.core.findings import Severity
@@ -22,9 +22,9 @@ from diagnostics.static.program.project_file import FileKind
 
 PROBES = discover(preflight)
 SIGNATURES = discover(diagnosis)
-RULES = discover(rules)
+RULES = discover(audit)
 ACROSS = discover(folder_checks)
-CODED = {**PROBES, **discover(formats), **ACROSS, **discover(checks), **SIGNATURES, **discover(audit), **RULES}
+CODED = {**PROBES, **discover(formats), **ACROSS, **discover(checks), **SIGNATURES, **RULES}
 SECTIONS = discover(check_sections, key="ORDER")
 RUN_SECTIONS = discover(run_sections, key="ORDER")
 HEADINGS = ("What it does:", "Why it matters:")

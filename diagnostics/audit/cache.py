@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import diagnostics
+from diagnostics.core.own_folders import DOCTOR
 from diagnostics.audit import wire
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.found import Audit
@@ -25,7 +25,7 @@ from diagnostics.static.program.project_file import AuditedFile
 
 MOST_ANSWERS = 100
 MOST_BYTES = 32 << 20
-OURS = ("audit", "analysis", "rules", "agent")  # folders whose text decides what is found; and the files beside them
+OURS = ("audit", "static", "core", "agent")  # folders whose text decides what is found
 
 
 def folder() -> Path:
@@ -47,8 +47,7 @@ def key(files: Iterable[AuditedFile], rules: Mapping[str, ModuleType]) -> str:
 
 
 def _sources(rules: Mapping[str, ModuleType]) -> list[Path]:
-    home = Path(diagnostics.__file__).parent
-    ours = {path for name in OURS for path in (home / name).rglob("*.py")} | set(home.glob("*.py"))
+    ours = {path for name in OURS for path in (DOCTOR / name).rglob("*.py")}
     return sorted(ours | {Path(file) for rule in rules.values() if (file := getattr(rule, "__file__", None))})
 
 

@@ -27,7 +27,7 @@ def audit(
 ) -> Audit:
     """Returns what the rules find in the files; those that do not parse are skipped with their problem.
 
-    A question that takes more than `limit_s` of CPU time is given up, by default what patience.py says.
+    A question that takes more than `limit_s` of CPU time is given up, by default what time_limit.py says.
     """
     files = tuple(files)
     with _no_collection():

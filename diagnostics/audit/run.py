@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
-import diagnostics.audit
 from diagnostics import audit
 from diagnostics.audit import cache, engine, selection, settings
 from diagnostics.audit.files import collect
@@ -56,7 +55,7 @@ def run(options: Options) -> Audit:
 def known_rules(broken: list[BrokenPlugin] | None = None) -> dict[str, ModuleType]:
     """Returns every rule by code, also those about ignoring comments, which the engine itself asks."""
     unread: list[BrokenPlugin] = [] if broken is None else broken
-    return {**discover(diagnostics.audit, broken=unread), **discover(audit, broken=unread)}
+    return discover(audit, broken=unread)
 
 
 def cores() -> int:

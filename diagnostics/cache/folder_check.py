@@ -36,7 +36,7 @@ class Across(Protocol):
 
 
 class AcrossCheck(Protocol):
-    """The contract of a plugin of `diagnostics/caches/across/`."""
+    """The contract of a plugin of `diagnostics/cache/folder_checks/`."""
 
     CODE: str
     NAME: str

@@ -1,6 +1,6 @@
 """How a cache file becomes a right one: new bytes and ranges of the old file, as data that any applier can use.
 
-A format says what the repaired file consists of; `diagnostics/repair/` makes it so without losing a byte,
+A format says what the repaired file consists of; `diagnostics/cache/repair/` makes it so without losing a byte,
 whatever interrupts it. Nothing here opens a file.
 """
 

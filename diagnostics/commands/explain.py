@@ -8,7 +8,7 @@ from types import ModuleType
 
 import click
 
-from diagnostics import audit, diagnosis, preflight, rules
+from diagnostics import audit, diagnosis, preflight
 from diagnostics.cache import folder_checks, formats
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
@@ -16,7 +16,7 @@ from diagnostics.core.registry import BrokenPlugin, discover
 from diagnostics.core.spelling import nearest
 from diagnostics.inspection import checks
 
-PACKAGES = (preflight, formats, folder_checks, checks, diagnosis, audit, rules)
+PACKAGES = (preflight, formats, folder_checks, checks, diagnosis, audit)
 
 
 @click.command("explain")

@@ -33,7 +33,7 @@ FROM_LOGS = "no record: all this is read from log files, so nothing is more than
 
 @dataclass(slots=True)
 class Asking:
-    """What is known of the signatures' answers before and while they are asked; see diagnosis_in_time.py."""
+    """What is known of the signatures' answers before and while they are asked; see with_deadline.py."""
 
     # By code, with BEFORE behind it where it was asked about the state before the first signal.
     answers: Mapping[str, Match | None] = field(default_factory=dict)  # from an earlier attempt

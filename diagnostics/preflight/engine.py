@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
-from diagnostics import probes as built_in
+from diagnostics import preflight as built_in
 from diagnostics.core.findings import Outcome, Status, Verdict
 from diagnostics.preflight.plan import STAGE_ORDER, STAGES_OF_A_JOB, Probe, in_order, load_probes
 from diagnostics.preflight.probe import ChildTimeout, NotApplicable, PreflightConfig, Result, Skip, Stage

@@ -26,7 +26,7 @@ STAGES_OF_A_JOB = (Stage.DATA, Stage.MODEL, Stage.DRY_RUN)  # they need a CONFIG
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One plugin of `probes/`, see `checks` for the meaning of its fields."""
+    """One probe, see probe.py for the meaning of its fields."""
 
     code: str
     name: str

@@ -10,7 +10,7 @@ GROUP_MADE = "process-group"
 
 
 class Owner(StrEnum):
-    """Whose file a frame is in; `homes.py` tells."""
+    """Whose file a frame is in; `frame_owners.py` tells."""
 
     DOCTOR = "doctor"  # the agent's, or what runs in children of the doctor
     INTERPRETER = "interpreter"  # the standard library, and code without a file: <frozen runpy>, <string>

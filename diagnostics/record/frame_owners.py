@@ -1,7 +1,7 @@
 """Whose file a frame is in: told by the folders of a job's Python and of the doctor, not by parts of a name. Pure.
 
 Each frame that is read from a record passes `Homes.kept`: the doctor's own are left out, the others keep what is known
-of them in `Frame.owner`, and `user_code.user_frames` lets none but the user's and packages' be a location.
+of them in `Frame.owner`, and `frames.user_frames` lets none but the user's and packages' be a location.
 """
 
 from __future__ import annotations

@@ -35,7 +35,9 @@ from diagnostics.record.untrusted_files import (
 
 SOURCE_INDEX = "index.json"  # in sources/: {"/the/path/it/had.py": "name of the copy"}
 MACHINE_WRITTEN = (".json", ".jsonl")  # captures whose lines are values; all else is what programs wrote
-BEFORE = "before"  # in a record: another one, of the state before the first signal (state_before.py)
+BEFORE = (
+    "before"  # in a record: another one, of the state before the first signal (supervisor/capture/pre_signal_state.py)
+)
 AGENT_SITE = AGENT / "site"
 
 

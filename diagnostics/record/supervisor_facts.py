@@ -62,7 +62,7 @@ class Stall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProvedHang:
-    """A deadlock that the supervisor proved while the job ran; `analysis/wait_graph.py` says how."""
+    """A deadlock that the supervisor proved while the job ran; `dynamic/collectives/wait_for_graph.py` says how."""
 
     began_s: float  # when the last rank of it began to wait
     proved_s: float

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics import rules
+from diagnostics import audit as rules
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Found

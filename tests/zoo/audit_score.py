@@ -15,7 +15,7 @@ from pathlib import Path
 
 import zoo_truth
 
-from diagnostics import rules
+from diagnostics import audit as rules
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Found

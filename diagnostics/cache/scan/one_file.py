@@ -20,7 +20,7 @@ ZIP_END = b"PK\x05\x06"
 
 
 class CacheFormat(Protocol):
-    """The contract of a plugin of `diagnostics/caches/`."""
+    """The contract of a plugin of `diagnostics/cache/formats/`."""
 
     CODE: str
     NAME: str
@@ -40,7 +40,7 @@ class CacheFormat(Protocol):
     #       An empty file with an ending of its own is nothing to report.
     #   MEANINGS, REMEDIES: dict[str, str]
     #       Words for problems of its own, by their names: "N of M cache files MEANING", and what helps. Common
-    #       ones are in cache_words.py.
+    #       ones are in scan/explanations.py.
     #   deep(file: FileBytes, scan: FileScan) -> list[Problem]
     #       What only reading every byte shows (checksums); bounded memory, never raises for the content.
     #   repair(file: FileBytes, *, compact: bool) -> Patch | None

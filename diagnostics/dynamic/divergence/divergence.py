@@ -1,7 +1,7 @@
 """The contract of "which line decided that one rank went another way": plain values and the question itself.
 
 A rank's way is known at three places: the last call that all ranks made alike, what this rank did next, and what the
-others did next instead. `analysis/decide.py` reads the sources of the record and lists the statements at which the two
+others did next instead. `localisation.py` reads the sources of the record and lists the statements at which the two
 ways can part.
 """
 

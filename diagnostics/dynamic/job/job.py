@@ -1,6 +1,6 @@
 """One job's story, put together once from its record; signatures read this and nothing else.
 
-`analysis/case_building.py` makes it. All times `*_s` are seconds since the job started. Frames are innermost first.
+`job_builder.py` makes it. All times `*_s` are seconds since the job started. Frames are innermost first.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The decisions of a project after which ranks pass different operations: where some would wait for ever. Pure.
 
-Each decision that can fall differently on two ranks is tried both ways (`rank_ways.py`); it parts them where what the
+Each decision that can fall differently on two ranks is tried both ways (`collective_sequences.py`); it parts them where what the
 ranks then pass is not the same and the decision itself guards it, or leaves before it.
 """
 

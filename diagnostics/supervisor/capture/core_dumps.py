@@ -23,7 +23,7 @@ def cores(
 ) -> tuple[Missing, ...]:
     """Reads the cores of `dead` (pid -> its folder, by time of death) into captures/core-PID.txt.
 
-    `started_ns` is when the job began, wall clock. Never raises; analysis/core_text.py reads the texts.
+    `started_ns` is when the job began, wall clock. Never raises; record/gdb_report.py reads the texts.
     """
     until = time.monotonic() + deadline_s
     found, missing = _find(dead, started_ns)

@@ -1,7 +1,7 @@
 """What is perishable of a job that dies or stands still, taken from outside, in parallel, each with a deadline.
 
 `snapshot` asks every living process of the job. What the kernel left of dead ones is in capture_cores.py, the machine
-around the job in surroundings.py, its source files in capture_sources.py. Nothing here raises: what could not be
+around the job in host_facts.py, its source files in sources.py. Nothing here raises: what could not be
 captured is returned as Missing, with the reason. All of it is redacted and private to its owner. It works as an
 ordinary user without ptrace; then /proc and the agents' own files have to do. py-spy and gdb are children of the
 caller and not of the job: `machine.tools.running_tools()` has their pids.
@@ -38,7 +38,7 @@ def snapshot(
 ) -> tuple[Missing, ...]:
     """Captures every process of `processes` (pid -> start ticks, ranks first) into `record_folder`/captures.
 
-    Per process `stacks-from-outside-PID.json` (see analysis/outside_stacks.py) and `proc-PID.json`; once `gpus.json`
+    Per process `stacks-from-outside-PID.json` (see record/outside_stacks.py) and `proc-PID.json`; once `gpus.json`
     where NVML answers. Agents are asked for their flight recorders and their own view of their stacks, which they
     write beside their files. `reason` is kept in each file ("stall", "rank 1 died"). A later snapshot replaces what
     an earlier one wrote; of processes that have ended since, the earlier one stays.

@@ -1,4 +1,4 @@
-"""Looks for progress in a running job, cheaply, from outside; analysis/stall_rule.py says what it means.
+"""Looks for progress in a running job, cheaply, from outside; stall_detector.py says what it means.
 
     progress = Progress(record_folder / "agents", stall_timeout_s=600)
     judgement = progress.look(seconds_since_start, {pid: start_ticks, ...}, bytes_of_output)   # each 0.25 s or so
