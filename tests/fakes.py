@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from diagnostics.core.thresholds import Thresholds
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import (
     NOTHING,
     CgroupMemory,
     ChildResult,
+    ChildTimeout,
     Driver,
     Gpu,
     Interface,
@@ -26,7 +28,7 @@ from diagnostics.machine.facts import (
     Space,
     TorchFacts,
 )
-from diagnostics.preflight.probe import ChildTimeout, PreflightConfig, Thresholds
+from diagnostics.preflight.probe import PreflightConfig
 
 GIB = 1 << 30
 DRIVER = Driver(version="570.86.10", cuda=(12, 8))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.call_habits import broken, in_another_group
-from diagnostics.record.agent_data import CollectiveCall, Frame
+from diagnostics.record.agent_data import CollectiveCall
 
 
 def call(number: int, op: str, line: int, *, group: str = "0", thread: int = 0) -> CollectiveCall:

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from diagnostics.core.frame import Frame
 from diagnostics.machine.deadlines import Answers
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.processes.core_dumps import read_notes
 from diagnostics.record.agent_bytes import AgentFileError
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.outside_stacks import parse_outside_stacks
 from diagnostics.record.record import AGENT_SITE, RunRecord, make_record_folder
 from diagnostics.record.supervisor_facts import Missing

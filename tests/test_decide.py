@@ -9,9 +9,9 @@ import pytest
 from flow.marked_source import marked
 from flow.partings import NOTHING, PARTINGS, UNCERTAIN
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.divergence import Decision, Parting, Place, Way
 from diagnostics.dynamic.divergence.localisation import decisions, is_certain
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.source_file import Sources
 
 MOST_S = 2.0  # of CPU; 0.2 s on an idle machine

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from diagnostics.core.errors import UsageError
+from diagnostics.core.thresholds import Thresholds
 from diagnostics.diagnosis import engine
 from diagnostics.diagnosis.short_report import write_short_report
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.diagnosis.with_deadline import CLOSED, Haste, NoDiagnosisError, diagnose_in_time, examine_in_time
 from diagnostics.dynamic.job.job import Case
-from diagnostics.preflight.probe import Thresholds
 
 LOG = """\
 Traceback (most recent call last):

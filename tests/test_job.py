@@ -12,9 +12,9 @@ from fakes import FailingChild, FakeChild, LateChild, child_result
 
 from diagnostics.adapter import interpreter
 from diagnostics.adapter.describe import adapters, describe, read_description
+from diagnostics.adapter.description import JobDescription
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.machine.execution.child_process import GroupChild
-from diagnostics.preflight.probe import JobDescription
 
 ADAPTER = """
 import json, sys

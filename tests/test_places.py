@@ -13,14 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from signatures.hand_made import agent, event
 
+from diagnostics.core import frame_owners as homes_module
+from diagnostics.core.frame import Frame, Owner
+from diagnostics.core.frame_owners import Homes
 from diagnostics.core.frames import telling_frames, user_frames
 from diagnostics.diagnosis.engine import ask
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.job.job_builder import Material, build_case
-from diagnostics.record import frame_owners as homes_module
-from diagnostics.record.agent_data import AgentFile, Frame, Owner
+from diagnostics.record.agent_data import AgentFile, homes_of
 from diagnostics.record.fault_stacks import parse_fault_report
-from diagnostics.record.frame_owners import Homes, homes_of
 from diagnostics.record.process_samples import FILE_NAME
 from diagnostics.record.stacks import frames_from_json
 from diagnostics.record.supervisor_facts import End, JobFacts, SeenProcess

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.branch_relation import Relation, relation
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.source_file import Sources
 
 TEXT = """\

@@ -11,8 +11,7 @@ import pytest
 
 from diagnostics.core.errors import UsageError
 from diagnostics.core.strict_yaml import Range, load
-from diagnostics.core.thresholds import find, read_thresholds
-from diagnostics.preflight.probe import Thresholds
+from diagnostics.core.thresholds import Thresholds, find, read_thresholds
 
 PROJECT = Path(__file__).parent.parent
 

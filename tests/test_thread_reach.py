@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.thread_reachability import ThreadReach
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.stacks import ThreadFrames
 from diagnostics.static.program.source_file import Sources
 

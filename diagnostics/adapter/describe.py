@@ -13,9 +13,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
+from diagnostics.adapter.description import JobDescription
 from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError
-from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import ChildTimeout, JobDescription
+from diagnostics.machine.facts import ChildTimeout, MachineError
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from diagnostics.adapter.answers import answer_file, number, read_json
+from diagnostics.adapter.answers import answer_file, read_json
+from diagnostics.core.wording import number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from diagnostics.attach.job_of_pid import AttachedJob, process_of
 from diagnostics.attach.rank_guess import assumed_ranks
 from diagnostics.core import redaction
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Part
 from diagnostics.dynamic.job.process_list import Process
 from diagnostics.dynamic.job.process_roles import Parts
@@ -28,7 +29,6 @@ from diagnostics.machine.processes.python_stacks import (
     find_py_spy,
     one_look,
 )
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.supervisor.capture.snapshot import MOST_PROCESSES, NO_PY_SPY
 

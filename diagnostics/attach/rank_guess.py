@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.process_kinds import is_tracker
 from diagnostics.dynamic.job.process_list import Process
 from diagnostics.dynamic.job.stack_classifier import Doing, is_bootstrapped, is_data_worker, is_spawned, joins, place_of
-from diagnostics.record.agent_data import Frame
 
 
 def assumed_ranks(processes: Sequence[Process], stacks: Mapping[int, Sequence[Frame]]) -> dict[int, int]:

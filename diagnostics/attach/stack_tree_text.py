@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from diagnostics.core import redaction
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import location
 from diagnostics.dynamic.job.job import Part
 from diagnostics.dynamic.job.stack_classifier import Doing, is_library, is_native, shown_file
 from diagnostics.dynamic.stall.motion import Motion
 from diagnostics.dynamic.stall.stack_prefix_tree import Branch, Standing, groups, merge, missing_ranks, names, ranges
-from diagnostics.record.agent_data import Frame
 
 SHOWN_GROUPS = 24
 SHOWN_LIBRARY = 4  # library frames in a row; more are folded

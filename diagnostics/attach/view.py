@@ -11,9 +11,9 @@ from typing import Any
 from diagnostics.attach.look import Looked
 from diagnostics.attach.stack_tree_text import Screen, place_in_words
 from diagnostics.core import redaction
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Part
 from diagnostics.dynamic.stall.stack_prefix_tree import Standing, groups, missing_ranks, names
-from diagnostics.record.agent_data import Frame
 
 SCHEMA = 1
 _MOST_BYTES = 1 << 20

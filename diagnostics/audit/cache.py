@@ -17,10 +17,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from diagnostics.core.own_folders import DOCTOR
 from diagnostics.audit import wire
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.found import Audit
+from diagnostics.core.own_folders import DOCTOR
 from diagnostics.static.program.project_file import AuditedFile
 
 MOST_ANSWERS = 100

@@ -12,8 +12,8 @@ import re
 from collections.abc import Sequence
 from enum import Enum
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path
-from diagnostics.record.agent_data import Frame
 
 CALLED_FROM = " < "
 _MODULE_CALL = re.compile(r"/torch/nn/modules/module\.py$")

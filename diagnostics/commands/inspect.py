@@ -14,13 +14,13 @@ from typing import Any
 import click
 
 from diagnostics.adapter import describe, interpreter
+from diagnostics.adapter.description import JobDescription
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
 from diagnostics.core.findings import Verdict
 from diagnostics.inspection.engine import Inspected, Target, Wanted, inspect, usage_error
 from diagnostics.inspection.terminal import facts, module_lines, summary
 from diagnostics.preflight.live_screen import Screen
-from diagnostics.preflight.probe import JobDescription
 from diagnostics.preflight.setup import open_machine
 from diagnostics.report import terminal
 

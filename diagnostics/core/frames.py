@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from diagnostics.record.agent_data import Frame, Owner
-from diagnostics.record.frame_owners import owner_by_name
+from diagnostics.core.frame import Frame, Owner
+from diagnostics.core.frame_owners import owner_by_name
 
 # Compiled Cython names its source as it lay when it was built: "h5py/h5f.pyx".
 _COMPILED = re.compile(r"\.pyx$")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.core.strict_yaml import load
-from diagnostics.preflight.probe import Thresholds
 
 PLACES = (Path("configs/doctor.yaml"), Path("doctor.yaml"))  # below the current folder
 
@@ -24,3 +24,23 @@ def read_thresholds(explicit: Path | None = None) -> Thresholds:
     """
     path = find(explicit)
     return load(path, Thresholds) if path is not None else Thresholds()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """Limits and deadlines; configs/doctor.yaml repeats each with its reason and overrides it."""
+
+    child_deadline_s: float = 20.0  # one child of a probe; a cold `import torch` took 1.7 s, 7 s under load
+    import_deadline_s: float = 60.0  # `import torch` from a cold or network disk
+    rendezvous_deadline_s: float = 30.0
+    data_deadline_s: float = 60.0  # cache scan, or ranks that open and read the data
+    model_deadline_s: float = 120.0
+    dry_run_deadline_s: float = 180.0
+    signature_deadline_s: float = 20.0  # one known failure, looked for in a record; the slowest was seen to take 2 s
+    diagnosis_deadline_s: float = 120.0  # all of them, reading and the report
+    max_data_wait_share: float = 0.3  # of a step; above, the GPUs wait for the data
+    min_free_disk_bytes: int = 1 << 30
+    min_free_memory_bytes: int = 1 << 30
+    fds_per_worker: int = 64  # descriptors one loader worker and its queues were seen to hold
+    slower_than_last_good: float = 3.0  # latency ratio that is worth a warning
+    max_temperature_c: int = 85

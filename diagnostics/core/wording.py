@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from diagnostics.adapter.answers import LAST_LINES
+
 
 def shown_bytes(count: float) -> str:
     """Returns a size in the binary unit that leaves one to four digits: '1.8 GiB', '64 MiB'."""
@@ -10,3 +15,37 @@ def shown_bytes(count: float) -> str:
             return f"{count:.3g} {unit}" if count < 100 else f"{count:.0f} {unit}"
         count /= 1024
     return f"{count:.1f} TiB"
+
+
+def number(answer: Mapping[str, Any], key: str) -> float | None:
+    """Returns a finite number of an answer, None where there is none."""
+    value = answer.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) < float("inf") else None
+
+
+def last_lines(text: str, count: int = LAST_LINES) -> str:
+    """Returns the last lines that are not empty, which of a Python error hold the message."""
+    return "\n".join([line for line in text.splitlines() if line.strip()][-count:])
+
+
+def last_line(text: str) -> str:
+    """Returns the last line that is not empty."""
+    return last_lines(text, 1).strip()
+
+
+def sentence_of(stderr: str) -> str:
+    """Returns the sentence of a failed child: its last line that is no indented hint, "" if it said nothing."""
+    lines = [line for line in stderr.splitlines() if line.strip() and not line.startswith(" ")]
+    return lines[-1].strip() if lines else last_line(stderr)
+
+
+def shown_ranks(ranks: Sequence[int]) -> str:
+    """Returns 'rank 3', 'ranks 0, 2' or 'ranks 0-7' for people."""
+    ranks = sorted(set(ranks))
+    if len(ranks) == 1:
+        return f"rank {ranks[0]}"
+    if ranks == list(range(ranks[0], ranks[-1] + 1)) and len(ranks) > 2:
+        return f"ranks {ranks[0]}-{ranks[-1]}"
+    return f"ranks {', '.join(map(str, ranks))}"

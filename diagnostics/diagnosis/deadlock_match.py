@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from diagnostics.adapter.answers import shown_ranks
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.wording import shown_ranks
 from diagnostics.diagnosis.signature import JobOutcome, Match
 from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout
 from diagnostics.dynamic.collectives.rank_state import Position, Stand

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import telling_frames
 from diagnostics.diagnosis.timeline import ended_in_words, last_collective
 from diagnostics.dynamic.job.evidence import signal_name
 from diagnostics.dynamic.job.job import Case, How, ProcessStory
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.record import RunRecord
 from diagnostics.record.supervisor_facts import ATTACHED
 from diagnostics.report.run_report import Coverage, RankRow, StackGroup

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.core.errors import DoctorError
-from diagnostics.core.thresholds import read_thresholds
+from diagnostics.core.thresholds import Thresholds, read_thresholds
 from diagnostics.diagnosis.engine import Asking, examine, examine_logs, write_report
 from diagnostics.diagnosis.signature import Match
 from diagnostics.machine.execution.forked import TOLD, Forked, NoAnswerError
-from diagnostics.preflight.probe import Thresholds
 from diagnostics.report.run_report import RunReport
 
 ASKING_SHARE = 0.75  # of all time; the rest is for what was said: deciding and filling the report

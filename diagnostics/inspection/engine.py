@@ -11,17 +11,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from diagnostics.adapter.answers import read_json, refusal, sentence_of
+from diagnostics.adapter.answers import read_json, refusal
+from diagnostics.adapter.description import JobDescription
 from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError
 from diagnostics.core.findings import Finding, Outcome, Status, Verdict
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.core.registry import discover
+from diagnostics.core.wording import sentence_of
 from diagnostics.dynamic.failures.rank_findings import rank_finding
 from diagnostics.dynamic.job.rank_ends import RankEnd
 from diagnostics.inspection import checks
 from diagnostics.inspection.observations import InspectedModel, InspectionAnswer, ModelSeen, Refused, read_answer
-from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import ChildTimeout, JobDescription
+from diagnostics.machine.facts import ChildTimeout, MachineError
 from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
 
 if TYPE_CHECKING:

@@ -151,3 +151,7 @@ class RankResult:
     seconds: float
     timed_out: bool = False
     ended: bool = False  # by the doctor: the deadline passed, or a peer had failed
+
+
+class ChildTimeout(Exception):  # noqa: N818 - becomes the outcome of that name
+    """A child did not answer within its deadline; the argument says what was seen of it."""

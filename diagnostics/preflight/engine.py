@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from diagnostics import preflight as built_in
 from diagnostics.core.findings import Outcome, Status, Verdict
+from diagnostics.machine.facts import ChildTimeout
 from diagnostics.preflight.plan import STAGE_ORDER, STAGES_OF_A_JOB, Probe, in_order, load_probes
-from diagnostics.preflight.probe import ChildTimeout, NotApplicable, PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import NotApplicable, PreflightConfig, Result, Skip, Stage
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Machine

@@ -7,8 +7,8 @@ from typing import Any
 
 from diagnostics.core.findings import Finding
 from diagnostics.machine.contract import Machine
-from diagnostics.machine.facts import NOTHING, MachineError, RankResult, TorchFacts
-from diagnostics.preflight.probe import ChildTimeout, PreflightConfig, Result, Skip
+from diagnostics.machine.facts import NOTHING, ChildTimeout, MachineError, RankResult, TorchFacts
+from diagnostics.preflight.probe import PreflightConfig, Result, Skip
 from diagnostics.preflight.rank_errors import rank_failures, stuck_at
 from diagnostics.preflight.rank_values import unsupported, wrong_values
 

@@ -9,13 +9,14 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from diagnostics.adapter import describe
+from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Verdict
-from diagnostics.core.thresholds import read_thresholds
+from diagnostics.core.thresholds import Thresholds, read_thresholds
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 from diagnostics.preflight import baseline
 from diagnostics.preflight.engine import QUICK_STAGES, Observer, run_preflight
-from diagnostics.preflight.probe import JobDescription, PreflightConfig, Stage, Thresholds
+from diagnostics.preflight.probe import PreflightConfig, Stage
 
 RANKS_WITHOUT_GPU = 2
 REPORTS = Path("reports")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from diagnostics.agent import layout
+from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.record.agent_bytes import StringTable
 from diagnostics.record.agent_data import CollectiveCall, GroupProgress, Steps
-from diagnostics.record.frame_owners import NOWHERE, Homes
 
 MAX_RANKS = 1 << 20
 

@@ -6,8 +6,8 @@ import struct
 from dataclasses import dataclass
 
 from diagnostics.agent import layout
-from diagnostics.record.agent_data import Frame
-from diagnostics.record.frame_owners import NOWHERE, Homes
+from diagnostics.core.frame import Frame
+from diagnostics.core.frame_owners import NOWHERE, Homes
 
 MAX_TEXT = 2048
 

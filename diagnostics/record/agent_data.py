@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from diagnostics.core.frame import Frame
+from diagnostics.core.frame_owners import NOWHERE, Homes, home
 
 GROUP_MADE = "process-group"
 
 
-class Owner(StrEnum):
-    """Whose file a frame is in; `frame_owners.py` tells."""
-
-    DOCTOR = "doctor"  # the agent's, or what runs in children of the doctor
-    INTERPRETER = "interpreter"  # the standard library, and code without a file: <frozen runpy>, <string>
-    LAUNCHER = "launcher"  # torchrun, accelerate launch, what starts ranks
-    TORCH = "torch"
-    PACKAGE = "package"  # any other that is installed
-    USER = "user"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
-    """One line of a call path; `file` as Python knew it, so possibly relative to the process's start folder."""
-
-    file: str
-    line: int
-    function: str
-    owner: Owner | None = field(default=None, compare=False, repr=False)  # None: nobody has looked, its name has to do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,3 +164,10 @@ class AgentFile:
     def last_event(self, *kinds: str) -> Event | None:
         """The latest event of one of these kinds."""
         return max((event for event in self.events if event.kind in kinds), key=lambda e: e.sequence, default=None)
+
+
+def homes_of(agents: Iterable[AgentFile]) -> Homes:
+    """Returns the folders that the processes of a job told of."""
+    return NOWHERE.joined(
+        home(agent.agent_folder, agent.stdlib, agent.packages, agent.executable, agent.cwd) for agent in agents
+    )

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 
 from diagnostics.agent import layout
+from diagnostics.core.frame_owners import Homes, home
 from diagnostics.record.agent_areas import collective_calls, group_progress, training_steps
 from diagnostics.record.agent_bytes import Header, StringTable, number, read_header
 from diagnostics.record.agent_data import (
@@ -18,7 +19,6 @@ from diagnostics.record.agent_data import (
     ModuleName,
     OpenModules,
 )
-from diagnostics.record.frame_owners import Homes, home
 
 _NAME_MASK = (1 << layout.NAME_BITS) - 1
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
+from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.record.agent_bytes import number, printable
-from diagnostics.record.agent_data import Frame
-from diagnostics.record.frame_owners import NOWHERE, Homes
 
 _HEAD = re.compile(r"^(?:Fatal Python error: (.{1,200})|(Timeout \(.{1,40}\))!)$", re.MULTILINE)
 _THREAD = re.compile(r"^(Current thread|Thread) 0x([0-9a-fA-F]{1,16}).{0,100}\(most recent call first\):$")

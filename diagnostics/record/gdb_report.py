@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.record.agent_bytes import number, printable
-from diagnostics.record.agent_data import Frame
 
 _SIGNAL = re.compile(r"^Program terminated with signal (SIG[A-Z0-9+-]{1,12})", re.MULTILINE)
 _NATIVE = re.compile(

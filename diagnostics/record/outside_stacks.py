@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from diagnostics.core import untrusted_json
+from diagnostics.core.frame import Frame
+from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.record.agent_bytes import printable
-from diagnostics.record.agent_data import Frame
-from diagnostics.record.frame_owners import NOWHERE, Homes
 
 _MOST_THREADS, _MOST_FRAMES = 256, 256
 

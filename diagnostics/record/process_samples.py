@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from diagnostics.core import untrusted_json
+from diagnostics.core.frame import Frame
+from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.record.agent_bytes import printable
-from diagnostics.record.agent_data import Frame
-from diagnostics.record.frame_owners import NOWHERE, Homes
 
 FILE_NAME = "samples.jsonl"
 _MOST_LINES, _MOST_FRAMES, _MOST_TEXT = 20_000, 256, 4096

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from diagnostics.core.errors import DoctorError, from_os_error
+from diagnostics.core.frame_owners import Homes
 from diagnostics.core.own_folders import AGENT
 from diagnostics.record.agent_bytes import AgentFileError
-from diagnostics.record.agent_data import AgentFile
+from diagnostics.record.agent_data import AgentFile, homes_of
 from diagnostics.record.agent_file import decode_agent_file
 from diagnostics.record.fault_stacks import FaultReport, parse_fault_report
 from diagnostics.record.flight_recorder import FlightEntry, flight_from_json
-from diagnostics.record.frame_owners import Homes, homes_of
 from diagnostics.record.stacks import ProcessFrames, frames_from_json
 from diagnostics.record.supervisor_facts import JobFacts
 from diagnostics.record.untrusted_files import (

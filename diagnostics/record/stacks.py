@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from diagnostics.core.frame import Frame
+from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.record.agent_bytes import printable
-from diagnostics.record.agent_data import Frame
-from diagnostics.record.frame_owners import NOWHERE, Homes
 
 MAX_THREADS, MAX_FRAMES = 512, 200
 

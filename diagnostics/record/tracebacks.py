@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from diagnostics.record.agent_data import Frame
-from diagnostics.record.frame_owners import NOWHERE, Homes
+from diagnostics.core.frame import Frame
+from diagnostics.core.frame_owners import NOWHERE, Homes
 
 _PREFIX = re.compile(r"^(?:\[(?:rank|default)\d+\]: ?|\d{1,5}: (?=Traceback|  File|[A-Z]\w*(?:Error|Exception)))")
 _MARGIN = re.compile(r"^ {2,80}\| ?")  # before the lines of an exception group

@@ -11,6 +11,7 @@ from shown_text import HOSTILE, poisoned, unprintable
 from diagnostics.attach.job_of_pid import job_of, jobs_below
 from diagnostics.attach.stack_tree_text import Screen, lines_of
 from diagnostics.core.console import printable
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Part
 from diagnostics.dynamic.job.stack_classifier import Doing, place_of
 from diagnostics.dynamic.stall.liveness import judge
@@ -18,7 +19,6 @@ from diagnostics.dynamic.stall.motion import Look, Motion, Moved, moved
 from diagnostics.dynamic.stall.stack_prefix_tree import Standing, ranges
 from diagnostics.machine.processes.activity import Activity
 from diagnostics.machine.processes.process_table import TableRow
-from diagnostics.record.agent_data import Frame
 
 SITE = "/env/lib/python3.11/site-packages"
 MAIN = Frame(file="/job/train.py", line=90, function="main")

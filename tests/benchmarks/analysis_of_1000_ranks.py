@@ -12,11 +12,12 @@ import resource
 import time
 
 from diagnostics.agent.layout import CALL_SLOTS
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.wait_for_graph import prove
 from diagnostics.dynamic.divergence.rank_partition import splits
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
-from diagnostics.record.agent_data import AgentFile, CollectiveCall, Frame, GroupProgress, Steps
+from diagnostics.record.agent_data import AgentFile, CollectiveCall, GroupProgress, Steps
 from diagnostics.record.supervisor_facts import End, JobFacts
 from diagnostics.static.program.source_file import Sources
 

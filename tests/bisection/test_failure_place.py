@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnostics.bisection.failure_identity import Wait, place_of, same_place, wait_of
-from diagnostics.record.agent_data import Frame
+from diagnostics.core.frame import Frame
 
 SITE = "/venv/lib/python3.11/site-packages/"
 OURS = ("/doctor/children",)

@@ -10,8 +10,8 @@ from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.bisection.tries.failures import failure_of, fault_of_ours
 from diagnostics.bisection.tries.rank_runs import RankRun
 from diagnostics.bisection.tries.trial_answers import RankAnswer, RankError
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.rank_ends import RankEnd
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.fault_stacks import FaultReport, ThreadStack
 
 LINE = Frame(file="/job/model.py", line=31, function="forward")

@@ -11,8 +11,8 @@ import ast
 import re
 from dataclasses import dataclass, field
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.divergence import Parting, Place, Way
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.source_file import Sources
 
 FOLDER = "/job"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from fakes import FailingChild, FakeChild, LateChild, child_result
 
+from diagnostics.adapter.description import JobDescription
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.core.findings import Outcome, Status
 from diagnostics.inspection.engine import Target, Wanted, inspect
 from diagnostics.machine.facts import ChildResult
-from diagnostics.preflight.probe import JobDescription
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ import psutil
 import pytest
 
 from diagnostics.machine.execution.child_process import GroupChild
-from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import ChildTimeout
+from diagnostics.machine.facts import ChildTimeout, MachineError
 
 DAEMON = """
 import os, pathlib, sys, time

@@ -16,9 +16,8 @@ import pytest
 
 from diagnostics.machine.execution.ranks import TorchRanks
 from diagnostics.machine.execution.torch_host import CHILDREN
-from diagnostics.machine.facts import MachineError, RankResult
+from diagnostics.machine.facts import ChildTimeout, MachineError, RankResult
 from diagnostics.machine.processes.descendants import all_stats, descendants
-from diagnostics.preflight.probe import ChildTimeout
 
 FAULTS = Path(__file__).parent / "tasks"
 

@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from diagnostics.preflight.probe import JobDescription, PreflightConfig, Thresholds
+from diagnostics.adapter.description import JobDescription
+from diagnostics.core.thresholds import Thresholds
+from diagnostics.preflight.probe import PreflightConfig
 
 ZOO = Path(__file__).parent.parent / "zoo"
 

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 from fakes import TORCH, FakeRanks, fake_machine
 
+from diagnostics.adapter.description import JobDescription
+from diagnostics.core.thresholds import Thresholds
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import RankResult
 from diagnostics.machine.this import this_machine
 from diagnostics.preflight import adapter_ranks
 from diagnostics.preflight.model import model_step
-from diagnostics.preflight.probe import JobDescription, PreflightConfig, Thresholds
+from diagnostics.preflight.probe import PreflightConfig
 
 ZOO = Path(__file__).parents[1] / "zoo"
 ENDS = """

@@ -10,9 +10,10 @@ from job_of import config_of
 
 from diagnostics.core.findings import Severity
 from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import ChildTimeout
 from diagnostics.machine.this import this_machine
 from diagnostics.preflight.data import cache_scan
-from diagnostics.preflight.probe import ChildTimeout, PreflightConfig, Skip
+from diagnostics.preflight.probe import PreflightConfig, Skip
 
 
 @pytest.fixture

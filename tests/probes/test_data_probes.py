@@ -8,9 +8,10 @@ from job_of import config_of
 
 from diagnostics.core.findings import Severity
 from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import ChildTimeout
 from diagnostics.machine.this import this_machine
 from diagnostics.preflight.data import data_files_readable, epochs_reshuffled, samples_disjoint
-from diagnostics.preflight.probe import ChildTimeout, PreflightConfig, Result, Skip
+from diagnostics.preflight.probe import PreflightConfig, Result, Skip
 
 
 @pytest.fixture

@@ -12,9 +12,10 @@ import pytest
 from fakes import GIB, FakeDisks, FakeLimits, FakeMemory, broken_machine, fake_machine, preflight_config
 from whole_finding import told
 
+from diagnostics.adapter.description import JobDescription
 from diagnostics.machine.facts import CgroupMemory, Limit, Space
 from diagnostics.preflight.host import core_dumps, cores_and_threads, disk_space, memory, open_files, shared_memory
-from diagnostics.preflight.probe import JobDescription, Skip
+from diagnostics.preflight.probe import Skip
 
 JOB = JobDescription(
     module="m", config=Path("c.yaml"), workers=4, prefetch=2, batch_bytes=64 << 20, output_dir=Path("/out")

@@ -12,11 +12,12 @@ import pytest
 from fakes import FailingNetwork, FakeNetwork, fake_machine, preflight_config
 from whole_finding import told
 
+from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.facts import PortHolder
 from diagnostics.machine.host.network import TcpNetwork
 from diagnostics.machine.processes.processes import SystemProcesses
-from diagnostics.preflight.probe import JobDescription, PreflightConfig, Skip
+from diagnostics.preflight.probe import PreflightConfig, Skip
 from diagnostics.preflight.rendezvous import port_free
 
 HOLD = "import socket; s = socket.socket(); s.bind(('', 0)); s.listen(); print(s.getsockname()[1], flush=True); input()"

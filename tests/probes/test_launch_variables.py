@@ -9,9 +9,9 @@ import pytest
 from fakes import fake_machine, preflight_config
 from whole_finding import told
 
+from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Finding
 from diagnostics.machine.execution.child_process import GroupChild
-from diagnostics.preflight.probe import JobDescription
 from diagnostics.preflight.rendezvous import torchrun_spawns_ranks
 
 ZOO = Path(__file__).parent.parent / "zoo"

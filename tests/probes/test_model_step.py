@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from diagnostics.adapter.description import JobDescription
+from diagnostics.core.thresholds import Thresholds
 from diagnostics.machine.this import this_machine
 from diagnostics.preflight.model import model_step, parameters_agree
-from diagnostics.preflight.probe import JobDescription, PreflightConfig, Skip, Thresholds
+from diagnostics.preflight.probe import PreflightConfig, Skip
 from diagnostics.record.record import RunRecord
 
 ZOO = Path(__file__).parents[1] / "zoo"

@@ -13,14 +13,16 @@ import pytest
 from fakes import TORCH, FakeRanks, fake_machine, preflight_config, rank_results
 
 from diagnostics import preflight
+from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Severity
 from diagnostics.core.registry import discover
+from diagnostics.core.thresholds import Thresholds
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.execution.ranks import TorchRanks
 from diagnostics.machine.facts import NOTHING, Gpu, MachineError, RankResult
 from diagnostics.preflight.collectives import all_reduce, all_reduce_speed, object_collectives
 from diagnostics.preflight.device import device_agreement, gpu_health, matmul_accuracy
-from diagnostics.preflight.probe import JobDescription, PreflightConfig, Skip, Thresholds
+from diagnostics.preflight.probe import PreflightConfig, Skip
 from diagnostics.preflight.rendezvous import barriers, gloo_hello, nccl_hello, rendezvous_environment, world_size_one
 from diagnostics.record.nccl_log import Warned, reason, transports, warnings
 

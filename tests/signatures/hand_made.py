@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
-from diagnostics.record.agent_data import AgentFile, Event, Frame, Steps
+from diagnostics.record.agent_data import AgentFile, Event, Steps
 from diagnostics.record.supervisor_facts import End, JobFacts
 from diagnostics.static.program.source_file import Sources
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from hand_made import agent, case, event, frame, story
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.supervisor_facts import Stall
 

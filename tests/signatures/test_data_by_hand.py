@@ -7,6 +7,7 @@ from pathlib import Path
 import hand_made as made
 import pytest
 
+from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.crash import object_cannot_be_pickled
 from diagnostics.diagnosis.storage import (
     cache_out_of_date,
@@ -15,7 +16,6 @@ from diagnostics.diagnosis.storage import (
     file_cut_short,
 )
 from diagnostics.dynamic.job.job import Case, LoadFailure
-from diagnostics.record.agent_data import Frame
 
 ALL = (cache_out_of_date, checkpoint_does_not_fit, cuda_tensors_on_disk, file_cut_short)
 IN_TORCH = Frame(file="/x/site-packages/torch/serialization.py", line=1600, function="load")

@@ -10,6 +10,7 @@ from hand_made import raised
 from stalled import BACKWARD, BARRIER, WORKER, at, child, hung, lib, looks, rank, sample
 
 from diagnostics.core.findings import Confidence
+from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.crash import object_cannot_be_pickled
 from diagnostics.diagnosis.hang import rank_outside_collectives
 from diagnostics.diagnosis.signature import JobOutcome, Match
@@ -17,7 +18,6 @@ from diagnostics.diagnosis.stalled_processes import standing_rows
 from diagnostics.dynamic.collectives.rank_state import Stand
 from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory
 from diagnostics.dynamic.stall.rank_activity import standings
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.supervisor_facts import Stall
 

@@ -18,8 +18,7 @@ from diagnostics.bisection.environments.plan import (
     plan,
 )
 from diagnostics.core import redaction
-from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import ChildTimeout
+from diagnostics.machine.facts import ChildTimeout, MachineError
 
 if TYPE_CHECKING:
     from diagnostics.bisection.progress import Progress

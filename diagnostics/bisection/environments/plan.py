@@ -18,8 +18,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
 
 from diagnostics.core import redaction
-from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import ChildTimeout
+from diagnostics.machine.facts import ChildTimeout, MachineError
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

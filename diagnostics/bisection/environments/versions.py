@@ -20,8 +20,7 @@ from diagnostics.bisection.wanted import Wanted
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.machine.contract import Child, Machine
-from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import ChildTimeout
+from diagnostics.machine.facts import ChildTimeout, MachineError
 
 FAILS, PASSES, OTHERWISE, CANNOT = "fails", "passes", "fails otherwise", "cannot run"
 SCRIPT_LIMIT_S = 180.0

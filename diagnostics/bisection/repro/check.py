@@ -13,7 +13,7 @@ from pathlib import Path
 from diagnostics.bisection.failure_message import plain_message
 from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.machine.contract import Child
-from diagnostics.preflight.probe import ChildTimeout
+from diagnostics.machine.facts import ChildTimeout
 
 NAME = "repro.py"
 # What would let a script find the user's own code, or run under the doctor's agent.

@@ -9,8 +9,7 @@ from typing import Any
 
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.contract import Child
-from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import ChildTimeout
+from diagnostics.machine.facts import ChildTimeout, MachineError
 
 PROGRAM = CHILDREN / "recorded_values.py"
 DEADLINE_S = 120.0

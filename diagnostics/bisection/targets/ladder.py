@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from diagnostics.bisection.case import Source
 from diagnostics.bisection.search.climbing import Climbed, Rung
-from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import ChildTimeout
+from diagnostics.machine.facts import ChildTimeout, MachineError
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

@@ -20,8 +20,7 @@ from diagnostics.core.errors import UsageError
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.execution.bounded_output import last_lines
 from diagnostics.machine.execution.plain_ranks import free_port
-from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import ChildTimeout
+from diagnostics.machine.facts import ChildTimeout, MachineError
 from diagnostics.record.record import agent_environment, make_record_folder
 
 if TYPE_CHECKING:

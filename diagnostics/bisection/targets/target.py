@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from diagnostics.adapter import describe
+from diagnostics.adapter.description import JobDescription
 from diagnostics.bisection.case import Source
 from diagnostics.bisection.targets.script_capture import capture_script
 from diagnostics.core.errors import UsageError
-from diagnostics.preflight.probe import JobDescription
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

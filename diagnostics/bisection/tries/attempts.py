@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from diagnostics.adapter.answers import last_line
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.trial import Failure, Kind, Trial
 from diagnostics.bisection.tries.deadlines import Deadlines
@@ -19,9 +18,9 @@ from diagnostics.bisection.tries.tries_file import FAULT_OF_OURS
 from diagnostics.bisection.tries.verdicts import one_verdict, trial_of
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.redaction import text
+from diagnostics.core.wording import last_line
 from diagnostics.machine.contract import Ranks
-from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import ChildTimeout
+from diagnostics.machine.facts import ChildTimeout, MachineError
 
 # How long ranks must stand still to be taken for stuck: nobody runs, nobody waits for a disk. A factory may wait for a
 # download, so the first such end needs longer than one that is known.

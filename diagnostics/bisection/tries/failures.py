@@ -12,8 +12,8 @@ from diagnostics.bisection.trial import PHASES, Failure, Kind
 from diagnostics.bisection.tries.own_frames import OURS
 from diagnostics.bisection.tries.rank_runs import RankRun, out_of_time
 from diagnostics.bisection.tries.trial_answers import RankAnswer
+from diagnostics.core.frame import Frame
 from diagnostics.core.redaction import text as without_secrets
-from diagnostics.record.agent_data import Frame
 
 SAME_TIME_S = 0.05  # ranks that end this close to each other ended at once: the lower one is named
 NO_MEMORY = re.compile(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.own_folders import AGENT, CHILDREN
-from diagnostics.record.agent_data import AgentFile, Construction, Frame
+from diagnostics.record.agent_data import AgentFile, Construction
 from diagnostics.record.fault_stacks import FaultReport
 
 OURS = (str(CHILDREN), str(AGENT))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from diagnostics.record.agent_data import Frame
+from diagnostics.core.frame import Frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,7 @@ from diagnostics.adapter import describe
 from diagnostics.cache.repair.actions import Action, FileOutcome, FilePlan, Identity, Status
 from diagnostics.cache.repair.plan import Plan
 from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError
-from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import ChildTimeout
+from diagnostics.machine.facts import ChildTimeout, MachineError
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Child

@@ -16,9 +16,9 @@ import re
 from collections.abc import Iterator
 from itertools import combinations
 
-from diagnostics.adapter.answers import shown_ranks
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
+from diagnostics.core.wording import shown_ranks
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.divergence.aborted_collective import parted_before

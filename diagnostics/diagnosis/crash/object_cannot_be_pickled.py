@@ -18,6 +18,7 @@ import ast
 import re
 
 from diagnostics.core.findings import Confidence, Fix
+from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.file_errors import calls_load
@@ -36,7 +37,6 @@ from diagnostics.dynamic.job.evidence import (
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.dynamic.stall.queue_losses import lost_objects
-from diagnostics.record.agent_data import Frame
 
 CODE = "D270"
 NAME = "object-cannot-be-pickled"

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import ast
 
-from diagnostics.adapter.answers import last_line
 from diagnostics.core.findings import Confidence, Fix
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
+from diagnostics.core.wording import last_line
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.root_exception import locations_of, of_raised, origin
@@ -30,7 +31,7 @@ from diagnostics.dynamic.job.evidence import (
 )
 from diagnostics.dynamic.job.job import Case, How, ProcessStory, Raised
 from diagnostics.dynamic.job.job_sources import user_files
-from diagnostics.record.agent_data import Event, Frame
+from diagnostics.record.agent_data import Event
 
 CODE = "D202"
 NAME = "rank-leaves"

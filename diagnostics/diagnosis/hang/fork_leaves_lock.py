@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from diagnostics.adapter.answers import shown_ranks
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import shown_ranks
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
 from diagnostics.dynamic.job.evidence import distinct, path_evidence, sentence, stood_still

@@ -11,6 +11,7 @@ Fix: let every rank make the same number of steps and collectives: drop_last, jo
 from __future__ import annotations
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
 from diagnostics.dynamic.job.attribution import lost_peer
@@ -25,7 +26,6 @@ from diagnostics.dynamic.job.evidence import (
 )
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.launch.init_progress import made_group
-from diagnostics.record.agent_data import Frame
 
 CODE = "D301"
 NAME = "rank-ended-before-its-peers"

@@ -14,9 +14,10 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from diagnostics.adapter.answers import shown_ranks
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
+from diagnostics.core.wording import shown_ranks
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.error_texts import Told, failed_stories, told
@@ -27,7 +28,6 @@ from diagnostics.dynamic.launch.launch_settings import launch_lines, setting
 from diagnostics.dynamic.launch.nested_launch import nested_launch
 from diagnostics.dynamic.launch.rendezvous_cause import known_reason
 from diagnostics.dynamic.launch.rendezvous_state import asked, state_of
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.launch_files.launch_line import option
 
 CODE = "D105"

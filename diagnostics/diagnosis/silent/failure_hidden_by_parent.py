@@ -20,6 +20,7 @@ Good:
 from __future__ import annotations
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
@@ -38,7 +39,6 @@ from diagnostics.dynamic.job.evidence import (
     source_evidence,
 )
 from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.launch_files.shell_exit_status import Fate
 
 CODE = "D402"

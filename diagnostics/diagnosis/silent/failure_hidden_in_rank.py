@@ -23,6 +23,7 @@ Good:
 from __future__ import annotations
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
 from diagnostics.dynamic.failures.masked_errors import Hidden, hidden_error, left_module
@@ -30,7 +31,6 @@ from diagnostics.dynamic.failures.root_exception import locations_of, of_raised
 from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence, source_evidence
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.job_sources import user_files
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.exception_flow import calls_of_attribute
 
 CODE = "D401"

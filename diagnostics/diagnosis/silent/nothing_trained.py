@@ -16,6 +16,7 @@ import ast
 import re
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
@@ -23,7 +24,7 @@ from diagnostics.dynamic.failures.masked_errors import asked_for_no_training, hi
 from diagnostics.dynamic.job.evidence import distinct, source_evidence
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.job_sources import user_files
-from diagnostics.record.agent_data import Event, Frame
+from diagnostics.record.agent_data import Event
 from diagnostics.static.program.exception_flow import trainers, training_loops
 from diagnostics.static.torch_code.optimizer_step_guards import step_conditions
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_log import GroupCounts
 from diagnostics.dynamic.collectives.rank_state import Wait, Waiting
-from diagnostics.record.agent_data import AgentFile, Frame
+from diagnostics.record.agent_data import AgentFile
 
 # Innermost Python frames below which C++ makes or waits for collectives.
 IN_BACKWARD = re.compile(r"/torch/autograd/(?:graph|__init__)\.py$")

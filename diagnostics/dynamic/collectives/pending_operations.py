@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_log import RECEIVES, SENDS, GroupCounts
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, OBJECTS
 from diagnostics.dynamic.collectives.rank_state import Wait, Waiting
 from diagnostics.record.agent_areas import ranks_of
-from diagnostics.record.agent_data import AgentFile, CollectiveCall, Frame
+from diagnostics.record.agent_data import AgentFile, CollectiveCall
 
 _OVER = ("exit", "alive-at-end")  # events of a program that is through
 _SHUTDOWN = re.compile(r"/threading\.py$")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from diagnostics.record.agent_data import Frame
+from diagnostics.core.frame import Frame
 
 
 class Stand(StrEnum):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_log import GroupCounts
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
 from diagnostics.dynamic.collectives.native_waits import native_wait
@@ -19,7 +20,7 @@ from diagnostics.dynamic.collectives.thread_reachability import ThreadReach
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.dynamic.job.process_kinds import TRACKERS
 from diagnostics.dynamic.job.process_list import at_s as job_time
-from diagnostics.record.agent_data import AgentFile, CollectiveCall, Frame
+from diagnostics.record.agent_data import AgentFile, CollectiveCall
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.stacks import ProcessFrames
 from diagnostics.record.supervisor_facts import End

@@ -11,8 +11,8 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.stacks import ThreadFrames
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import Function, Program

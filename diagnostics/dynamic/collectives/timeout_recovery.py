@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.rank_state import Wait, Waiting
 from diagnostics.dynamic.collectives.wait_for_graph import DEFAULT_GROUP, Deadlock
 from diagnostics.dynamic.job.job import Case
-from diagnostics.record.agent_data import GROUP_MADE, Frame
+from diagnostics.record.agent_data import GROUP_MADE
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import Function, Program
 from diagnostics.static.program.exception_flow import goes_on_raising, spans

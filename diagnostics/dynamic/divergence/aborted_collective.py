@@ -6,6 +6,7 @@ stack of the abort and the tracebacks tell where they stood; which of them had g
 
 from __future__ import annotations
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.rank_state import Position, Stand, Wait, Waiting
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, Knot
@@ -14,7 +15,7 @@ from diagnostics.dynamic.job.attribution import is_lost_peer
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import Case, How, ProcessStory
 from diagnostics.dynamic.job.process_list import at_s as job_time
-from diagnostics.record.agent_data import CollectiveCall, Frame
+from diagnostics.record.agent_data import CollectiveCall
 
 _ENDING = (How.UNCAUGHT, How.SPAWN, How.OUTPUT, How.THREAD)
 

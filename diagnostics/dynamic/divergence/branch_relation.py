@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from enum import StrEnum
 
-from diagnostics.record.agent_data import Frame
+from diagnostics.core.frame import Frame
 from diagnostics.static.program.source_file import Sources
 
 

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.candidates import decision, origin, rank_only
 from diagnostics.dynamic.divergence.divergence import Decides, Decision
 from diagnostics.dynamic.divergence.path_search import Goal
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.dataflow.rank_taint import Taints
 from diagnostics.static.dataflow.taint_sources import LOSS, RANDOM, RANK, TIME, Taint
 from diagnostics.static.program.ast_walk import children

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.divergence import Decides, Decision
 from diagnostics.dynamic.divergence.path_search import State, Walk, frame_of
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.dataflow.rank_taint import Taints
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, RANK, WEIGHTS, Taint
 from diagnostics.static.program import ast_walk

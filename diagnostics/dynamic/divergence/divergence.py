@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from diagnostics.record.agent_data import Frame
+from diagnostics.core.frame import Frame
 
 
 class Way(StrEnum):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_log import GroupCounts
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, disagreement, is_collective
 from diagnostics.dynamic.collectives.rank_state import Position, Wait
 from diagnostics.dynamic.divergence.divergence import Place, Way
 from diagnostics.dynamic.job.job import Case, How
 from diagnostics.dynamic.job.process_list import at_s as job_time
-from diagnostics.record.agent_data import CollectiveCall, Frame
+from diagnostics.record.agent_data import CollectiveCall
 
 _SEEN = (How.CAUGHT, How.LOGGED, How.PRINTED)
 

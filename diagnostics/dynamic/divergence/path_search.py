@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.stack_alignment import Stack, nodes_at
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.call_graph import Function, Program, is_generator
 from diagnostics.static.program.cfg import Edge, EdgeKind, NodeKind
 from diagnostics.static.program.cfg_builder import dotted

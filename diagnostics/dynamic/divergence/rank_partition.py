@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
 from diagnostics.dynamic.collectives.rank_state import Position, Stand, Waiting
@@ -14,7 +15,6 @@ from diagnostics.dynamic.divergence.divergence import Parting, Place, Way
 from diagnostics.dynamic.divergence.last_common_call import agreed_last, caught_by
 from diagnostics.dynamic.divergence.rank_history import Split, told_apart
 from diagnostics.dynamic.job.job import Case
-from diagnostics.record.agent_data import Frame
 
 
 def splits(case: Case, deadlock: Deadlock) -> tuple[Split, ...]:

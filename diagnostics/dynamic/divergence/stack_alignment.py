@@ -7,8 +7,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, is_package, user_frames
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.call_graph import Function, Program, is_generator, last_name
 from diagnostics.static.program.cfg import NodeKind
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.divergence import Decides, Decision, Parting, Place, Way
 from diagnostics.dynamic.divergence.localisation import decisions
 from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.record.agent_data import Frame
 
 _SURE = 10  # least score of a decision that is worth a line
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Case
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import catching, ends_in_raise, goes_on_raising, hiding_line, spans

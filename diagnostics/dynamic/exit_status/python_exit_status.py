@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.exit_status.child_exceptions import what_became_of
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.process_list import words
-from diagnostics.record.agent_data import Event, Frame
+from diagnostics.record.agent_data import Event
 from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans

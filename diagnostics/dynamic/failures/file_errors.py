@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path
 from diagnostics.dynamic.failures.error_texts import Told
 from diagnostics.dynamic.failures.full_disks import path_in
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.model.model_classes import Place, called_name, job_files
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.ast_walk import walk
 
 LOADERS = re.compile(

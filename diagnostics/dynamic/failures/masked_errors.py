@@ -10,12 +10,13 @@ import ast
 import re
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.job.job import Case, How, ProcessStory, Raised
 from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.dynamic.job.process_kinds import test_runner
 from diagnostics.dynamic.job.process_list import at_s
-from diagnostics.record.agent_data import Event, Frame, ModuleName
+from diagnostics.record.agent_data import Event, ModuleName
 from diagnostics.static.program.exception_flow import (
     catching,
     goes_on_raising,

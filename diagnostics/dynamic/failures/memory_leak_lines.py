@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.job_sources import user_files
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.torch_code.retained_objects import kept_objects
 
 LARGE_SHARE = 0.1  # of all memory: an allocation of this size needs no leak to fail

@@ -7,9 +7,9 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import ProcessStory
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.fault_stacks import ThreadStack
 
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS}

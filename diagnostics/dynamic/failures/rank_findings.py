@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.adapter.answers import last_lines, shown_ranks
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Role, Severity
+from diagnostics.core.wording import last_lines, shown_ranks
 from diagnostics.dynamic.job.last_activity import Death
 from diagnostics.dynamic.job.rank_ends import RankEnd
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path, user_frames
 from diagnostics.dynamic.job.evidence import PASSED_ON, distinct, written_by
 from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
 from diagnostics.dynamic.job.rank_ends import LOST_PEER
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.tracebacks import TracebackText, tracebacks
 
 IN_WORKER = re.compile(r"Caught ([\w.]+) in \w+ worker process (\d+)")

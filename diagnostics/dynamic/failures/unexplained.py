@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from diagnostics.adapter.answers import last_line
+from diagnostics.core.wording import last_line
 from diagnostics.dynamic.job.evidence import (
     how_it_ended,
     module_of,

@@ -9,7 +9,7 @@ import re
 import signal
 from collections.abc import Sequence
 
-from diagnostics.adapter.answers import last_lines
+from diagnostics.core.wording import last_lines
 from diagnostics.dynamic.job.job import How, Part, ProcessStory
 from diagnostics.dynamic.job.rank_ends import LOST_PEER, SEARCHED_LINES
 

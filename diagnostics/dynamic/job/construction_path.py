@@ -11,8 +11,9 @@ import ast
 import itertools
 from collections.abc import Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.module_attribute import attribute_of
-from diagnostics.record.agent_data import Construction, Frame
+from diagnostics.record.agent_data import Construction
 from diagnostics.static.program.source_file import Sources
 
 

@@ -6,11 +6,11 @@ import re
 import signal
 from collections.abc import Sequence
 
-from diagnostics.adapter.answers import last_lines, shown_ranks
 from diagnostics.core.findings import Evidence
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import telling_frames
+from diagnostics.core.wording import last_lines, shown_ranks
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
-from diagnostics.record.agent_data import Frame
 
 # Raised by a parent since a child of it failed: never the cause.
 PASSED_ON = re.compile(

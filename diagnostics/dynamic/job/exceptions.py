@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import How, LoadFailure, Raised
 from diagnostics.dynamic.job.process_list import Process, at_s, words
 from diagnostics.record.agent_data import Event
-from diagnostics.record.frame_owners import NOWHERE, Homes
 from diagnostics.record.supervisor_facts import JobFacts
 from diagnostics.record.tracebacks import TracebackText, tracebacks
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from diagnostics.core.frame import Frame
+from diagnostics.core.frame_owners import Homes
 from diagnostics.dynamic.job.attribution import blame
 from diagnostics.dynamic.job.exceptions import loads_of, raised_of
 from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
@@ -14,10 +16,9 @@ from diagnostics.dynamic.job.process_roles import Parts
 from diagnostics.dynamic.job.rank_inference import script_of
 from diagnostics.dynamic.job.stack_classifier import is_data_worker
 from diagnostics.dynamic.job.terminations import Enders, Told, end_of, sent_by_job
-from diagnostics.record.agent_data import AgentFile, Frame
+from diagnostics.record.agent_data import AgentFile, homes_of
 from diagnostics.record.fault_stacks import FaultReport
 from diagnostics.record.flight_recorder import FlightEntry
-from diagnostics.record.frame_owners import Homes, homes_of
 from diagnostics.record.gdb_report import parse_core_text
 from diagnostics.record.launcher_log import read_launcher_log
 from diagnostics.record.outside_stacks import parse_outside_stacks

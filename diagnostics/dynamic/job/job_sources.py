@@ -6,9 +6,9 @@ import ast
 import os
 from collections.abc import Iterator
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.source_file import SourceFile
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from diagnostics.core import untrusted_json
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.process_samples import Sample
 
 BUSY_CPUS = 0.5  # from here on a process computes; what polls or beats a heart takes a few hundredths

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnostics.core import untrusted_json
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import telling_frames, user_frames
 from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.record.agent_data import Event, Frame
+from diagnostics.record.agent_data import Event
 
 
 def still_there(story: ProcessStory) -> bool:

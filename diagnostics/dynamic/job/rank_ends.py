@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from diagnostics.adapter.answers import last_line, last_lines
+from diagnostics.core.wording import last_line, last_lines
 from diagnostics.dynamic.job.last_activity import Death, explain_death
 from diagnostics.machine.facts import RankResult
 from diagnostics.record.agent_data import AgentFile, Event

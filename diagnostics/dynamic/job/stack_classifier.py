@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from diagnostics.core.frame import Frame, Owner
 from diagnostics.core.frames import user_frames
-from diagnostics.record.agent_data import Frame, Owner
 
 # Parts of torch in which a rank waits for its peers; the launcher's own loop is none of them.
 _PEERS = re.compile(r"(?:^|/)torch/(?:distributed/(?!elastic/|run\.py|launch)|nn/parallel/)")

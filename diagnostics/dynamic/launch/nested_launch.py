@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.dynamic.launch.init_progress import made_group, variable
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.launch_files.launch_line import read_launch_line
 
 GIVEN_BY_LAUNCHERS = ("TORCHELASTIC_RUN_ID", "LOCAL_WORLD_SIZE", "GROUP_RANK")

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from diagnostics.adapter.answers import shown_ranks
+from diagnostics.core.frame import Frame
+from diagnostics.core.wording import shown_ranks
 from diagnostics.dynamic.job.evidence import distinct, named, sentence
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.process_queries import event_s, events_of, main_stack, own_frames, own_lines
 from diagnostics.dynamic.launch.init_guard import guard_of, leavings_before
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with, setting
 from diagnostics.dynamic.launch.rendezvous_state import BEGUN, Rendezvous, apart, asked, with_other_size, with_same_rank
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.launch_files.launch_line import option
 
 _SIZES = ("WORLD_SIZE", "world_size", "nnodes", "num_machines", "nproc_per_node", "num_processes", "ntasks", "nprocs")

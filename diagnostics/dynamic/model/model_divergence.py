@@ -8,11 +8,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.model.model_classes import Place, called_name, job_files
 from diagnostics.dynamic.model.rank_taint import Taint, depends, enclosing_branch, rank_taint
-from diagnostics.record.agent_data import Construction, Frame
+from diagnostics.record.agent_data import Construction
 from diagnostics.static.program.ast_walk import walk
 
 CASTS = {"double", "float", "half", "bfloat16"}

@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.process_queries import own_frames
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
 

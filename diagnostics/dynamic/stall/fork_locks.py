@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from diagnostics.core import untrusted_json
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.process_queries import event_s, events_of, own_frames, still_there, text_at
 from diagnostics.dynamic.stall.creation_sites import lines_in
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
 

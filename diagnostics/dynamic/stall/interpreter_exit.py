@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.process_queries import called, event_s, events_of, main_stack, own_frames, runs
-from diagnostics.record.agent_data import Frame
 
 GROUP_ENDED = "process-group-end"
 # Functions of the standard library that only an interpreter on its way out calls.

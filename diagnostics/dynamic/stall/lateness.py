@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.process_list import at_s
-from diagnostics.record.agent_data import AgentFile, Frame
+from diagnostics.record.agent_data import AgentFile
 
 # By the names of functions that a rank is in; the first that fits.
 _PHASES = (

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.machine.processes.activity import Activity
-from diagnostics.record.agent_data import Frame
 
 BUSY_CPUS = 0.2  # of a process, on average between the first look and the last
 IDLE_CPUS = 0.05  # of a main thread that only polls

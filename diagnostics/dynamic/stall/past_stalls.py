@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.rank_state import Stand
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.job.job import Case
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.supervisor_facts import Stall
 
 

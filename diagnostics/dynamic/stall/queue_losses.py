@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
 from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.dynamic.job.process_list import words
 from diagnostics.dynamic.stall.wait_cause import Kind
 from diagnostics.dynamic.stall.wait_chain import reason_of
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.ast_walk import walk
 
 _QUEUES = "/multiprocessing/queues.py"

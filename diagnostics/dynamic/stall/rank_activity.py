@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.rank_state import Stand
 from diagnostics.dynamic.job.attribution import waits_in_a_collective
@@ -13,7 +14,6 @@ from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.observations import looks_of
 from diagnostics.dynamic.stall.wait_cause import Reason
 from diagnostics.dynamic.stall.wait_chain import reason_of, stack_of
-from diagnostics.record.agent_data import Frame
 
 # Writing a checkpoint is work of the rank's own; what it exchanges passes through other files of torch.distributed.
 _WAITS = re.compile(r"/torch/distributed/(?!checkpoint/|elastic/|optim/)")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Case
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.source_file import SourceFile
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.attribution import INTERRUPTED
 from diagnostics.dynamic.job.evidence import distinct
 from diagnostics.dynamic.job.job import Case, ProcessStory
@@ -35,7 +36,6 @@ from diagnostics.dynamic.stall.interpreter_exit import (
     left_its_group,
 )
 from diagnostics.dynamic.stall.remaining_work import has_work_left
-from diagnostics.record.agent_data import Frame
 
 _QUEUES = re.compile(r"\b(?:Joinable|Simple)?Queue\(|\.Manager\(")
 _PUTS = re.compile(r"\.put(?:_nowait)?\(")

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Part
 from diagnostics.dynamic.job.stack_classifier import Doing, StackPlace, is_library
 from diagnostics.dynamic.stall.motion import Motion, Moved
-from diagnostics.record.agent_data import Frame
 
 _PLUMBING = re.compile(r"/torch/distributed/c10d_logger\.py$|/torch/nn/modules/module\.py$|/contextlib\.py$")
 

@@ -6,10 +6,10 @@ import re
 from collections import deque
 from collections.abc import Sequence
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.observations import looks_of
-from diagnostics.record.agent_data import Frame
 
 _WORKER_LOOP = re.compile(r"/torch/utils/data/_utils/worker\.py$")
 _MULTIPROCESSING = re.compile(r"/multiprocessing/")

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.stall_decision import led_there
 from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.stall.stall_advice import advice
 from diagnostics.dynamic.stall.stall_evidence import looks_evidence
 from diagnostics.dynamic.stall.timeouts import Late, TimedOut
-from diagnostics.record.agent_data import Frame
 
 SHOWN = 2  # ranks that were missing
 

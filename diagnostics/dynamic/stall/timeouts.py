@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.rank_state import Stand
 from diagnostics.dynamic.job.attribution import is_lost_peer
@@ -19,7 +20,7 @@ from diagnostics.dynamic.job.process_list import at_s
 from diagnostics.dynamic.stall.rank_activity import stand_of
 from diagnostics.dynamic.stall.wait_cause import Reason
 from diagnostics.dynamic.stall.wait_chain import reason_of, stack_of
-from diagnostics.record.agent_data import GROUP_MADE, CollectiveCall, Frame
+from diagnostics.record.agent_data import GROUP_MADE, CollectiveCall
 
 TIMEOUT = re.compile(
     r"Timed out waiting \d+ ?ms|failed to pass monitoredBarrier|collective operation timeout"

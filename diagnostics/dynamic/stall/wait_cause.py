@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.observations import Looks, looks_of
 from diagnostics.dynamic.stall.blocking_lines import Ending, Loop, ending_of, loop_at, nap_of
 from diagnostics.dynamic.stall.wait_patterns import Word, by_call, by_frames, by_source
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.source_file import SourceFile
 
 _LONG_NAP_S = 10.0  # no polling any more

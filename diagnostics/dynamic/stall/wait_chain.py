@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.job.evidence import how_it_ended, program
 from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory
@@ -13,7 +14,6 @@ from diagnostics.dynamic.job.observations import looks_of, open_files
 from diagnostics.dynamic.stall.blocking_lines import lock_at, taken_at
 from diagnostics.dynamic.stall.stall_kin import below, is_gone, is_idle, is_pool_idle, living_children
 from diagnostics.dynamic.stall.wait_cause import Kind, Reason, own_reason
-from diagnostics.record.agent_data import Frame
 
 _MOST_STEPS = 5  # a shell that waits for a script that waits for a tool
 _NO_LOCK = re.compile(r"\.(?:py|pyc|so)(?:\.|$)|/agents/|/dev/|\(deleted\)$|/output/")

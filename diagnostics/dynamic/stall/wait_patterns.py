@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.stall.blocking_lines import calls_at
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.source_file import SourceFile
 
 

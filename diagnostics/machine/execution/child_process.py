@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import IO
 
 from diagnostics.machine.execution.bounded_output import HeadAndTail, last_lines
-from diagnostics.machine.facts import ChildResult, MachineError
+from diagnostics.machine.facts import ChildResult, ChildTimeout, MachineError
 from diagnostics.machine.processes.descendants import MARK, end_family
-from diagnostics.preflight.probe import ChildTimeout
 
 _CHUNK_BYTES = 1 << 16
 _POLL_S = 0.02  # for kernels without pidfd_open (before 5.3)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.core.own_folders import CHILDREN
+from diagnostics.core.thresholds import Thresholds
 from diagnostics.machine.execution.plain_ranks import GRACE_S, free_port, run_ranks
 from diagnostics.machine.execution.torch_host import TorchHost
-from diagnostics.machine.facts import NOTHING, MachineError, RankResult, TorchFacts
-from diagnostics.preflight.probe import ChildTimeout, Thresholds
+from diagnostics.machine.facts import NOTHING, ChildTimeout, MachineError, RankResult, TorchFacts
 
 IMPORT_DEADLINE_S = Thresholds().import_deadline_s
 ANSWER_GRACE_S = 10.0  # past a task's deadline, for the host to collect stacks and output

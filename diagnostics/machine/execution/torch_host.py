@@ -15,9 +15,8 @@ from typing import Any
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.execution.bounded_output import last_lines
 from diagnostics.machine.execution.child_process import environment, new_mark
-from diagnostics.machine.facts import MachineError
+from diagnostics.machine.facts import ChildTimeout, MachineError
 from diagnostics.machine.processes.descendants import end_family
-from diagnostics.preflight.probe import ChildTimeout
 
 
 class TorchHost:

@@ -27,8 +27,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from diagnostics.adapter.answers import last_lines
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.wording import last_lines
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
 

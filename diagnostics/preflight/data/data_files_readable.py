@@ -25,17 +25,15 @@ from diagnostics.adapter.answers import (
     adapter_argv,
     answer_file,
     data_answers,
-    last_line,
-    last_lines,
     refusal,
-    sentence_of,
-    shown_ranks,
 )
+from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.wording import last_line, last_lines, sentence_of, shown_ranks
 from diagnostics.machine.contract import Machine
-from diagnostics.machine.facts import RankResult
+from diagnostics.machine.facts import ChildTimeout, RankResult
 from diagnostics.preflight import adapter_ranks
-from diagnostics.preflight.probe import ChildTimeout, JobDescription, PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
 
 CODE = "P602"
 NAME = "data-files-readable"

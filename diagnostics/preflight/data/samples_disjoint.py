@@ -24,8 +24,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from diagnostics.adapter.answers import DataAnswer, data_answers, shown_ranks
+from diagnostics.adapter.answers import DataAnswer, data_answers
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.wording import shown_ranks
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
 

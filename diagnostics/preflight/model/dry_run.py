@@ -16,20 +16,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from diagnostics.adapter.answers import (
-    USAGE_EXIT,
-    adapter_argv,
-    answer_file,
-    last_lines,
-    number,
-    read_json,
-    refusal,
-    sentence_of,
-)
+from diagnostics.adapter.answers import USAGE_EXIT, adapter_argv, answer_file, read_json, refusal
+from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.wording import last_lines, number, sentence_of
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import ChildResult
-from diagnostics.preflight.probe import JobDescription, PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
 
 CODE = "P801"
 NAME = "dry-run"

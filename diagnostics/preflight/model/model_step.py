@@ -20,15 +20,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from diagnostics.adapter.answers import USAGE_EXIT, adapter_argv, answer_file, last_line, shown_ranks
+from diagnostics.adapter.answers import USAGE_EXIT, adapter_argv, answer_file
+from diagnostics.adapter.description import JobDescription
 from diagnostics.adapter.model_answers import ModelAnswer, model_answers
 from diagnostics.core.findings import Evidence, Finding, Role, Severity
+from diagnostics.core.wording import last_line, shown_ranks
 from diagnostics.dynamic.failures.rank_findings import alike, rank_finding
 from diagnostics.dynamic.job.rank_ends import RankEnd, culprits
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight import adapter_ranks
 from diagnostics.preflight.parameter_counts import disagreeing
-from diagnostics.preflight.probe import JobDescription, PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
 from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
 
 CODE = "P701"

@@ -13,8 +13,9 @@ Fix: fewer loader workers, a smaller batch, or accumulation.
 
 from __future__ import annotations
 
-from diagnostics.adapter.answers import answer_file, number, read_json
+from diagnostics.adapter.answers import answer_file, read_json
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
+from diagnostics.core.wording import number
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
 

@@ -16,10 +16,12 @@ from __future__ import annotations
 import hashlib
 import json
 
-from diagnostics.adapter.answers import answer_file, number, read_json
+from diagnostics.adapter.answers import answer_file, read_json
+from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
+from diagnostics.core.wording import number
 from diagnostics.machine.contract import Machine
-from diagnostics.preflight.probe import JobDescription, PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
 
 CODE = "P802"
 NAME = "throughput"

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
-from diagnostics.machine.facts import RankResult
+from diagnostics.machine.facts import ChildTimeout, RankResult
 from diagnostics.preflight import rank_tasks
-from diagnostics.preflight.probe import ChildTimeout, NotApplicable, PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import NotApplicable, PreflightConfig, Result, Stage
 from diagnostics.preflight.rank_values import hello_finding
 from diagnostics.record.nccl_log import reason, transports
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job_sources import imported_files
-from diagnostics.record.agent_data import Frame
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.cfg import FlowGraph, FunctionSyntax
 from diagnostics.static.program.cfg_builder import build, suppresses_by_name

@@ -16,11 +16,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from diagnostics.core import redaction
+from diagnostics.core.frame import Frame
 from diagnostics.machine.deadlines import in_parallel
 from diagnostics.machine.processes.proc_state import Doing, doing
 from diagnostics.machine.processes.python_stacks import StacksRefusedError, find_py_spy, read_stacks
 from diagnostics.machine.processes.system_calls import describe_call
-from diagnostics.record.agent_data import Frame
 from diagnostics.record.process_samples import FILE_NAME, Sample
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.supervisor.capture.snapshot import MOST_PROCESSES, NO_PY_SPY, keep_text

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from diagnostics.core.frame import Frame, Owner
 from diagnostics.core.own_folders import AGENT
-from diagnostics.record.agent_data import AgentFile, Frame, Owner
 
 # Below a folder of packages: what starts ranks, and is never the line to change.
 _LAUNCHERS = re.compile(
@@ -105,11 +105,6 @@ class Homes:
 NOWHERE = Homes()
 
 
-def homes_of(agents: Iterable[AgentFile]) -> Homes:
-    """Returns the folders that the processes of a job told of."""
-    return NOWHERE.joined(
-        home(agent.agent_folder, agent.stdlib, agent.packages, agent.executable, agent.cwd) for agent in agents
-    )
 
 
 def home(agent_folder: str, stdlib: str, packages: Iterable[str], executable: str, cwd: str) -> Homes:
