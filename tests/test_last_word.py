@@ -10,9 +10,10 @@ import pytest
 from signatures.hand_made import agent, case, event, raised, story
 from test_verdict import a_match
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
 from diagnostics.core.frame import Frame
-from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.state_selection import ENDED_FROM_OUTSIDE, Foundation, foundation, last_word
 from diagnostics.diagnosis.verdict import Decision, decide, exit_of
 from diagnostics.dynamic.job.job import Case, How, Part

@@ -11,9 +11,10 @@ import pytest
 from diagnostics import audit, diagnosis, preflight
 from diagnostics.cache import folder_check, folder_checks, formats
 from diagnostics.commands.explain import all_plugins
+from diagnostics.core.failure_classes import FAILURE_CLASSES
 from diagnostics.core.findings import Severity
 from diagnostics.core.registry import discover
-from diagnostics.diagnosis.signature import FAILURE_CLASSES, Examines
+from diagnostics.diagnosis.signature import Examines
 from diagnostics.inspection import checks
 from diagnostics.preflight.plan import in_order, load_probes
 from diagnostics.preflight.probe import Stage

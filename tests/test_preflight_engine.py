@@ -13,10 +13,11 @@ from fakes import FakeRanks, fake_machine, preflight_config
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.core.findings import Outcome, Status, Verdict
 from diagnostics.core.thresholds import Thresholds
+from diagnostics.machine.this import open_machine
 from diagnostics.preflight.engine import Interrupted, default_stages, run_preflight
 from diagnostics.preflight.plan import Probe, in_order, load_probes, parse_skips, parse_stages
 from diagnostics.preflight.probe import Stage
-from diagnostics.preflight.setup import open_machine, settle
+from diagnostics.preflight.setup import settle
 
 Package = Callable[..., ModuleType]
 _numbers = itertools.count()

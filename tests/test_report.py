@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from examples import HEALTHY, MIXED
 
+from diagnostics.core.files import new_folder, write_whole
 from diagnostics.preflight import baseline
 from diagnostics.report.check_report import Report
-from diagnostics.report.folder import json_text, markdown, new_folder, write, write_whole
+from diagnostics.report.folder import json_text, markdown, write
 from diagnostics.report.place import open_place
 
 GOLDEN = Path(__file__).parent.parent / "reports" / "examples" / "preflight"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Role, Severity
-from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.report.page import json_text, markdown
 from diagnostics.report.run_report import (
     NO_CLASS,

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from test_verdict import a_match
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis.hang.rank_outside_collectives import CODE
-from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.diagnosis.with_deadline import Haste, diagnose_in_time
 from diagnostics.record.record import BEFORE, RunRecord
 from diagnostics.record.supervisor_facts import JobFacts, SeenProcess, SentSignal, Stall

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from signatures.hand_made import agent, case, story
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Role, Severity
-from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.verdict import Decision, Exit, decide, exit_of
 from diagnostics.dynamic.job.job import Part
 

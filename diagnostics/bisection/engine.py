@@ -38,7 +38,7 @@ from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import ChildTimeout, MachineError
-from diagnostics.preflight.setup import open_machine
+from diagnostics.machine.this import open_machine
 from diagnostics.report.run_report import RunReport
 from diagnostics.supervisor.capture.snapshot import keep_text
 

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from diagnostics.core.files import new_folder
 from diagnostics.core.findings import Severity, Verdict
 from diagnostics.preflight.probe import PreflightConfig, Stage
-from diagnostics.report.folder import new_folder
 
 NOT_THE_MODEL = ("config-refused", "killed-externally")
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from diagnostics.core.errors import UsageError, from_os_error
-from diagnostics.report.folder import new_folder
+from diagnostics.core.files import new_folder
 
 REPORTS = Path("reports")
 TRIES = "tries.jsonl"

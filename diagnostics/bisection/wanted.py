@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.environments.plan import Environment
+from diagnostics.bisection.environments.plan import READY
 
 DEFAULT = Settings(world=2, wrapper="ddp", steps=2)
 
@@ -48,3 +48,21 @@ class Wanted:
 
 def _fields(settings: Settings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in settings.__slots__}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """One environment: of the user's own, one that was made earlier, or one that is still to be downloaded."""
+
+    wanted: str  # "torch==2.9.1", or the path of a Python
+    python: str = ""
+    folder: Path | None = None  # None where it is the user's own
+    words: tuple[str, ...] = ()  # pip's arguments
+    packages: int = 0
+    bytes: int | None = 0  # to download; None where the index does not tell
+    problem: str = ""  # why it cannot be had
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can be used as it is."""
+        return not self.problem and (self.folder is None or (self.folder / READY).is_file())

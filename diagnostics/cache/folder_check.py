@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Protocol, cast
+from typing import Protocol
 
-from diagnostics.cache import folder_checks
 from diagnostics.cache.file_scan import FileScan, Problem
-from diagnostics.core.registry import discover
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +43,3 @@ class AcrossCheck(Protocol):
         """Starts one run."""
 
 
-@cache
-def checks() -> tuple[AcrossCheck, ...]:
-    """Returns the known checks, by code."""
-    return tuple(cast("AcrossCheck", module) for module in discover(folder_checks).values())

@@ -31,8 +31,8 @@ from diagnostics.command_folder import ScriptCommand
 from diagnostics.core.console import ask, say
 from diagnostics.core.errors import UsageError
 from diagnostics.machine.contract import Machine
+from diagnostics.machine.this import open_machine
 from diagnostics.preflight.live_screen import Screen
-from diagnostics.preflight.setup import open_machine
 from diagnostics.report.run_report import RunReport
 
 # Options that are settings of a case, and their names there.

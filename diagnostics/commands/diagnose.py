@@ -9,9 +9,9 @@ import click
 
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError, from_os_error
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnosis.engine import write_report
-from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.diagnosis.with_deadline import examine_in_time
 from diagnostics.record.record import make_record_folder
 from diagnostics.report.page import json_text, markdown

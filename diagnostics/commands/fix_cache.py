@@ -104,7 +104,7 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
 def _regeneration(config: Path, overrides: tuple[str, ...]) -> Regeneration:
     # Imported here: they bring the machine and the job along, which no other repair needs.
     from diagnostics.cache.repair.regenerate import ask
-    from diagnostics.preflight.setup import open_machine
+    from diagnostics.machine.this import open_machine
 
     python = interpreter.choose(None, os.environ)
     with open_machine(python) as machine:

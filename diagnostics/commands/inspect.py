@@ -20,8 +20,8 @@ from diagnostics.core.errors import UsageError
 from diagnostics.core.findings import Verdict
 from diagnostics.inspection.engine import Inspected, Target, Wanted, inspect, usage_error
 from diagnostics.inspection.terminal import facts, module_lines, summary
+from diagnostics.machine.this import open_machine
 from diagnostics.preflight.live_screen import Screen
-from diagnostics.preflight.setup import open_machine
 from diagnostics.report import terminal
 
 FACTORY = re.compile(r"(?P<module>[^:]+):(?P<name>[A-Za-z_][\w.]*)$")

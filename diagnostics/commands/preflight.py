@@ -23,12 +23,13 @@ from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.findings import Verdict
 from diagnostics.core.stop_signal import interrupted_exit
 from diagnostics.core.thresholds import find, read_thresholds
+from diagnostics.machine.this import open_machine
 from diagnostics.preflight import baseline
 from diagnostics.preflight.engine import Interrupted, default_stages, run_preflight
 from diagnostics.preflight.live_screen import Screen
 from diagnostics.preflight.plan import STAGES_OF_A_JOB, Probe, in_order, load_probes, parse_skips, parse_stages
 from diagnostics.preflight.probe import PreflightConfig, Stage
-from diagnostics.preflight.setup import open_machine, settle
+from diagnostics.preflight.setup import settle
 from diagnostics.report import terminal
 from diagnostics.report.check_report import Report
 from diagnostics.report.place import ReportPlace, open_place

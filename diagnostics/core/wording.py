@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -49,3 +50,19 @@ def shown_ranks(ranks: Sequence[int]) -> str:
     if ranks == list(range(ranks[0], ranks[-1] + 1)) and len(ranks) > 2:
         return f"ranks {ranks[0]}-{ranks[-1]}"
     return f"ranks {', '.join(map(str, ranks))}"
+
+
+def sentence(words: str) -> str:
+    """Returns the words with a capital first letter."""
+    return words[:1].upper() + words[1:]
+
+
+def signal_name(number: int) -> str:
+    """Returns "SIGSEGV"; "signal 70" for one without a name."""
+    known = {one.value: one.name for one in signal.Signals}
+    return known.get(number, f"signal {number}")
+
+
+def distinct(locations: Sequence[str]) -> tuple[str, ...]:
+    """Returns the locations in order, each once, without empty ones."""
+    return tuple(dict.fromkeys(filter(None, locations)))

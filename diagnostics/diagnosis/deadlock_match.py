@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
-from diagnostics.core.wording import shown_ranks
-from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.core.wording import sentence, shown_ranks
+from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout
 from diagnostics.dynamic.collectives.rank_state import Position, Stand
 from diagnostics.dynamic.collectives.wait_for_graph import Disagreement
@@ -15,7 +16,7 @@ from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockStory, dea
 from diagnostics.dynamic.divergence.divergence import Decision
 from diagnostics.dynamic.divergence.rank_history import Split
 from diagnostics.dynamic.divergence.rank_partition import site
-from diagnostics.dynamic.job.evidence import named, path_evidence, sentence, source_evidence
+from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Case
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK
 

@@ -10,10 +10,12 @@ from types import ModuleType
 
 from diagnostics import diagnosis
 from diagnostics.core.errors import DoctorError, UsageError, from_os_error
+from diagnostics.core.failure_classes import JobOutcome
+from diagnostics.core.files import write_whole
 from diagnostics.core.findings import Confidence
 from diagnostics.core.registry import BrokenPlugin, discover
 from diagnostics.diagnosis.report_builder import fill_report
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.diagnosis.state_selection import LastWord, last_word
 from diagnostics.diagnosis.verdict import Decision, decide, exit_of
 from diagnostics.dynamic.job.job import Case
@@ -23,7 +25,6 @@ from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.record import BEFORE, RunRecord
 from diagnostics.record.supervisor_facts import ATTACHED
 from diagnostics.record.untrusted_files import read_output
-from diagnostics.report.folder import write_whole
 from diagnostics.report.page import json_text, markdown
 from diagnostics.report.run_report import RunReport
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import telling_frames
+from diagnostics.core.wording import signal_name
 from diagnostics.diagnosis.timeline import ended_in_words, last_collective
-from diagnostics.dynamic.job.evidence import signal_name
 from diagnostics.dynamic.job.job import Case, How, ProcessStory
 from diagnostics.record.record import RunRecord
 from diagnostics.record.supervisor_facts import ATTACHED

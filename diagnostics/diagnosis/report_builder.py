@@ -10,9 +10,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Finding
 from diagnostics.diagnosis.rank_table import coverage, rank_rows, stack_groups
-from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.diagnosis.stalled_processes import standing_rows
 from diagnostics.diagnosis.timeline import timeline
 from diagnostics.diagnosis.verdict import Decision, Exit, job_exit

@@ -7,10 +7,10 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis.engine import write_report
 from diagnostics.diagnosis.report_builder import doctor_version
-from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.diagnosis.verdict import STALLED_EXIT
 from diagnostics.record.supervisor_facts import JobFacts
 from diagnostics.record.untrusted_files import read_job

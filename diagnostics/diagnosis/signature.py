@@ -15,18 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from diagnostics.core.failure_classes import FAILURE_CLASSES, JobOutcome
 from diagnostics.core.findings import Confidence, Finding, Role
-
-
-class JobOutcome(StrEnum):
-    """How a job went, whatever it claimed."""
-
-    OK = "ok"
-    CRASH = "crash"
-    HANG = "hang"
-    SILENT_WRONG = "silent-wrong"
-    SLOW = "slow"
-    UNKNOWN = "unknown"  # of a job that was looked at while it ran: it may go on or not
 
 
 class Examines(StrEnum):
@@ -37,21 +27,6 @@ class Examines(StrEnum):
     ANY = "any"
 
 
-FAILURE_CLASSES = {
-    "launcher-missing", "env-not-propagated", "port-in-use", "rendezvous-timeout", "master-unreachable",
-    "nested-launch", "backend-unavailable", "device-misassigned", "version-skew", "fd-exhaustion", "shm-exhausted",
-    "disk-full", "permission",
-    "python-exception", "native-crash", "killed-by-oom-killer", "killed-externally", "host-oom", "cuda-oom",
-    "data-worker-crash", "thread-exception", "import-failure", "pickling-failure", "teardown-abort",
-    "collective-missing", "collective-mismatch", "p2p-deadlock", "rank-stalled", "collective-timeout",
-    "rendezvous-hang", "shutdown-hang", "fork-deadlock",
-    "masked-exit", "zero-progress", "tracker-not-finalised",
-    "duplicate-data", "missing-set-epoch", "rank-divergence", "gradients-not-synchronised", "nan-on-rank",
-    "rng-collision",
-    "unused-parameters", "parameter-mismatch", "inplace-under-ddp", "static-graph-violation", "shared-view",
-    "cuda-in-cache", "truncated-file", "stale-cache", "corrupt-checkpoint",
-    "straggler", "data-starved", "cpu-oversubscribed", "memory-leak",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.frames import user_frames
-from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.dynamic.collectives.rank_state import Stand
 from diagnostics.dynamic.job.evidence import program
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory

@@ -17,9 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
-from diagnostics.diagnosis.signature import JobOutcome
-from diagnostics.diagnosis.verdict import Decision, signal_name
+from diagnostics.core.wording import signal_name
+from diagnostics.diagnosis.verdict import Decision
 from diagnostics.dynamic.job.attribution import INTERRUPTED
 from diagnostics.dynamic.job.evidence import stood_still
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory

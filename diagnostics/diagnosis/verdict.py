@@ -10,7 +10,9 @@ import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.core.failure_classes import JobOutcome
+from diagnostics.core.wording import signal_name
+from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
 from diagnostics.dynamic.job.evidence import stood_still
 from diagnostics.dynamic.job.job import Case, ProcessStory
@@ -124,10 +126,6 @@ def job_exit(case: Case) -> tuple[int | None, str]:
     return None, "has no known end"
 
 
-def signal_name(number: int) -> str:
-    """Returns "SIGSEGV"; "signal 70" for one without a name."""
-    known = {one.value: one.name for one in signal.Signals}
-    return known.get(number, f"signal {number}")
 
 
 def _rank(match: Match) -> tuple[int, int, float, str]:

@@ -155,3 +155,16 @@ class RankResult:
 
 class ChildTimeout(Exception):  # noqa: N818 - becomes the outcome of that name
     """A child did not answer within its deadline; the argument says what was seen of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """One process at one moment. "" and None stand for what may not be read."""
+
+    state: str  # of its main thread: R running, S sleeping, D inside the kernel, T stopped, t traced, Z dead
+    waits_in: str  # the kernel function its main thread sleeps in
+    system_call: str  # number and arguments as the kernel writes them
+    main_cpu_s: float  # of the main thread
+    switches: int | None  # how often the main thread gave its CPU away by itself
+    cpu_s: float  # of all threads, and of children it has waited for
+    bytes_moved: int

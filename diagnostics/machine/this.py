@@ -43,3 +43,10 @@ def _user() -> str:
         return getpass.getuser()
     except (KeyError, OSError):  # a container may run under a uid without a name
         return str(os.getuid())
+
+
+def open_machine(python: str) -> Machine:
+    """Returns the real machine, to be used in a `with` block; nothing is started yet."""
+    from diagnostics.machine.this import this_machine
+
+    return this_machine(python=python)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from diagnostics.core.files import write_whole
 from diagnostics.core.findings import Verdict, to_json
-from diagnostics.report.folder import write_whole
 
 FILE = "last-good-preflight.json"
 Measured = Mapping[str, Mapping[str, Any]]

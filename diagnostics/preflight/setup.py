@@ -14,6 +14,7 @@ from diagnostics.core.findings import Verdict
 from diagnostics.core.thresholds import Thresholds, read_thresholds
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
+from diagnostics.machine.this import open_machine
 from diagnostics.preflight import baseline
 from diagnostics.preflight.engine import QUICK_STAGES, Observer, run_preflight
 from diagnostics.preflight.probe import PreflightConfig, Stage
@@ -22,11 +23,6 @@ RANKS_WITHOUT_GPU = 2
 REPORTS = Path("reports")
 
 
-def open_machine(python: str) -> Machine:
-    """Returns the real machine, to be used in a `with` block; nothing is started yet."""
-    from diagnostics.machine.this import this_machine
-
-    return this_machine(python=python)
 
 
 def settle(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.diagnosis.signature import JobOutcome
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport
 
 OUTCOMES = {

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.core.errors import from_os_error
+from diagnostics.core.files import new_folder
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.report.check_report import Report
-from diagnostics.report.folder import new_folder, write
+from diagnostics.report.folder import write
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

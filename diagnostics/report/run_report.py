@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Finding
-from diagnostics.diagnosis.signature import JobOutcome
 
 NO_CLASS = "none"
 UNKNOWN_CLASS = "unknown"

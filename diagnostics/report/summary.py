@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Iterator
 
 from diagnostics.core import redaction
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
-from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.report.headline import headline, ranks_in_words
 from diagnostics.report.run_report import NO_CLASS, RunReport
 

@@ -17,7 +17,7 @@ from diagnostics.dynamic.job.stack_classifier import Doing, place_of
 from diagnostics.dynamic.stall.liveness import judge
 from diagnostics.dynamic.stall.motion import Look, Motion, Moved, moved
 from diagnostics.dynamic.stall.stack_prefix_tree import Standing, ranges
-from diagnostics.machine.processes.activity import Activity
+from diagnostics.machine.facts import Activity
 from diagnostics.machine.processes.process_table import TableRow
 
 SITE = "/env/lib/python3.11/site-packages"

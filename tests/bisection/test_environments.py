@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from diagnostics.bisection.environments.install import ask_for, install
-from diagnostics.bisection.environments.plan import Environment
 from diagnostics.bisection.environments.versions import FAILS, PASSES, Tried, came_or_went, order, version_of
+from diagnostics.bisection.wanted import Environment
 from diagnostics.machine.execution.child_process import GroupChild
 
 CHILD = GroupChild()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from diagnostics.core.findings import Finding
 from diagnostics.inspection.engine import Inspected, Target, Wanted, findings_of, inspect
-from diagnostics.preflight.setup import open_machine
+from diagnostics.machine.this import open_machine
 
 MODELS = Path(__file__).parent / "models"
 SECONDS = re.compile(r"\(\d+\.\d s\)")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hand_made import agent, case, event, frame, frames, raised, story
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.diagnosis.crash import (
     cuda_kernel_fails,
     data_worker_dies,
@@ -26,7 +27,7 @@ from diagnostics.diagnosis.crash import (
     thread_dies,
     uncaught_exception,
 )
-from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.job.job import How, Part, Raised, SentByJob
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.fault_stacks import FaultReport, ThreadStack

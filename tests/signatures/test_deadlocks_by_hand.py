@@ -7,9 +7,10 @@ from pathlib import Path
 import hand_made as made
 from deadlocked import call, done, hung, rank
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.diagnosis.hang import collective_not_joined, collectives_disagree, peers_wait_for_each_other
-from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.silent import collectives_mixed_up
 from diagnostics.dynamic.job.job import Case
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hand_made import agent, case, event, raised, story
 
-from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.core.failure_classes import JobOutcome
+from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.silent import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
 from diagnostics.dynamic.job.job import How, Part
 from diagnostics.record.agent_data import Event, Steps

@@ -9,11 +9,12 @@ import pytest
 from hand_made import raised
 from stalled import BACKWARD, BARRIER, WORKER, at, child, hung, lib, looks, rank, sample
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
 from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.crash import object_cannot_be_pickled
 from diagnostics.diagnosis.hang import rank_outside_collectives
-from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.stalled_processes import standing_rows
 from diagnostics.dynamic.collectives.rank_state import Stand
 from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory

@@ -9,10 +9,11 @@ import pytest
 from hand_made import agent, case, event, raised
 from stalled import BARRIER, at, lib, looks, rank
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
 from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.hang import slow_rank_times_out, stuck_rank_times_out
-from diagnostics.diagnosis.signature import JobOutcome, Match
+from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.record.agent_data import CollectiveCall
 

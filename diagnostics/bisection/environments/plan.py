@@ -10,13 +10,14 @@ import shlex
 import shutil
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.error import URLError
 from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
 
+from diagnostics.bisection.wanted import Environment
 from diagnostics.core import redaction
 from diagnostics.machine.facts import ChildTimeout, MachineError
 
@@ -34,22 +35,6 @@ _HEAD_S = 20.0
 WRONG_USE = 2  # pip's exit code for an option it does not know
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
-    """One environment: of the user's own, one that was made earlier, or one that is still to be downloaded."""
-
-    wanted: str  # "torch==2.9.1", or the path of a Python
-    python: str = ""
-    folder: Path | None = None  # None where it is the user's own
-    words: tuple[str, ...] = ()  # pip's arguments
-    packages: int = 0
-    bytes: int | None = 0  # to download; None where the index does not tell
-    problem: str = ""  # why it cannot be had
-
-    @property
-    def ready(self) -> bool:
-        """Whether it can be used as it is."""
-        return not self.problem and (self.folder is None or (self.folder / READY).is_file())
 
 
 def default_cache() -> Path:

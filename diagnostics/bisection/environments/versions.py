@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from diagnostics.bisection.environments.install import install
-from diagnostics.bisection.environments.plan import Environment
 from diagnostics.bisection.found import Bisection, VersionRow
 from diagnostics.bisection.progress import Progress
 from diagnostics.bisection.repro.check import Run, fails_alike, run_clean
 from diagnostics.bisection.search.module_found import shortly
 from diagnostics.bisection.trial import Failure
 from diagnostics.bisection.tries.opening import open_tries
-from diagnostics.bisection.wanted import Wanted
+from diagnostics.bisection.wanted import Environment, Wanted
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.machine.contract import Child, Machine

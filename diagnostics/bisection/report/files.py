@@ -11,8 +11,8 @@ from diagnostics.bisection.report.markdown import markdown
 from diagnostics.bisection.report.module_tree import lines_of
 from diagnostics.bisection.report.tree_svg import tree_svg
 from diagnostics.bisection.report.words import headline
+from diagnostics.core.files import write_whole
 from diagnostics.core.shell_quoting import pasteable
-from diagnostics.report.folder import write_whole
 from diagnostics.report.run_report import RunReport
 
 FILES = {

@@ -13,9 +13,9 @@ from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.report.next_step import next_step
 from diagnostics.bisection.report.words import certainty, headline, needs
 from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
 from diagnostics.core.own_folders import CHILDREN
-from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport, SourceExcerpt
 
 CLASSES: Mapping[Kind, tuple[JobOutcome, str]] = {

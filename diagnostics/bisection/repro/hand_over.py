@@ -14,8 +14,8 @@ from diagnostics.bisection.repro.repro import Asked, Repro, find_repro
 from diagnostics.bisection.repro.user_sources import user_sources
 from diagnostics.bisection.trial import ModuleNode
 from diagnostics.bisection.wanted import Wanted
+from diagnostics.core.files import write_whole
 from diagnostics.machine.contract import Child
-from diagnostics.report.folder import write_whole
 
 SCRIPT, ISSUE, RECORDINGS = "repro.py", "issue.md", "structures"
 

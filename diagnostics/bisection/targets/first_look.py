@@ -5,7 +5,7 @@ from __future__ import annotations
 from diagnostics.bisection.targets.watched import watched
 from diagnostics.bisection.trial import Kind, Trial
 from diagnostics.bisection.wanted import Wanted
-from diagnostics.diagnosis.signature import JobOutcome
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.report.run_report import RunReport
 
 STALL_S = {True: 30.0, False: 60.0}  # whether it is known to hang

@@ -13,7 +13,7 @@ from diagnostics.bisection.report.run_report import run_report_of
 from diagnostics.bisection.targets.script_capture import ScriptDiedError
 from diagnostics.bisection.targets.watched import watched_command
 from diagnostics.bisection.trial import Failure, Kind
-from diagnostics.diagnosis.signature import JobOutcome
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.report.run_report import RunReport
 
 STALL_S = 60.0

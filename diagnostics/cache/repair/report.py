@@ -13,10 +13,10 @@ from diagnostics.cache.repair.terminal import done_line, now_line, shown
 from diagnostics.cache.scan.terminal import in_bytes
 from diagnostics.core import redaction
 from diagnostics.core.errors import from_os_error
+from diagnostics.core.files import new_folder, write_whole
 from diagnostics.core.findings import to_json
 from diagnostics.core.markdown import code, inline, page, table
 from diagnostics.core.shell_quoting import pasteable
-from diagnostics.report.folder import new_folder, write_whole
 
 LISTED_FILES = 500  # in report.md; report.json names all
 

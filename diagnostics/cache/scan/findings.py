@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from diagnostics.cache.file_scan import HARMLESS_DEVICES, FileScan, Problem
-from diagnostics.cache.folder_check import Across, AcrossProblem, checks
+from diagnostics.cache.folder_check import Across, AcrossProblem
 from diagnostics.cache.scan.explanations import words
+from diagnostics.cache.scan.one_folder import checks
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 
 MOST_PATHS = 4  # named in a command

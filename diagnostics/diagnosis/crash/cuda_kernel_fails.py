@@ -16,18 +16,11 @@ import re
 import shlex
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
-from diagnostics.dynamic.job.evidence import (
-    end_evidence,
-    ended_s,
-    named,
-    path_evidence,
-    sentence,
-    source_evidence,
-    to_blame,
-)
+from diagnostics.dynamic.job.evidence import end_evidence, ended_s, named, path_evidence, source_evidence, to_blame
 from diagnostics.dynamic.job.job import Case, ProcessStory
 
 CODE = "D232"

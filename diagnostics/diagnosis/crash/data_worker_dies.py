@@ -15,18 +15,17 @@ import signal
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
+from diagnostics.core.wording import distinct, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.killed import killed_silently
 from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
 from diagnostics.dynamic.failures.root_exception import origin
 from diagnostics.dynamic.job.evidence import (
-    distinct,
     end_evidence,
     ended_s,
     how_it_ended,
     path_evidence,
-    signal_name,
     source_evidence,
     to_blame,
 )

@@ -18,21 +18,13 @@ from itertools import combinations
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
-from diagnostics.core.wording import shown_ranks
+from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.divergence.aborted_collective import parted_before
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockStory
 from diagnostics.dynamic.divergence.rank_partition import site
-from diagnostics.dynamic.job.evidence import (
-    distinct,
-    end_evidence,
-    path_evidence,
-    rank_numbers,
-    sentence,
-    source_evidence,
-    written_by,
-)
+from diagnostics.dynamic.job.evidence import end_evidence, path_evidence, rank_numbers, source_evidence, written_by
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.model.model_divergence import casts_by_rank, model_difference
 from diagnostics.dynamic.model.wrap_sites import wrap_calls

@@ -13,18 +13,17 @@ from __future__ import annotations
 import re
 
 from diagnostics.core.findings import Confidence, Fix
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.memory_leak_lines import is_small_request, leak_frames
 from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
 from diagnostics.dynamic.job.evidence import (
-    distinct,
     end_evidence,
     ended_s,
     module_of,
     named,
     path_evidence,
-    sentence,
     source_evidence,
     to_blame,
 )

@@ -15,16 +15,15 @@ import sys
 
 from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.frames import shown_path
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
 from diagnostics.dynamic.job.evidence import (
-    distinct,
     end_evidence,
     named,
     output_evidence,
     path_evidence,
-    sentence,
     source_evidence,
     to_blame,
     written_by,

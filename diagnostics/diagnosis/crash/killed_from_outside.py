@@ -15,18 +15,16 @@ import signal
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
+from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.job.evidence import (
-    distinct,
     end_evidence,
     ended_s,
     interrupted_s,
     named,
     output_evidence,
     path_evidence,
-    sentence,
-    signal_name,
     source_evidence,
     to_blame,
 )

@@ -14,19 +14,17 @@ from __future__ import annotations
 import re
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
 from diagnostics.dynamic.failures.root_exception import origin
 from diagnostics.dynamic.job.evidence import (
-    distinct,
     end_evidence,
     ended_s,
     module_of,
     named,
     path_evidence,
-    sentence,
-    signal_name,
     source_evidence,
     to_blame,
     written_by,

@@ -11,21 +11,19 @@ Fix: the call at that line: the library's version, and the memory, shapes and de
 from __future__ import annotations
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.crashed_children import crashed_child
 from diagnostics.dynamic.failures.native_crash import NativeCrash, is_fault, native_crash
 from diagnostics.dynamic.failures.root_exception import origin
 from diagnostics.dynamic.job.evidence import (
-    distinct,
     end_evidence,
     ended_s,
     module_of,
     named,
     output_evidence,
     path_evidence,
-    sentence,
-    signal_name,
     source_evidence,
     to_blame,
 )

@@ -19,17 +19,16 @@ import re
 
 from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.frame import Frame
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.file_errors import calls_load
 from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
 from diagnostics.dynamic.job.evidence import (
-    distinct,
     end_evidence,
     ended_s,
     named,
     path_evidence,
-    sentence,
     source_evidence,
     stood_still,
     to_blame,

@@ -14,17 +14,15 @@ import ast
 from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.core.wording import last_line
+from diagnostics.core.wording import distinct, last_line, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.root_exception import locations_of, of_raised, origin
 from diagnostics.dynamic.job.evidence import (
-    distinct,
     end_evidence,
     named,
     output_evidence,
     path_evidence,
-    sentence,
     source_evidence,
     to_blame,
     written_by,

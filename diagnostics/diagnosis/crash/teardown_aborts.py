@@ -12,11 +12,13 @@ Fix: end the group and import torch.distributed.nn before it was made, or leave 
 
 from __future__ import annotations
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix, Severity
+from diagnostics.core.wording import sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.teardown import NO_EXCEPTION, is_teardown, is_through
-from diagnostics.dynamic.job.evidence import end_evidence, named, sentence, signal_name, to_blame, written_by
+from diagnostics.dynamic.job.evidence import end_evidence, named, to_blame, written_by
 from diagnostics.dynamic.job.job import Case
 
 CODE = "D280"

@@ -13,20 +13,14 @@ from __future__ import annotations
 import ast
 import re
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.frames import is_installed
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed, natural_outcome
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.root_exception import Origin, locations_of, of_raised, origin
-from diagnostics.dynamic.job.evidence import (
-    distinct,
-    end_evidence,
-    named,
-    path_evidence,
-    sentence,
-    source_evidence,
-    stood_still,
-)
+from diagnostics.dynamic.job.evidence import end_evidence, named, path_evidence, source_evidence, stood_still
 from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
 
 CODE = "D250"

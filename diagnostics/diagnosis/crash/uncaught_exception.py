@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.exception_advice import advice
@@ -23,7 +24,6 @@ from diagnostics.dynamic.job.evidence import (
     named,
     output_evidence,
     path_evidence,
-    sentence,
     source_evidence,
     to_blame,
 )

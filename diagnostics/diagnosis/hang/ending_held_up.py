@@ -11,10 +11,12 @@ Fix: end the thread or child before the program ends, make it a daemon, or give 
 
 from __future__ import annotations
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
-from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence, stood_still
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.process_queries import still_there
 from diagnostics.dynamic.stall.interpreter_exit import done_s

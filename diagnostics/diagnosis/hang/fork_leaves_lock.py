@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import dataclasses
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.wording import shown_ranks
+from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
-from diagnostics.dynamic.job.evidence import distinct, path_evidence, sentence, stood_still
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.job.evidence import path_evidence, stood_still
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.dynamic.job.process_list import words
 from diagnostics.dynamic.job.process_queries import events_of, own_lines

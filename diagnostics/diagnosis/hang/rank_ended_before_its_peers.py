@@ -10,20 +10,14 @@ Fix: let every rank make the same number of steps and collectives: drop_last, jo
 
 from __future__ import annotations
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.core.wording import distinct, sentence
+from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.job.attribution import lost_peer
-from diagnostics.dynamic.job.evidence import (
-    distinct,
-    end_evidence,
-    ended_s,
-    named,
-    path_evidence,
-    rank_numbers,
-    sentence,
-)
+from diagnostics.dynamic.job.evidence import end_evidence, ended_s, named, path_evidence, rank_numbers
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.launch.init_progress import made_group
 

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.collectives.rank_state import Stand
 from diagnostics.dynamic.divergence.stall_decision import led_there
-from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence, stood_still
+from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.job.observations import looks_of
 from diagnostics.dynamic.stall.lateness import lateness

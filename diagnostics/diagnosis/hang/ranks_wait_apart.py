@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.core.wording import distinct, sentence
+from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.collectives.rank_state import Stand
 from diagnostics.dynamic.divergence.divergence import Decision, Parting, Place, Way
 from diagnostics.dynamic.divergence.localisation import decisions
-from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence, source_evidence
+from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.job.stack_classifier import place_of
 from diagnostics.dynamic.stall.rank_activity import Standing, standings

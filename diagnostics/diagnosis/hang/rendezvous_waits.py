@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import dataclasses
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
-from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, stood_still
+from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.process_queries import main_stack, still_there
 from diagnostics.dynamic.launch.launch_settings import launch_lines

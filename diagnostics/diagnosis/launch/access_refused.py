@@ -14,11 +14,12 @@ import re
 
 from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.frames import shown_path
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.error_texts import merged_locations, told, told_by_job
 from diagnostics.dynamic.failures.full_disks import path_in
-from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.evidence import named
 from diagnostics.dynamic.job.job import Case, Part
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with

@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 
 from diagnostics.core.findings import Confidence, Fix
-from diagnostics.core.wording import shown_bytes
+from diagnostics.core.wording import distinct, sentence, shown_bytes
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.error_texts import Told, failed_stories, merged_locations, told
 from diagnostics.dynamic.failures.full_disks import disk_evidence, disk_of, full_disks, path_in, was_full
-from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.evidence import named
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.launch.launch_settings import setting
 from diagnostics.record.supervisor_facts import DiskState

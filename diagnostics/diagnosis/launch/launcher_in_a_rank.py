@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.job.evidence import distinct, source_evidence
+from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with
 from diagnostics.dynamic.launch.nested_launch import nested_launch

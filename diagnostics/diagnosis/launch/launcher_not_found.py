@@ -16,10 +16,10 @@ import re
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import shown_path
+from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.error_texts import Told, told, told_by_job
-from diagnostics.dynamic.job.evidence import distinct
 from diagnostics.dynamic.job.job import Case, Part
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import lines_with

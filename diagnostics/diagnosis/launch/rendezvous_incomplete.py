@@ -17,11 +17,11 @@ import re
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.core.wording import shown_ranks
+from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.error_texts import Told, failed_stories, told
-from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.evidence import named
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.dynamic.launch.init_progress import at_another_port, made_group, ranks_that_never_came
 from diagnostics.dynamic.launch.launch_settings import launch_lines, setting

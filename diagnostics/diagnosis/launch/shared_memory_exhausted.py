@@ -15,12 +15,12 @@ import re
 import signal
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.wording import shown_bytes
+from diagnostics.core.wording import distinct, sentence, shown_bytes
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.error_texts import failed_stories, merged_locations, told
 from diagnostics.dynamic.failures.full_disks import SHM, disk_evidence, disk_of, was_full
-from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.evidence import named
 from diagnostics.dynamic.job.job import Case, Part
 from diagnostics.dynamic.launch.launch_settings import lines_with
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 import re
 
 from diagnostics.core.findings import Evidence, Fix
+from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.error_texts import merged_locations
-from diagnostics.dynamic.job.evidence import distinct, program
+from diagnostics.dynamic.job.evidence import program
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.launch.launch_settings import lines_with
 from diagnostics.dynamic.launch.missing_environment import missing_variables, started_without_launcher

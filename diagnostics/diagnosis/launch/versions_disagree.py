@@ -14,10 +14,11 @@ from __future__ import annotations
 import re
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.error_texts import Told, failed_stories, merged_locations, told, told_by_job
-from diagnostics.dynamic.job.evidence import distinct, named, rank_numbers, sentence, to_blame
+from diagnostics.dynamic.job.evidence import named, rank_numbers, to_blame
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with

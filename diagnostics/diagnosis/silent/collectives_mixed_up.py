@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.core.wording import shown_ranks
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.core.wording import distinct, shown_ranks
+from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.collectives.silent_mismatch import Silent, silent_disagreements
 from diagnostics.dynamic.divergence.divergence import Decision, Parting, Place, Way
 from diagnostics.dynamic.divergence.localisation import decisions
-from diagnostics.dynamic.job.evidence import distinct, path_evidence, rank_numbers
+from diagnostics.dynamic.job.evidence import path_evidence, rank_numbers
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.record.agent_data import CollectiveCall
 

@@ -19,23 +19,23 @@ Good:
 
 from __future__ import annotations
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
 from diagnostics.dynamic.failures.native_crash import native_crash
 from diagnostics.dynamic.failures.root_exception import locations_of, origin
 from diagnostics.dynamic.job.evidence import (
-    distinct,
     end_evidence,
     ended_s,
     how_it_ended,
     module_of,
     named,
     path_evidence,
-    sentence,
     source_evidence,
 )
 from diagnostics.dynamic.job.job import Case, ProcessStory

@@ -22,13 +22,15 @@ Good:
 
 from __future__ import annotations
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frame import Frame
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.masked_errors import Hidden, hidden_error, left_module
 from diagnostics.dynamic.failures.root_exception import locations_of, of_raised
-from diagnostics.dynamic.job.evidence import distinct, named, path_evidence, sentence, source_evidence
+from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.static.program.exception_flow import calls_of_attribute

@@ -15,13 +15,15 @@ from __future__ import annotations
 import ast
 import re
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
+from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, JobOutcome, Match
+from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.masked_errors import asked_for_no_training, hidden_error, went_on
-from diagnostics.dynamic.job.evidence import distinct, source_evidence
+from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.record.agent_data import Event

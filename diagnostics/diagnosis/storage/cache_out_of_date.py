@@ -15,11 +15,12 @@ import re
 from collections.abc import Sequence
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
 from diagnostics.dynamic.failures.file_errors import LOADS, SAVES, calls_load, file_of, is_file_call
-from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.evidence import named
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.model.model_classes import Place, job_files
 

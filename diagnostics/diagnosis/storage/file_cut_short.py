@@ -15,11 +15,12 @@ from __future__ import annotations
 import re
 
 from diagnostics.core.findings import Confidence, Fix
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
 from diagnostics.dynamic.failures.file_errors import calls_load, came_from_loading, file_of, saving_lines
-from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.evidence import named
 from diagnostics.dynamic.job.job import Case
 
 CODE = "D702"

@@ -14,10 +14,11 @@ import dataclasses
 import re
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.error_texts import Told, failed_stories, merged_locations, told
-from diagnostics.dynamic.job.evidence import distinct, named, rank_numbers
+from diagnostics.dynamic.job.evidence import named, rank_numbers
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.model.model_divergence import Difference, model_difference
 

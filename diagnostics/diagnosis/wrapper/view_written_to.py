@@ -15,10 +15,11 @@ import ast
 import re
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
-from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.dynamic.job.evidence import named
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.model.model_classes import Place, called_name, job_files
 from diagnostics.dynamic.model.wrap_sites import wrap_calls

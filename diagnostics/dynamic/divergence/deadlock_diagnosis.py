@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diagnostics.core.wording import distinct
 from diagnostics.dynamic.collectives.hang_time import hang_moment
 from diagnostics.dynamic.collectives.rank_state import Position, Stand, Waiting
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
@@ -15,7 +16,6 @@ from diagnostics.dynamic.divergence.divergence import Decides, Decision, Way
 from diagnostics.dynamic.divergence.localisation import decisions, is_certain
 from diagnostics.dynamic.divergence.rank_history import Split
 from diagnostics.dynamic.divergence.rank_partition import is_usual, site, splits
-from diagnostics.dynamic.job.evidence import distinct
 from diagnostics.dynamic.job.job import Case
 from diagnostics.static.dataflow.taint_sources import RANK
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from diagnostics.core.wording import sentence
 from diagnostics.dynamic.exit_status.masked_exit_lines import hiding_script_lines
 from diagnostics.dynamic.exit_status.python_exit_status import of_python, starts_conditionally
 from diagnostics.dynamic.exit_status.shell_scripts import command_of, script_of
 from diagnostics.dynamic.failures.teardown import is_teardown
-from diagnostics.dynamic.job.evidence import ended_s, how_it_ended, interrupted_s, named, program, sentence
+from diagnostics.dynamic.job.evidence import ended_s, how_it_ended, interrupted_s, named, program
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.dynamic.job.process_kinds import test_runner
 from diagnostics.dynamic.launch.launch_settings import MAKE

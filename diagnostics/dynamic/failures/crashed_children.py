@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from diagnostics.core.wording import signal_name
 from diagnostics.dynamic.failures.native_crash import is_fault
 from diagnostics.dynamic.failures.root_exception import Origin
-from diagnostics.dynamic.job.evidence import PASSED_ON, ended_s, signal_name
+from diagnostics.dynamic.job.evidence import PASSED_ON, ended_s
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 
 SLACK_S = 0.5  # an end is noticed later than it happened

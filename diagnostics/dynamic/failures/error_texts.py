@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diagnostics.core.findings import Evidence
+from diagnostics.core.wording import distinct
 from diagnostics.dynamic.failures.root_exception import Origin, locations_of, of_raised, origin
-from diagnostics.dynamic.job.evidence import PASSED_ON, distinct, ended_s, output_evidence, path_evidence, to_blame
+from diagnostics.dynamic.job.evidence import PASSED_ON, ended_s, output_evidence, path_evidence, to_blame
 from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory
 from diagnostics.record.tracebacks import plain_lines
 

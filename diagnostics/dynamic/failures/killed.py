@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 
 from diagnostics.core.frames import user_frames
-from diagnostics.dynamic.job.evidence import distinct, ended_s, interrupted_s
+from diagnostics.core.wording import distinct
+from diagnostics.dynamic.job.evidence import ended_s, interrupted_s
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 
 ENDED_BY_OTHERS = ("doctor", "launcher")

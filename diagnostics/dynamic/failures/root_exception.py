@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path, user_frames
-from diagnostics.dynamic.job.evidence import PASSED_ON, distinct, written_by
+from diagnostics.core.wording import distinct
+from diagnostics.dynamic.job.evidence import PASSED_ON, written_by
 from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
 from diagnostics.dynamic.job.rank_ends import LOST_PEER
 from diagnostics.record.tracebacks import TracebackText, tracebacks

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from diagnostics.core.wording import last_line
-from diagnostics.dynamic.job.evidence import (
-    how_it_ended,
-    module_of,
-    named,
-    output_evidence,
-    sentence,
-    stood_still,
-    to_blame,
-)
+from diagnostics.core.wording import last_line, sentence
+from diagnostics.dynamic.job.evidence import how_it_ended, module_of, named, output_evidence, stood_still, to_blame
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.stall.liveness import judgement_of
 

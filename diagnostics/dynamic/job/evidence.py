@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from diagnostics.core.findings import Evidence
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import telling_frames
-from diagnostics.core.wording import last_lines, shown_ranks
+from diagnostics.core.wording import last_lines, shown_ranks, signal_name
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 
 # Raised by a parent since a child of it failed: never the cause.
@@ -111,9 +111,6 @@ def named(stories: Sequence[ProcessStory]) -> str:
     return ", ".join(f"process {story.pid} ({program(story)})" for story in stories[:3]) or "the job"
 
 
-def sentence(words: str) -> str:
-    """Returns the words with a capital first letter."""
-    return words[:1].upper() + words[1:]
 
 
 def program(story: ProcessStory) -> str:
@@ -122,10 +119,6 @@ def program(story: ProcessStory) -> str:
     return next((word for word in words if word.endswith((".py", ".sh"))), words[0] if words else "unknown program")
 
 
-def signal_name(number: int) -> str:
-    """Returns "SIGSEGV"; "signal 70" for one without a name."""
-    known = {one.value: one.name for one in signal.Signals}
-    return known.get(number, f"signal {number}")
 
 
 def how_it_ended(story: ProcessStory) -> str:
@@ -181,6 +174,3 @@ def module_of(story: ProcessStory) -> str:
     return story.death.module.shown if story.death is not None and story.death.module is not None else ""
 
 
-def distinct(locations: Sequence[str]) -> tuple[str, ...]:
-    """Returns the locations in order, each once, without empty ones."""
-    return tuple(dict.fromkeys(filter(None, locations)))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import os
 from collections.abc import Iterator
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.source_file import SourceFile
+from diagnostics.static.program.source_file import SourceFile, imported_files
 
 MOST_FILES = 60
 _LEVELS_ABOVE = 2
@@ -31,21 +29,6 @@ def user_files(case: Case, story: ProcessStory | None = None) -> tuple[tuple[str
     return tuple(found.values())
 
 
-def imported_files(name: str, file: SourceFile) -> Iterator[str]:
-    """Yields the files beside this one, or beside the packages it lies in, that its imports may mean."""
-    above = [os.path.dirname(name)]  # noqa: PTH120 (a name)
-    for _ in range(_LEVELS_ABOVE):
-        above.append(os.path.dirname(above[-1]))  # noqa: PTH120 (a name)
-    for node in walk(file.tree) if file.tree is not None else ():
-        folders = above
-        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom):
-            modules = [node.module or "", *(f"{node.module or ''}.{alias.name}".strip(".") for alias in node.names)]
-            folders = above[node.level - 1 : node.level] if node.level else above
-        for module in filter(None, modules):
-            for folder in dict.fromkeys(folders):
-                path = os.path.join(folder, *module.split("."))  # noqa: PTH118 (a name)
-                yield from (f"{path}.py", os.path.join(path, "__init__.py"))  # noqa: PTH118 (a name)
 
 
 def _names(story: ProcessStory) -> Iterator[str]:

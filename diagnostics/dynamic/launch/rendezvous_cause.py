@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
-from diagnostics.core.wording import shown_ranks
-from diagnostics.dynamic.job.evidence import distinct, named, sentence
+from diagnostics.core.wording import distinct, sentence, shown_ranks
+from diagnostics.dynamic.job.evidence import named
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.process_queries import event_s, events_of, main_stack, own_frames, own_lines
 from diagnostics.dynamic.launch.init_guard import guard_of, leavings_before

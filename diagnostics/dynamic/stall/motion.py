@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.machine.processes.activity import Activity
+from diagnostics.machine.facts import Activity
 
 BUSY_CPUS = 0.2  # of a process, on average between the first look and the last
 IDLE_CPUS = 0.05  # of a main thread that only polls

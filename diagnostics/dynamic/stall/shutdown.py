@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.core.frame import Frame
+from diagnostics.core.wording import distinct
 from diagnostics.dynamic.job.attribution import INTERRUPTED
-from diagnostics.dynamic.job.evidence import distinct
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.observations import looks_of
 from diagnostics.dynamic.job.process_list import words

@@ -6,25 +6,14 @@ The voluntary switches of a thread are exact: one that did not run at all betwee
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from diagnostics.machine.facts import Activity
 from diagnostics.machine.processes.proc_state import effort
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Activity:
-    """One process at one moment. "" and None stand for what may not be read."""
-
-    state: str  # of its main thread: R running, S sleeping, D inside the kernel, T stopped, t traced, Z dead
-    waits_in: str  # the kernel function its main thread sleeps in
-    system_call: str  # number and arguments as the kernel writes them
-    main_cpu_s: float  # of the main thread
-    switches: int | None  # how often the main thread gave its CPU away by itself
-    cpu_s: float  # of all threads, and of children it has waited for
-    bytes_moved: int
 
 
 def read_activity(pid: int) -> Activity | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
 from diagnostics.core.markdown import block, code, inline
-from diagnostics.diagnosis.signature import JobOutcome
 from diagnostics.report.headline import headline, ranks_in_words
 from diagnostics.report.run_report import NO_CLASS, RunReport
 

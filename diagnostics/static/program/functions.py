@@ -11,12 +11,11 @@ from functools import cached_property
 from pathlib import Path
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job_sources import imported_files
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.cfg import FlowGraph, FunctionSyntax
 from diagnostics.static.program.cfg_builder import build, suppresses_by_name
 from diagnostics.static.program.distributed_names import is_recorded, names_of_distributed
-from diagnostics.static.program.source_file import SourceFile, Sources
+from diagnostics.static.program.source_file import SourceFile, Sources, imported_files
 
 MOST_FILES = 60
 Callable_ = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

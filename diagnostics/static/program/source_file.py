@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from diagnostics.dynamic.job.job_sources import _LEVELS_ABOVE
 from diagnostics.static.program.ast_walk import walk
 
 MAX_SOURCE_BYTES = 4 << 20
@@ -114,3 +115,20 @@ class Sources:
     def read(self) -> Mapping[str, str]:
         """The text of each file that was asked for and has one, by absolute path."""
         return {str(file.path): file.text for file in self._files.values() if file.text}
+
+
+def imported_files(name: str, file: SourceFile) -> Iterator[str]:
+    """Yields the files beside this one, or beside the packages it lies in, that its imports may mean."""
+    above = [os.path.dirname(name)]  # noqa: PTH120 (a name)
+    for _ in range(_LEVELS_ABOVE):
+        above.append(os.path.dirname(above[-1]))  # noqa: PTH120 (a name)
+    for node in walk(file.tree) if file.tree is not None else ():
+        folders = above
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            modules = [node.module or "", *(f"{node.module or ''}.{alias.name}".strip(".") for alias in node.names)]
+            folders = above[node.level - 1 : node.level] if node.level else above
+        for module in filter(None, modules):
+            for folder in dict.fromkeys(folders):
+                path = os.path.join(folder, *module.split("."))  # noqa: PTH118 (a name)
+                yield from (f"{path}.py", os.path.join(path, "__init__.py"))  # noqa: PTH118 (a name)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.core.errors import UsageError, from_os_error
+from diagnostics.core.files import new_folder
 from diagnostics.machine.host.disks import MountedDisks
 from diagnostics.record.record import make_record_folder
-from diagnostics.report.folder import new_folder
 
 REPORTS = Path("reports")
 CLOSED = "closed"  # agent/areas.py looks for it
