@@ -15,7 +15,6 @@ from typing import Any
 from diagnostics.adapter.description import JobDescription
 
 USAGE_EXIT = 2  # of an adapter: this CONFIG is wrong, one sentence on stderr
-LAST_LINES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

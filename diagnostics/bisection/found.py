@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.search.failing_case import Attempt
-from diagnostics.bisection.trial import Failure
+from diagnostics.bisection.trial import Failure, Kind, Trial
 
 
 class Standing(StrEnum):
@@ -117,3 +116,24 @@ class Bisection:
         if self.failure is None:
             return 3 if self.undecided else 0
         return 3 if self.undecided and not self.modules else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One way of running the model, and what it gave."""
+
+    way: str  # "ddp, 2 ranks, gloo on cpu"
+    trial: Trial
+    asked: bool = False  # by the user, or by default
+
+    @property
+    def too_slow(self) -> bool:
+        """Came to no end under a compiler that nobody asked for: it takes minutes, which proves no hang."""
+        failure = self.trial.failure
+        compiles = self.trial.case.settings.compile and not self.asked
+        return compiles and failure is not None and failure.kind is Kind.HANG
+
+    @property
+    def fails(self) -> bool:
+        """Shows a failure."""
+        return self.trial.failure is not None and not self.too_slow

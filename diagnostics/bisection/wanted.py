@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.environments.plan import READY
+
+READY = "ready.json"
 
 DEFAULT = Settings(world=2, wrapper="ddp", steps=2)
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from diagnostics.cache.dangerous_globals import dangerous
-from diagnostics.cache.pickles.values import UnsafeCall
 from diagnostics.cache.storages import StorageTag
 from diagnostics.core.findings import Severity
 
@@ -144,3 +144,10 @@ def unsafe_problems(unsafe: Sequence[UnsafeCall], member: str) -> list[Problem]:
             dangerous=any(dangerous(call.name) for call in unsafe),
         )
     ]
+
+
+class UnsafeCall(NamedTuple):
+    """A name beyond tensor rebuilding, and the offset at which the pickle asks for it."""
+
+    name: str
+    offset: int

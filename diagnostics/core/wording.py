@@ -6,7 +6,8 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diagnostics.adapter.answers import LAST_LINES
+LAST_LINES = 8
+
 
 
 def shown_bytes(count: float) -> str:

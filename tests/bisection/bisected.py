@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.found import AxisRow, Bisection, Mark, Standing, StrategyRow, TreeRow
+from diagnostics.bisection.found import Attempt, AxisRow, Bisection, Mark, Standing, StrategyRow, TreeRow
 from diagnostics.bisection.report.run_report import run_report_of
-from diagnostics.bisection.search.failing_case import Attempt
 from diagnostics.bisection.trial import Failure, Kind, Trial
 from diagnostics.report.run_report import RunReport
 

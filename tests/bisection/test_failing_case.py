@@ -8,7 +8,8 @@ from typing import Any
 from bisected import FAILURE
 
 from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.search.failing_case import Attempt, failing, look_for_failure
+from diagnostics.bisection.found import Attempt
+from diagnostics.bisection.search.failing_case import failing, look_for_failure
 from diagnostics.bisection.trial import Kind, Trial
 from diagnostics.bisection.wanted import Wanted
 

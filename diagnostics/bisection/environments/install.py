@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from diagnostics.bisection.environments.plan import PIP_QUIET, READY, default_cache, discard, plan
-from diagnostics.bisection.wanted import Environment
+from diagnostics.bisection.environments.plan import PIP_QUIET, default_cache, discard, plan
+from diagnostics.bisection.wanted import READY, Environment
 from diagnostics.core import redaction
 from diagnostics.machine.facts import ChildTimeout, MachineError
 

@@ -17,7 +17,7 @@ from urllib.error import URLError
 from urllib.parse import unquote, urlsplit
 from urllib.request import Request, urlopen
 
-from diagnostics.bisection.wanted import Environment
+from diagnostics.bisection.wanted import READY, Environment
 from diagnostics.core import redaction
 from diagnostics.machine.facts import ChildTimeout, MachineError
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from diagnostics.machine.contract import Child
     from diagnostics.machine.facts import ChildResult
 
-READY = "ready.json"
 PIP_QUIET = ("--quiet", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:")
 RESOLVE_DEADLINE_S, VENV_DEADLINE_S = 600.0, 120.0
 CPU_BUILDS = "https://download.pytorch.org/whl/cpu"  # 0.2 GB in place of 4 GB with CUDA

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from diagnostics.bisection.found import AxisRow, Bisection, Mark, Standing
+from diagnostics.bisection.found import Attempt, AxisRow, Bisection, Mark, Standing
 from diagnostics.bisection.report.module_tree import Line, lines_of
 from diagnostics.bisection.report.next_step import next_step
 from diagnostics.bisection.report.stack_shown import shown_stack
 from diagnostics.bisection.report.tries_shown import result_of
 from diagnostics.bisection.report.words import certainty, headline, needs, not_needed, often
-from diagnostics.bisection.search.failing_case import Attempt
 from diagnostics.core.markdown import block, code, inline, page, table
 from diagnostics.report.run_report import RunReport
 

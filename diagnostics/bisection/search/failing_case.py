@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.trial import Kind, Oracle, Trial
+from diagnostics.bisection.found import Attempt
+from diagnostics.bisection.trial import Oracle
 from diagnostics.bisection.wanted import Wanted
 
 EVERYTHING_ON: dict[str, Any] = {"amp": "bfloat16", "accumulate": 2, "checkpointing": True, "workers": 2, "threads": 2}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    """One way of running the model, and what it gave."""
-
-    way: str  # "ddp, 2 ranks, gloo on cpu"
-    trial: Trial
-    asked: bool = False  # by the user, or by default
-
-    @property
-    def too_slow(self) -> bool:
-        """Came to no end under a compiler that nobody asked for: it takes minutes, which proves no hang."""
-        failure = self.trial.failure
-        compiles = self.trial.case.settings.compile and not self.asked
-        return compiles and failure is not None and failure.kind is Kind.HANG
-
-    @property
-    def fails(self) -> bool:
-        """Shows a failure."""
-        return self.trial.failure is not None and not self.too_slow
 
 
 def look_for_failure(wanted: Wanted, oracle: Oracle, *, gpus: int = 0) -> Iterator[Attempt]:

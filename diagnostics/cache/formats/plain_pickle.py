@@ -30,11 +30,11 @@ from typing import Any
 
 from diagnostics.cache.dangerous_globals import dangerous
 from diagnostics.cache.file_bytes import FileBytes
-from diagnostics.cache.file_scan import FileScan, Problem
+from diagnostics.cache.file_scan import FileScan, Problem, UnsafeCall
 from diagnostics.cache.formats.legacy_pickles import MAGIC, walk_legacy
 from diagnostics.cache.pickles.facts import facts_of, listed
 from diagnostics.cache.pickles.opcodes import HANDLERS
-from diagnostics.cache.pickles.values import OPAQUE, Blob, Global, UnsafeCall
+from diagnostics.cache.pickles.values import OPAQUE, Blob, Global
 from diagnostics.cache.pickles.walk import MAX_UNSAFE, Handler, MalformedPickleError, PickleWalk
 from diagnostics.cache.rewriting.plain_pickle import repair as repair  # part of this plugin's contract
 from diagnostics.cache.storages import StorageTag

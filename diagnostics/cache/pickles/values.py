@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from diagnostics.cache.pickles.globals import REFUSED_GLOBALS, SAFE_GLOBALS
 from diagnostics.cache.storages import StorageTag
@@ -17,11 +17,6 @@ class Global:
     refused: bool = False
 
 
-class UnsafeCall(NamedTuple):
-    """A name beyond tensor rebuilding, and the offset at which the pickle asks for it."""
-
-    name: str
-    offset: int
 
 
 # One object a name: a pickle of a million names costs no memory for them.

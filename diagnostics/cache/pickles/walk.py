@@ -14,11 +14,11 @@ from typing import Any
 
 from diagnostics.cache.dangerous_globals import dangerous
 from diagnostics.cache.file_bytes import DamagedFileError
+from diagnostics.cache.file_scan import UnsafeCall as UnsafeCall
 from diagnostics.cache.pickles.rebuild import OTHERS, TENSORS
 from diagnostics.cache.pickles.values import GLOBALS, KEPT, UNSAFE, Blob, Node, Tensor
 from diagnostics.cache.pickles.values import OPAQUE as OPAQUE
 from diagnostics.cache.pickles.values import Global as Global
-from diagnostics.cache.pickles.values import UnsafeCall as UnsafeCall
 from diagnostics.cache.storages import StorageTag, storage_type
 
 MAX_OPS = 2_000_000  # a checkpoint of 10,000 tensors has about 500,000

@@ -11,7 +11,6 @@ from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.static.program.source_file import SourceFile, imported_files
 
 MOST_FILES = 60
-_LEVELS_ABOVE = 2
 
 
 def user_files(case: Case, story: ProcessStory | None = None) -> tuple[tuple[str, SourceFile], ...]:

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
-from diagnostics.dynamic.job.job_sources import _LEVELS_ABOVE
 from diagnostics.static.program.ast_walk import walk
+
+_LEVELS_ABOVE = 2
 
 MAX_SOURCE_BYTES = 4 << 20
 MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
