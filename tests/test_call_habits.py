@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.divergence.call_habits import broken, in_another_group
+from diagnostics.dynamic.divergence.rank_history import broken, in_another_group
 from diagnostics.record.agent_data import CollectiveCall
 
 

@@ -21,8 +21,8 @@ from diagnostics.machine.deadlines import Answers
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.processes.core_dumps import read_notes
 from diagnostics.record.agent_bytes import AgentFileError
-from diagnostics.record.outside_stacks import parse_outside_stacks
 from diagnostics.record.record import AGENT_SITE, RunRecord, make_record_folder
+from diagnostics.record.stacks import parse_outside_stacks
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.record.untrusted_files import read_bytes, read_json
 from diagnostics.static.program.source_file import SourceFile

@@ -11,7 +11,7 @@ from diagnostics.dynamic.job.evidence import to_blame
 from diagnostics.dynamic.job.job import Case, How, Part
 from diagnostics.dynamic.job.job_builder import Material, build_case
 from diagnostics.record.agent_data import AgentFile, CollectiveCall, Steps
-from diagnostics.record.fault_stacks import FaultReport, parse_fault_report
+from diagnostics.record.stacks import FaultReport, parse_fault_report
 from diagnostics.record.supervisor_facts import End, JobFacts, SeenProcess, SentSignal
 
 TORCHRUN = ("python", "/env/bin/torchrun", "--nproc-per-node", "2", "train.py")

@@ -21,9 +21,8 @@ from diagnostics.diagnosis.engine import ask
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.job.job_builder import Material, build_case
 from diagnostics.record.agent_data import AgentFile, homes_of
-from diagnostics.record.fault_stacks import parse_fault_report
 from diagnostics.record.process_samples import FILE_NAME
-from diagnostics.record.stacks import frames_from_json
+from diagnostics.record.stacks import frames_from_json, parse_fault_report
 from diagnostics.record.supervisor_facts import End, JobFacts, SeenProcess
 
 AGENT = "/env/lib/python3.11/site-packages/diagnostics/agent"

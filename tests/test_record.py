@@ -22,8 +22,8 @@ from diagnostics.core.frames import shown_path, user_frames
 from diagnostics.dynamic.job.last_activity import explain_death
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.agent_file import decode_agent_file
-from diagnostics.record.fault_stacks import parse_fault_report
 from diagnostics.record.record import RunRecord, make_record_folder, read_agent_file
+from diagnostics.record.stacks import parse_fault_report
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ The place is the innermost line of the user's own code, as long as no call of a 
 Where the failure lies in a library's module, the user's line that calls it is gone once that module runs alone: the
 library's function comes first, without a line, and the caller after it, as in
 "torch/nn/modules/linear.py forward < model.py:31 forward".
+
+The first line of an error's text without what differs between two equal failures.
 """
 
 from __future__ import annotations
@@ -14,6 +16,16 @@ from enum import Enum
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path
+
+MAX_CHARACTERS = 300
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_TEMPORARY = re.compile(r"/(?:tmp|var/tmp|dev/shm)/[^\s'\",:;)\]]+")
+_SHAPE = re.compile(r"(?<!\w)\d+(?:x\d+)+\b")
+# The digits of a name stay: float16, mat2, ReluBackward0.
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|(?<![A-Za-z_\d])\d+")
+# "2, 4" and "2 3" of a list, "8x16" of a shape, "127.0.0.1": how many there are changes with the model.
+_ROW = re.compile(r"#(?:(?:\s*,\s*|\s*x\s*|\s+|\.|:)#)+,?")
+_BRACKETS = re.compile(r"[\[(]#?,?[\])]")
 
 CALLED_FROM = " < "
 _MODULE_CALL = re.compile(r"/torch/nn/modules/module\.py$")
@@ -113,3 +125,11 @@ def _named(frame: Frame, cwd: str, *, line: bool) -> str:
     resumed = _RESUMED.match(frame.function)
     name = resumed[1] if resumed else frame.function.rpartition(".")[2]  # the agent has qualified names
     return f"{file}:{frame.line} {name}" if line else f"{file} {name}"
+
+
+def plain_message(text: str) -> str:
+    """Returns the first line that is not empty; numbers, shapes, addresses and temporary paths are "#"."""
+    line = next((one.strip() for one in text.splitlines() if one.strip()), "")[: 4 * MAX_CHARACTERS]
+    for pattern in (_ADDRESS, _TEMPORARY, _SHAPE, _NUMBER, _ROW, _BRACKETS):
+        line = pattern.sub("#", line)
+    return line[:MAX_CHARACTERS]

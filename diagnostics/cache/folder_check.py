@@ -41,5 +41,3 @@ class AcrossCheck(Protocol):
 
     def begin(self) -> Across:
         """Starts one run."""
-
-

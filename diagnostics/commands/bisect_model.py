@@ -25,7 +25,7 @@ from diagnostics.bisection.report.tries_shown import TriesShown
 from diagnostics.bisection.targets import target
 from diagnostics.bisection.targets.script_capture import ScriptDiedError
 from diagnostics.bisection.targets.script_died import explained
-from diagnostics.bisection.tries.opening import open_tries
+from diagnostics.bisection.tries.oracle import open_tries
 from diagnostics.bisection.wanted import Wanted
 from diagnostics.command_folder import ScriptCommand
 from diagnostics.core.console import ask, say

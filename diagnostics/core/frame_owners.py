@@ -105,8 +105,6 @@ class Homes:
 NOWHERE = Homes()
 
 
-
-
 def home(agent_folder: str, stdlib: str, packages: Iterable[str], executable: str, cwd: str) -> Homes:
     """Returns the folders of one process."""
     return Homes(

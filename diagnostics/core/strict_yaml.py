@@ -2,6 +2,8 @@
 
 `include:` merges other files first, `--set a.b=c` overrides last; each value remembers the line it
 came from, so that a wrong type or a mistyped key names its file, its line and the nearest name.
+
+Ranges that a configuration's numbers keep to, written where the field is: `Annotated[int, Range(least=1)]`.
 """
 
 from __future__ import annotations
@@ -19,7 +21,6 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 import yaml
 
 from diagnostics.core.errors import UsageError, from_os_error
-from diagnostics.core.value_range import Range
 
 __all__ = ["Located", "Range", "build", "load"]
 
@@ -266,3 +267,25 @@ def _nearest(name: str, known: Sequence[str]) -> str:
 def _unknown_key(key: str, name: str, place: str, known: Sequence[str]) -> str:
     hint = _nearest(name, known) or f"; known here: {', '.join(known)}"
     return f"unknown key '{key}' in {place}{hint}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """Bounds of a number: `least` and `most` belong to the range, `above` and `below` do not."""
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+
+    def __contains__(self, value: float) -> bool:
+        return (
+            (self.least is None or value >= self.least)
+            and (self.above is None or value > self.above)
+            and (self.most is None or value <= self.most)
+            and (self.below is None or value < self.below)
+        )
+
+    def __str__(self) -> str:
+        words = (("at least", self.least), ("above", self.above), ("at most", self.most), ("below", self.below))
+        return " and ".join(f"{word} {bound:g}" for word, bound in words if bound is not None)

@@ -19,7 +19,7 @@ from diagnostics.diagnosis.verdict import Decision, Exit, job_exit
 from diagnostics.dynamic.failures.unexplained import Seen, unexplained
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import Case
-from diagnostics.dynamic.stall.past_stalls import past_stalls
+from diagnostics.dynamic.stall.stall_evidence import past_stalls
 from diagnostics.record.record import RunRecord
 from diagnostics.report.run_report import RankRow, RunReport, SourceExcerpt
 

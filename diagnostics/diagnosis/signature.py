@@ -27,8 +27,6 @@ class Examines(StrEnum):
     ANY = "any"
 
 
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
     """A known failure that the case supports.

@@ -10,8 +10,7 @@ from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 from diagnostics.dynamic.job.observations import looks_of
 from diagnostics.dynamic.stall.rank_activity import Standing, standings
 from diagnostics.dynamic.stall.stall_evidence import looks_words
-from diagnostics.dynamic.stall.stall_kin import below, is_idle
-from diagnostics.dynamic.stall.wait_chain import reason_of, stack_of
+from diagnostics.dynamic.stall.wait_chain import below, is_idle, reason_of, stack_of
 from diagnostics.report.run_report import StandingRow
 
 MOST = 64  # processes, ranks first

@@ -126,8 +126,6 @@ def job_exit(case: Case) -> tuple[int | None, str]:
     return None, "has no known end"
 
 
-
-
 def _rank(match: Match) -> tuple[int, int, float, str]:
     began = match.began_s if match.began_s is not None else float("inf")
     return _WEIGHT[match.outcome], -match.certainty, began, match.finding.code

@@ -1,9 +1,9 @@
 """A diagnosis that comes to its end, whatever the job wrote and whichever signature is stuck.
 
-It goes on in a copy of this process (machine/execution/forked.py), since neither a loop in C nor one that catches everything can
-be interrupted from inside. The copy says which signature it asks and what that one said. One that takes too long costs
-its own answer: the copy is ended, and the next one does not ask it, nor those that have answered. Where no time is
-left, no further one is asked and the report rests on what was said until then.
+It goes on in a copy of this process (machine/execution/forked.py), since neither a loop in C nor one that catches
+everything can be interrupted from inside. The copy says which signature it asks and what that one said. One that takes
+too long costs its own answer: the copy is ended, and the next one does not ask it, nor those that have answered. Where
+no time is left, no further one is asked and the report rests on what was said until then.
 """
 
 from __future__ import annotations

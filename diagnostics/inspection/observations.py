@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from diagnostics.core.untrusted_objects import read_object
+from diagnostics.core.untrusted_json import read_object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

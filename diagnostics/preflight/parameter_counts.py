@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.adapter.model_answers import BuiltModule, ModelAnswer
+from diagnostics.adapter.answers import BuiltModule, ModelAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

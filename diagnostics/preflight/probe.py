@@ -44,8 +44,6 @@ class NotApplicable(Skip):
     """There is nothing here for this probe to look at, and so nothing that could hold up another one."""
 
 
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """What a probe saw. `title` is the one line shown for it when all is well."""
@@ -53,8 +51,6 @@ class Result:
     title: str
     findings: tuple[Finding, ...] = ()
     measured: Mapping[str, Any] = field(default_factory=dict)
-
-
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,5 +66,3 @@ class PreflightConfig:
     job: JobDescription | None = None  # set when a CONFIG was given
     script: tuple[str, ...] | None = None  # the user's launch line, set by --script
     last_good: Mapping[str, Any] = field(default_factory=dict)  # measurements of the last passed run
-
-

@@ -23,8 +23,6 @@ RANKS_WITHOUT_GPU = 2
 REPORTS = Path("reports")
 
 
-
-
 def settle(
     machine: Machine,
     *,

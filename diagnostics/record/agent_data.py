@@ -11,10 +11,6 @@ from diagnostics.core.frame_owners import NOWHERE, Homes, home
 GROUP_MADE = "process-group"
 
 
-
-
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One rare event. `value` is an exit status or, for what was made, the nanoseconds it took."""

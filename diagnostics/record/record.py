@@ -19,9 +19,8 @@ from diagnostics.core.own_folders import AGENT
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.agent_data import AgentFile, homes_of
 from diagnostics.record.agent_file import decode_agent_file
-from diagnostics.record.fault_stacks import FaultReport, parse_fault_report
 from diagnostics.record.flight_recorder import FlightEntry, flight_from_json
-from diagnostics.record.stacks import ProcessFrames, frames_from_json
+from diagnostics.record.stacks import FaultReport, ProcessFrames, frames_from_json, parse_fault_report
 from diagnostics.record.supervisor_facts import JobFacts
 from diagnostics.record.untrusted_files import (
     MAX_FILES,

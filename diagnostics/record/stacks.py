@@ -1,17 +1,29 @@
 """Reads frames-PID-START.json: the Python stacks of all threads of a process, as its own agent wrote them. Pure.
 
 The file is untrusted: what has the wrong type counts as missing, and sizes are bounded.
+
+The text faulthandler writes when a process dies by a signal.
+
+Reads captures/stacks-from-outside-PID.json: the stacks of a living process, taken without its help.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import NOWHERE, Homes
-from diagnostics.record.agent_bytes import printable
+from diagnostics.record.agent_bytes import number, printable
+
+_MOST_THREADS, _MOST_FRAMES = 256, 256
+
+_HEAD = re.compile(r"^(?:Fatal Python error: (.{1,200})|(Timeout \(.{1,40}\))!)$", re.MULTILINE)
+_THREAD = re.compile(r"^(Current thread|Thread) 0x([0-9a-fA-F]{1,16}).{0,100}\(most recent call first\):$")
+_FRAME = re.compile(r'^  File "(.{0,1000})", line (\d{1,9}|\?\?\?) in (.{1,600})$')
 
 MAX_THREADS, MAX_FRAMES = 512, 200
 
@@ -72,3 +84,76 @@ def _text(value: Any) -> str:
 
 def _number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadStack:
+    """One thread, innermost frame first."""
+
+    ident: str
+    crashed: bool
+    frames: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultReport:
+    """`error` is faulthandler's word for the signal ("Segmentation fault"), or "Timeout (0:00:30)" of a timed dump."""
+
+    error: str
+    threads: tuple[ThreadStack, ...]
+
+    @property
+    def crashed(self) -> ThreadStack | None:
+        """The thread that was running when the signal came; in a timed dump the main thread, which comes last."""
+        timed = self.threads[-1] if self.threads and self.error.startswith("Timeout") else None
+        return next((thread for thread in self.threads if thread.crashed), timed)
+
+
+def parse_fault_report(text: str, homes: Homes = NOWHERE) -> FaultReport | None:
+    """Returns the last report in `text`, which may hold other output too; None where there is none."""
+    heads = list(_HEAD.finditer(text))
+    if not heads:
+        return None
+    head = heads[-1]
+    threads: list[tuple[str, bool, list[Frame]]] = []
+    for line in text[head.end() :].splitlines():
+        if thread := _THREAD.match(line):
+            threads.append((thread[2], thread[1] == "Current thread", []))
+        elif (frame := _FRAME.match(line)) and threads:
+            file, function = printable(frame[1].encode()), printable(frame[3].encode())
+            threads[-1][2].append(Frame(file=file, line=number(frame[2]), function=function))
+    return FaultReport(
+        error=printable((head[1] or head[2]).encode()),
+        threads=tuple(
+            ThreadStack(ident=i, crashed=crashed, frames=homes.kept(frames)) for i, crashed, frames in threads
+        ),
+    )
+
+
+def parse_outside_stacks(text: str, homes: Homes = NOWHERE) -> tuple[tuple[Frame, ...], ...]:
+    """Returns the frames of each thread, innermost first, the main thread first; () of another text."""
+    try:
+        value = untrusted_json.loads(text)
+    except ValueError:
+        return ()
+    threads = value.get("threads") if isinstance(value, dict) else None
+    found = (homes.kept(_frames(thread)) for thread in _list(threads)[:_MOST_THREADS])
+    return tuple(frames for frames in found if frames)
+
+
+def _frames(thread: Any) -> tuple[Frame, ...]:
+    frames = _list(thread.get("frames")) if isinstance(thread, dict) else []
+    return tuple(frame for item in frames[:_MOST_FRAMES] if (frame := _frame(item)) is not None)
+
+
+def _frame(item: Any) -> Frame | None:
+    if not isinstance(item, dict):
+        return None
+    file, line, function = item.get("file"), item.get("line"), item.get("function")
+    if not isinstance(file, str) or not isinstance(function, str) or not isinstance(line, int):
+        return None
+    return Frame(file=printable(file.encode()), line=line, function=printable(function.encode()))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -25,8 +25,6 @@ def write(report: Report, folder: Path) -> Path:
     return folder / "report.md"
 
 
-
-
 def markdown(report: Report) -> str:
     """Returns the report as Markdown that also reads well in a terminal; every section that has lines."""
     return page(line for section in _sections(report) for line in section)

@@ -15,7 +15,7 @@ from diagnostics.machine.execution.folder_watch import FolderWatch
 from diagnostics.machine.execution.output_relay import JobStreams
 from diagnostics.machine.execution.terminal import Terminal
 from diagnostics.machine.processes.job_processes import OWN, JobTree, signal_all
-from diagnostics.machine.processes.subreaper import adopt_orphans
+from diagnostics.machine.processes.pidfds import adopt_orphans
 from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING, Missing
 from diagnostics.supervisor.background_jobs import background_trainings
 from diagnostics.supervisor.background_services import Leftovers, Wish
@@ -23,9 +23,7 @@ from diagnostics.supervisor.capture.run_folder import RunFolder
 from diagnostics.supervisor.captures import JobCaptures
 from diagnostics.supervisor.facts_file import JobFactsFile, end_of
 from diagnostics.supervisor.job_control import JobControl
-from diagnostics.supervisor.job_ending import Ending
-from diagnostics.supervisor.job_sending import JobSending
-from diagnostics.supervisor.signals import INTERRUPTS, JobSignals
+from diagnostics.supervisor.signals import INTERRUPTS, Ending, JobSending, JobSignals
 from diagnostics.supervisor.start import environment, not_started, open_streams, raise_open_files, spawn
 from diagnostics.supervisor.unwatched import fault, wait_plainly
 

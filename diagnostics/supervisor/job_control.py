@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from diagnostics.machine.execution.terminal import Terminal
 from diagnostics.machine.processes.job_processes import JobTree
-from diagnostics.supervisor.job_sending import JobSending
+from diagnostics.supervisor.signals import JobSending
 
 
 class JobControl:

@@ -1,4 +1,7 @@
-"""Starts a job's first process, with the agent, the relay and the marks that its descendants inherit."""
+"""Starts a job's first process, with the agent, the relay and the marks that its descendants inherit.
+
+Variables of `--backend-debug`: what torch and NCCL say about themselves for one run, kept apart by process.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from diagnostics.core import private_files
 from diagnostics.core.own_folders import DOCTOR
@@ -15,7 +19,6 @@ from diagnostics.machine.execution.output_relay import ADDRESS_VARIABLE, JobStre
 from diagnostics.machine.processes.descendants import MARK
 from diagnostics.machine.processes.job_processes import OWN
 from diagnostics.record.record import agent_environment
-from diagnostics.supervisor import backend_debug as debugging
 from diagnostics.supervisor.capture.run_folder import RunFolder
 
 COMMAND_NOT_FOUND, CANNOT_EXECUTE = 127, 126
@@ -41,7 +44,7 @@ def environment(
 ) -> dict[str, str]:
     """Returns the variables of the job: ours, and those that switch on what watches it."""
     inherited = {name: value for name, value in os.environ.items() if name != OWN}
-    debug = debugging.variables(place.record, inherited) if backend_debug else {}
+    debug = debug_variables(place.record, inherited) if backend_debug else {}
     address = {ADDRESS_VARIABLE: streams.address} if streams is not None else {}
     agent = agent_environment(place.agents, deep=deep, flight=True, local_values=local_values)
     return {**inherited, **debug, **agent, **address, MARK: mark}
@@ -94,3 +97,25 @@ _KEEPER = (
     "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; "
     "from diagnostics.supervisor.output_copies import keep; keep(sys.stdin.buffer, Path(sys.argv[2]))"
 )
+
+
+def debug_variables(record: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """Returns what is to be set; what the user has set himself stays.
+
+    TORCH_DISTRIBUTED_DEBUG is never DETAIL: it kills the constructor of DDP in torch 2.13.
+    """
+    wanted = {
+        "NCCL_DEBUG": "INFO",
+        "NCCL_DEBUG_FILE": str(record / "captures" / "nccl-%p.log"),
+        "TORCH_DISTRIBUTED_DEBUG": "INFO",
+        "TORCH_CPP_LOG_LEVEL": "INFO",
+        "TORCH_SHOW_CPP_STACKTRACES": "1",
+        "CUDA_LAUNCH_BLOCKING": "1",
+        "TORCH_NCCL_ASYNC_ERROR_HANDLING": "1",
+        "TORCH_NCCL_DUMP_ON_TIMEOUT": "1",
+        "TORCH_NCCL_DESYNC_DEBUG": "1",
+        "TORCH_NCCL_ENABLE_TIMING": "1",
+        "TORCH_FR_BUFFER_SIZE": "2000",
+        "TORCH_FR_DUMP_TEMP_FILE": str(record / "captures" / "nccl-trace-"),
+    }
+    return {name: value for name, value in wanted.items() if name not in environ}

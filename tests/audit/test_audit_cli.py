@@ -27,7 +27,11 @@ diagnostics.audit.__path__ = [sys.argv.pop(1)]
 from diagnostics.cli import main
 main()
 """
-HEAD = "import ast\nfrom diagnostics.core.findings import Confidence, Severity\nfrom diagnostics.audit.rule import Edit, Hit, hit\n"
+HEAD = """\
+import ast
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.audit.rule import Edit, Hit, hit
+"""
 WAITS = (
     HEAD
     + """

@@ -9,7 +9,7 @@ import pytest
 
 from diagnostics.bisection.case import Case, Settings, Source
 from diagnostics.bisection.trial import Failure, Kind, Trial
-from diagnostics.bisection.tries.recorded import best_recording, file_of
+from diagnostics.bisection.tries.recording import best_recording, file_of
 
 ALONE = Case(source=Source(factory="model.py:make"))
 BOTH = replace(ALONE, settings=replace(Settings(), world=2, wrapper="ddp"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnostics.bisection.failure_message import plain_message
+from diagnostics.bisection.failure_identity import plain_message
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from diagnostics.bisection.tries.rank_runs import RankRun
 from diagnostics.bisection.tries.trial_answers import RankAnswer, RankError
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.rank_ends import RankEnd
-from diagnostics.record.fault_stacks import FaultReport, ThreadStack
+from diagnostics.record.stacks import FaultReport, ThreadStack
 
 LINE = Frame(file="/job/model.py", line=31, function="forward")
 OTHER = Frame(file="/job/model.py", line=77, function="forward")

@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import nn
 
-from diagnostics.bisection.repro.repro_pieces import CUT
+from diagnostics.bisection.repro.harness import CUT
 
 CHILDREN = Path(__file__).parent.parent.parent / "diagnostics" / "children"
 PACKAGE = "children_of_pieces"

@@ -14,8 +14,8 @@ import pytest
 
 from diagnostics.bisection.case import Case, Source
 from diagnostics.bisection.targets.script_capture import CapturedScript, capture_script
+from diagnostics.bisection.tries.failures import trial_of
 from diagnostics.bisection.tries.one_run import Asked, Surroundings, run_once
-from diagnostics.bisection.tries.verdicts import trial_of
 from diagnostics.core.errors import UsageError
 from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.execution.ranks import TorchRanks

@@ -8,7 +8,7 @@ import pytest
 
 from diagnostics.bisection.case import Case, Source
 from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
-from diagnostics.bisection.tries.deadlines import Deadlines
+from diagnostics.bisection.tries.attempts import Deadlines
 from diagnostics.bisection.tries.side_effects import FolderState, what_will_run, written_line
 from diagnostics.bisection.tries.source_stamp import source_stamp
 from diagnostics.bisection.tries.tries_file import TriesFile, known_case

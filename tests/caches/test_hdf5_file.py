@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from diagnostics.cache.file_scan import FileScan, Problem
-from diagnostics.cache.formats.lookup3 import lookup3
+from diagnostics.cache.formats.hdf5_file import lookup3
 from diagnostics.cache.scan.one_file import scan_file
 from diagnostics.core.findings import Severity
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from diagnostics.cache.archives.zip_checksums import deep
+from diagnostics.cache.archives.zip_directory import deep
 from diagnostics.cache.file_bytes import FileBytes
 from diagnostics.cache.scan.one_file import scan_file
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diagnostics.cache.archives.zip_checksums import CHUNK_BYTES, deep
+from diagnostics.cache.archives.zip_directory import CHUNK_BYTES, deep
 from diagnostics.cache.file_bytes import FileBytes
 from diagnostics.cache.file_scan import FileScan, Problem
 from diagnostics.cache.scan.one_file import formats, scan_file

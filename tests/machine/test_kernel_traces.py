@@ -15,8 +15,7 @@ import pytest
 
 from diagnostics.core.frame import Frame
 from diagnostics.machine.facts import MachineError
-from diagnostics.machine.host.kernel_lines import concerns_a_job, shown
-from diagnostics.machine.host.kernel_log import KernelLog, parse_record
+from diagnostics.machine.host.kernel_log import KernelLog, concerns_a_job, parse_record, shown
 from diagnostics.machine.host.oom_counters import counts_upwards, machine_oom_kills, memory_group, outermost, read_group
 from diagnostics.machine.processes import core_dumps as machine_cores
 from diagnostics.record.gdb_report import parse_core_text

@@ -15,8 +15,8 @@ from diagnostics.agent import hiding
 from diagnostics.core import redaction
 from diagnostics.core.line_clipping import clipped_lines
 from diagnostics.dynamic.job.job_from_logs import clean, log_case
-from diagnostics.record.fault_stacks import parse_fault_report
 from diagnostics.record.launcher_log import read_launcher_log
+from diagnostics.record.stacks import parse_fault_report
 from diagnostics.record.tracebacks import tracebacks
 from diagnostics.static.launch_files.shell_lexer import ShellError
 from diagnostics.static.launch_files.shell_parser import parse

@@ -30,7 +30,7 @@ from diagnostics.diagnosis.crash import (
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.job.job import How, Part, Raised, SentByJob
 from diagnostics.record.agent_data import CollectiveCall
-from diagnostics.record.fault_stacks import FaultReport, ThreadStack
+from diagnostics.record.stacks import FaultReport, ThreadStack
 from diagnostics.record.supervisor_facts import SentSignal, Stall
 
 ALL = (

@@ -10,7 +10,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.crash import gloo_sizes_differ
 from diagnostics.dynamic.job.job import Case
 from diagnostics.record.agent_data import CollectiveCall
-from diagnostics.record.fault_stacks import FaultReport, ThreadStack
+from diagnostics.record.stacks import FaultReport, ThreadStack
 
 SAID = "op.preamble.length <= op.nbytes. 296 vs 148. Is there a distributed collective mismatch in your code?"
 FILES = {

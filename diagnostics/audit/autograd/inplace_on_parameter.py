@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import Hit, Step, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_set_up, records
-from diagnostics.static.autograd.inplace_targets import changed_in_place
+from diagnostics.static.autograd.operator_tables import changed_in_place
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project

@@ -33,7 +33,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.torch_code.device_words import puts_on_gpu
+from diagnostics.static.torch_code.devices import puts_on_gpu
 from diagnostics.static.torch_code.training_loops import TrainingLoop, training_loops
 
 CODE = "A307"

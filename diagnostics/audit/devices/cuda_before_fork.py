@@ -30,7 +30,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.torch_code.device_words import gpu_of, moved_to, names_gpu
+from diagnostics.static.torch_code.devices import gpu_of, moved_to, names_gpu
 
 CODE = "A407"
 NAME = "cuda-before-fork"

@@ -30,7 +30,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.torch_code.device_words import gpu_of, moved_to
+from diagnostics.static.torch_code.devices import gpu_of, moved_to
 from diagnostics.static.torch_code.loader_workers import Loader, loaders, workers_over
 from diagnostics.static.torch_code.module_classes import class_tree
 

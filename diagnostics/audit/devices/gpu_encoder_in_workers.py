@@ -32,8 +32,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.torch_code.device_words import gpu_of, moved_to
-from diagnostics.static.torch_code.devices import on_gpu
+from diagnostics.static.torch_code.devices import gpu_of, moved_to, on_gpu
 from diagnostics.static.torch_code.loader_workers import workers_over
 from diagnostics.static.torch_code.module_classes import KnownClass, class_tree, own_attribute
 

@@ -31,7 +31,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.torch_code.device_words import moved_to, names_gpu
+from diagnostics.static.torch_code.devices import moved_to, names_gpu
 
 CODE = "A404"
 NAME = "load-without-map-location"

@@ -29,10 +29,10 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import Hit, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.exception_flow import is_broad, leads_on, tries_of
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.program.swallowed import is_broad, leads_on, tries_of
 
 CODE = "A510"
 NAME = "error-turned-into-item"

@@ -32,11 +32,11 @@ from diagnostics.audit.rule import Hit, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import enclosing
 from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.exception_flow import head, is_broad, tries_of, vanishes
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import Programs, is_main_guard, is_script
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.program.swallowed import head, is_broad, tries_of, vanishes
 from diagnostics.static.spmd.static_divergence import RankDecisions
 from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS, TrainingCode, own_calls
 

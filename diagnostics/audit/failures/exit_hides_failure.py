@@ -33,10 +33,7 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import Hit, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions
-from diagnostics.static.program.functions import Function
-from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.program.swallowed import (
+from diagnostics.static.program.exception_flow import (
     exits_with_success,
     head,
     is_whole,
@@ -44,6 +41,9 @@ from diagnostics.static.program.swallowed import (
     tries_of,
     unconditional_calls,
 )
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import AuditedFile
 from diagnostics.static.torch_code.training_functions import TrainingCode, own_calls
 
 CODE = "A501"

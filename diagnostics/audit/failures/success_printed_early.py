@@ -30,10 +30,10 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import Hit, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.exception_flow import head, tries_of, unconditional_calls
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.program.swallowed import head, tries_of, unconditional_calls
 from diagnostics.static.torch_code.training_functions import TrainingCode
 
 CODE = "A503"

@@ -34,10 +34,10 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import Hit, hit, step
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.exception_flow import is_broad
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.program.swallowed import is_broad
 from diagnostics.static.torch_code.producer_threads import QueueThread, queue_threads, risks, silent_end
 from diagnostics.static.torch_code.training_functions import TrainingCode
 

@@ -30,7 +30,7 @@ from diagnostics.audit.rule import Hit, hit
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
-from diagnostics.static.launch_files.launch_lists import written_port
+from diagnostics.static.launch_files.launch_line import written_port
 from diagnostics.static.launch_files.launcher_commands import Launch, launches
 from diagnostics.static.launch_files.rank_environment import environ_key, is_environ
 from diagnostics.static.launch_files.shell_commands import Ran

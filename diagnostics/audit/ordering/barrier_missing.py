@@ -39,8 +39,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.spmd.file_races import PathUse, path_uses
-from diagnostics.static.spmd.rank_waits import asks_for_file, waits
+from diagnostics.static.spmd.file_races import PathUse, asks_for_file, path_uses, waits
 
 CODE = "A106"
 NAME = "barrier-missing"

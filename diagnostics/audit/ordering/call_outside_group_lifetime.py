@@ -31,12 +31,10 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.ordering.entry_points import Start
 from diagnostics.static.ordering.event_order import Event, Order, Trace
 from diagnostics.static.ordering.event_traces import traces
-from diagnostics.static.ordering.group_lifetime import ASKS
-from diagnostics.static.ordering.group_start import guarded
+from diagnostics.static.ordering.group_lifetime import ASKS, guarded
 from diagnostics.static.ordering.traced_calls import INIT, is_collective, starts_group
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.per_project import per_project
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import AuditedFile
 
 CODE = "A113"

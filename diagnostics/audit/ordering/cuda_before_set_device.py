@@ -34,8 +34,7 @@ from diagnostics.static.ordering.entry_points import Start
 from diagnostics.static.ordering.event_order import Event, Order, Trace, meeting
 from diagnostics.static.ordering.event_traces import traces
 from diagnostics.static.ordering.traced_calls import INIT, is_collective
-from diagnostics.static.program.per_project import per_project
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import AuditedFile
 
 CODE = "A105"

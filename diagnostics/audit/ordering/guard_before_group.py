@@ -32,13 +32,11 @@ from diagnostics.audit.rule import Hit, Step, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.ordering.event_order import Event, Site, meeting
 from diagnostics.static.ordering.event_traces import traces
-from diagnostics.static.ordering.group_lifetime import IS_INITIALIZED, Question, questions
-from diagnostics.static.ordering.group_start import is_sure, start_after
+from diagnostics.static.ordering.group_lifetime import IS_INITIALIZED, Question, is_sure, questions, start_after
 from diagnostics.static.ordering.traced_calls import is_seed
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
-from diagnostics.static.program.per_project import per_project
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import AuditedFile
 
 CODE = "A102"

@@ -37,8 +37,7 @@ from diagnostics.static.ordering.event_traces import traces
 from diagnostics.static.ordering.traced_calls import is_optimizer
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.per_project import per_project
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import AuditedFile
 from diagnostics.static.torch_code.model_wrappers import DDP, WRAPPERS
 

@@ -29,8 +29,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import Hit, hit, step
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.program.per_project import per_project
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import AuditedFile
 from diagnostics.static.torch_code import model_wrappers
 from diagnostics.static.torch_code.conditional_submodules import changing_branches

@@ -34,8 +34,6 @@ _HEAD_S = 20.0
 WRONG_USE = 2  # pip's exit code for an option it does not know
 
 
-
-
 def default_cache() -> Path:
     """Returns the folder in which environments are kept."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ups-doctor" / "envs"

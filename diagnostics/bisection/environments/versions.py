@@ -14,7 +14,7 @@ from diagnostics.bisection.progress import Progress
 from diagnostics.bisection.repro.check import Run, fails_alike, run_clean
 from diagnostics.bisection.search.module_found import shortly
 from diagnostics.bisection.trial import Failure
-from diagnostics.bisection.tries.opening import open_tries
+from diagnostics.bisection.tries.oracle import open_tries
 from diagnostics.bisection.wanted import Environment, Wanted
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError

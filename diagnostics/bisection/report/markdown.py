@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from diagnostics.bisection.found import Attempt, AxisRow, Bisection, Mark, Standing
 from diagnostics.bisection.report.module_tree import Line, lines_of
 from diagnostics.bisection.report.next_step import next_step
-from diagnostics.bisection.report.stack_shown import shown_stack
+from diagnostics.bisection.report.terminal import shown_stack
 from diagnostics.bisection.report.tries_shown import result_of
 from diagnostics.bisection.report.words import certainty, headline, needs, not_needed, often
 from diagnostics.core.markdown import block, code, inline, page, table

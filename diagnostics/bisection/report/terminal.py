@@ -1,7 +1,11 @@
-"""The answer on the terminal. Pure."""
+"""The answer on the terminal. Pure.
+
+A stack or traceback without what the doctor and torch put around the user's calls.
+"""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +16,13 @@ from diagnostics.bisection.report.next_step import next_step
 from diagnostics.bisection.report.words import certainty, headline, needs, not_needed, often
 from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.core import redaction
+from diagnostics.core.own_folders import AGENT, CHILDREN
 from diagnostics.report.run_report import RunReport
+
+OURS = (f"{CHILDREN}/", f"{AGENT}/")
+AROUND = ("/torch/nn/modules/module.py",)  # two frames a module, which say nothing
+FRAME = re.compile(r'^\s*(?:File ")?(?P<file>/[^":]+)(?:", line |:)\d+')
+MOST = 40
 
 WIDTH = 110
 LONGEST_WORDS = 300
@@ -82,3 +92,19 @@ def _wrapped(label: str, text: str) -> list[str]:
     if not label:
         return [lines[0], *(f"{began}{line}" for line in lines[1:])]
     return [f"{began}{lines[0]}", *(f"{'':{len(began)}}{line}" for line in lines[1:])]
+
+
+def shown_stack(text: str) -> list[str]:
+    """Returns the lines worth reading, at most MOST: the innermost frames of a stack, the end of a traceback."""
+    lines = text.rstrip().splitlines()
+    kept, left_out = [], False
+    for line in lines:
+        frame = FRAME.match(line)
+        if frame is not None:
+            left_out = frame["file"].startswith(OURS) or frame["file"].endswith(AROUND)
+        elif not line.startswith("    "):  # code and its marks belong to the frame above them
+            left_out = False
+        if not left_out:
+            kept.append(line)
+    is_traceback = any(line.startswith("Traceback ") for line in lines)
+    return kept[-MOST:] if is_traceback else kept[:MOST]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.bisection.failure_message import plain_message
+from diagnostics.bisection.failure_identity import plain_message
 from diagnostics.bisection.trial import Failure, Kind
 from diagnostics.machine.contract import Child
 from diagnostics.machine.facts import ChildTimeout

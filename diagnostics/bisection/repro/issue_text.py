@@ -8,7 +8,7 @@ from diagnostics.bisection.case import Settings
 from diagnostics.bisection.found import Bisection, Standing
 from diagnostics.bisection.repro.repro import PHASE_WORDS, Repro
 from diagnostics.bisection.repro.text import what_happens
-from diagnostics.bisection.tries.own_frames import OURS
+from diagnostics.bisection.tries.failures import OURS
 from diagnostics.core.markdown import block, code, fence_of, page
 
 MAX_STACK_LINES = 40

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from diagnostics.bisection.case import Case
+from diagnostics.bisection.repro.harness import CUT, HELD, RESERVED, STAND_IN, TREE_LEAVES
 from diagnostics.bisection.repro.recorded_values import Values
-from diagnostics.bisection.repro.repro_pieces import CUT, HELD, RESERVED, STAND_IN, TREE_LEAVES
 from diagnostics.bisection.repro.user_sources import UserSources
 from diagnostics.bisection.repro.ways import Way
 from diagnostics.bisection.trial import ModuleNode

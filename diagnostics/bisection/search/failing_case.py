@@ -13,8 +13,6 @@ from diagnostics.bisection.wanted import Wanted
 EVERYTHING_ON: dict[str, Any] = {"amp": "bfloat16", "accumulate": 2, "checkpointing": True, "workers": 2, "threads": 2}
 
 
-
-
 def look_for_failure(wanted: Wanted, oracle: Oracle, *, gpus: int = 0) -> Iterator[Attempt]:
     """Yields what was tried, up to the first that fails; stops early where a case as asked is refused."""
     for case in wanted.cases:

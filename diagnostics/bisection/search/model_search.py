@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from diagnostics.bisection.search.calling_code import around
 from diagnostics.bisection.search.constructor_search import CONSTRUCTING, NO_TREE, search_constructors
 from diagnostics.bisection.search.delta_debugging import Answer
-from diagnostics.bisection.search.isolation import by_isolation
 from diagnostics.bisection.search.module_found import ModuleFound
-from diagnostics.bisection.search.needed_together import set_of, together
 from diagnostics.bisection.search.removals import Removals
 from diagnostics.bisection.search.search_state import BEFORE_THE_MODEL, Search
-from diagnostics.bisection.search.suspects import each
+from diagnostics.bisection.search.suspects import around, by_isolation, each, set_of, together
 from diagnostics.bisection.search.suspicion import known_modules, never_reached, open_module, part_tree
 from diagnostics.bisection.trial import Oracle, OutOfTries, Trial
 

@@ -1,4 +1,7 @@
-"""Runs a case as often as wanted, each run under a deadline that healthy runs have set."""
+"""Runs a case as often as wanted, each run under a deadline that healthy runs have set.
+
+How long a try may take: much longer than those that came to their end.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,24 @@ from pathlib import Path
 
 from diagnostics.bisection.case import Case
 from diagnostics.bisection.trial import Failure, Kind, Trial
-from diagnostics.bisection.tries.deadlines import Deadlines
-from diagnostics.bisection.tries.failures import fault_of_ours, with_origin
+from diagnostics.bisection.tries.failures import fault_of_ours, one_verdict, trial_of, with_origin
 from diagnostics.bisection.tries.journal_tree import read_tree
 from diagnostics.bisection.tries.one_run import Asked, Surroundings, run_once
 from diagnostics.bisection.tries.rank_runs import RankRun, out_of_time
 from diagnostics.bisection.tries.tries_file import FAULT_OF_OURS
-from diagnostics.bisection.tries.verdicts import one_verdict, trial_of
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.redaction import text
 from diagnostics.core.wording import last_line
 from diagnostics.machine.contract import Ranks
 from diagnostics.machine.facts import ChildTimeout, MachineError
+
+FIRST_S = 60.0
+COMPILING_S = 300.0  # a first compile may take minutes
+COMPILING_FACTOR = 10.0  # of what the same takes as it is, beside FIRST_S
+LEAST_S = 5.0
+FACTOR = 6.0
+LEAST_LONGER_S = 20.0
+LONGER = 4.0
 
 # How long ranks must stand still to be taken for stuck: nobody runs, nobody waits for a disk. A factory may wait for a
 # download, so the first such end needs longer than one that is known.
@@ -102,3 +111,37 @@ class Attempts:
             return run_once(case, asked, ranks, self._around)
         except (MachineError, ChildTimeout) as error:
             raise DoctorError(f"no rank could be run: {error}") from error
+
+
+class Deadlines:
+    """Deadlines by what healthy tries took; those that compile are judged among themselves."""
+
+    def __init__(self, most_s: float | None = None) -> None:
+        """`most_s` is the user's own limit of one try."""
+        self._most_s = most_s
+        self._slowest: dict[bool, float] = {}
+
+    def usual(self, case: Case) -> float:
+        """Returns the deadline as healthy tries suggest it; the longest one where there was none yet."""
+        slowest = self._slowest.get(case.settings.compile)
+        return self._first(case) if slowest is None else min(self._first(case), max(LEAST_S, FACTOR * slowest))
+
+    def longer(self, case: Case) -> float:
+        """Returns the deadline under which a hang is believed that was never seen before."""
+        if case.settings.compile not in self._slowest:
+            return self._first(case)
+        return min(self._first(case), max(LEAST_LONGER_S, LONGER * self.usual(case)))
+
+    def learn(self, case: Case, seconds: float) -> None:
+        """Notes what a try took that came to its end."""
+        key = case.settings.compile
+        self._slowest[key] = max(self._slowest.get(key, 0.0), seconds)
+
+    def _first(self, case: Case) -> float:
+        """Returns the deadline of a case about which nothing is known."""
+        if self._most_s is not None:
+            return self._most_s
+        if not case.settings.compile:
+            return FIRST_S
+        eager = self._slowest.get(False)
+        return COMPILING_S if eager is None else min(COMPILING_S, FIRST_S + COMPILING_FACTOR * eager)

@@ -1,19 +1,32 @@
-"""From the ends of all ranks to one Failure. Pure."""
+"""From the ends of all ranks to one Failure. Pure.
+
+What ranks left, without the frames of the doctor's own code, which records constructors and calls from between.
+
+One Trial from what the ranks of one run left, and one from several runs.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from diagnostics.bisection.failure_identity import place_of, wait_of
-from diagnostics.bisection.failure_message import plain_message
-from diagnostics.bisection.trial import PHASES, Failure, Kind
-from diagnostics.bisection.tries.own_frames import OURS
+from diagnostics.bisection.case import Case
+from diagnostics.bisection.failure_identity import place_of, plain_message, wait_of
+from diagnostics.bisection.trial import PHASES, Failure, Kind, Trial
 from diagnostics.bisection.tries.rank_runs import RankRun, out_of_time
 from diagnostics.bisection.tries.trial_answers import RankAnswer
+from diagnostics.bisection.tries.tries_file import read_node
 from diagnostics.core.frame import Frame
+from diagnostics.core.own_folders import AGENT, CHILDREN
+from diagnostics.core.redaction import text
 from diagnostics.core.redaction import text as without_secrets
+from diagnostics.record.agent_data import AgentFile, Construction
+from diagnostics.record.stacks import FaultReport
+
+OURS = (str(CHILDREN), str(AGENT))
+_FOLDERS = tuple(f"{folder}/" for folder in OURS)
 
 SAME_TIME_S = 0.05  # ranks that end this close to each other ended at once: the lower one is named
 NO_MEMORY = re.compile(
@@ -179,3 +192,60 @@ def _stack_text(run: RankRun) -> str:
     report = run.end.fault
     lines = [f"{frame.file}:{frame.line} {frame.function}" for frame in run.fault_frames]
     return "\n".join([report.error, *lines]) if report is not None else "\n".join(lines) or run.end.stderr
+
+
+def agent_without_ours(agent: AgentFile) -> AgentFile:
+    """Returns the agent's file with call paths that hold the user's and the libraries' frames only."""
+    return replace(agent, constructions=tuple(_construction(one) for one in agent.constructions))
+
+
+def report_without_ours(report: FaultReport) -> FaultReport:
+    """Returns the stacks of all threads without our frames."""
+    threads = (replace(thread, frames=_told(thread.frames)) for thread in report.threads)
+    return replace(report, threads=tuple(threads))
+
+
+def _construction(one: Construction) -> Construction:
+    path = _told(one.path)
+    own = one.own
+    if not own and path:  # where our constructor stood in for the class's own, whose frame is still there
+        own = int(path[0].function.rpartition(".")[0].rpartition(".")[2] == one.class_name)
+    return replace(one, path=path, own=own)
+
+
+def _told(frames: Iterable[Frame]) -> tuple[Frame, ...]:
+    return tuple(frame for frame in frames if not frame.file.startswith(_FOLDERS))
+
+
+def trial_of(case: Case, runs: Sequence[RankRun], seconds: float) -> Trial:
+    """Returns what one run gave."""
+    answers = [run.answer for run in runs if run.answer is not None]
+    refused = next((answer for answer in answers if answer.refusal), None)
+    failure = failure_of(runs, cwd=str(Path.cwd())) if refused is None else None
+    tree = next((answer.tree for answer in answers if answer.tree), ())
+    return Trial(
+        case=case,
+        failure=failure,
+        refusal=text(refused.refusal) if refused is not None else "",
+        hint=text(refused.hint) if refused is not None else "",
+        seconds=round(seconds, 3),
+        failed=int(failure is not None),
+        tree=tuple(read_node(node) for node in tree),
+        torch=answers[0].torch if answers else "",
+    )
+
+
+def one_verdict(runs: Sequence[Trial], sought: Failure | None) -> Trial:
+    """Returns one trial for all runs: of several ways to fail the one that is sought, else the most frequent."""
+    failures = [run.failure for run in runs if run.failure is not None]
+    wanted = [failure for failure in failures if sought is not None and failure.same_as(sought)]
+    shown = wanted[0] if wanted else max(failures, key=lambda one: sum(map(one.same_as, failures)), default=None)
+    first = next((run for run in runs if run.refusal or (shown is not None and run.failure is shown)), runs[0])
+    return replace(
+        first,
+        failure=shown,
+        seconds=round(sum(run.seconds for run in runs) / len(runs), 3),
+        runs=len(runs),
+        failed=sum(shown.same_as(failure) for failure in failures) if shown is not None else 0,
+        tree=max((run.tree for run in runs), key=len),
+    )

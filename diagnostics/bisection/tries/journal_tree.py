@@ -10,7 +10,7 @@ from typing import Any
 
 from diagnostics.bisection.trial import ModuleNode
 from diagnostics.bisection.tries.tries_file import read_node
-from diagnostics.core.json_lines import read_lines
+from diagnostics.core.untrusted_json import read_lines
 
 
 def read_tree(file: Path) -> tuple[ModuleNode, ...]:

@@ -14,15 +14,15 @@ from typing import Any
 
 from diagnostics.adapter.answers import read_json
 from diagnostics.bisection.case import Case
-from diagnostics.bisection.tries.own_frames import agent_without_ours, report_without_ours
+from diagnostics.bisection.tries.failures import agent_without_ours, report_without_ours
 from diagnostics.bisection.tries.rank_runs import RankRun
 from diagnostics.bisection.tries.trial_answers import read_rank_answer
 from diagnostics.core.own_folders import AGENT, CHILDREN
 from diagnostics.dynamic.job.rank_ends import RankEnd
 from diagnostics.machine.contract import Ranks
 from diagnostics.machine.facts import MachineError, RankResult
-from diagnostics.record.fault_stacks import FaultReport, parse_fault_report
 from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
+from diagnostics.record.stacks import FaultReport, parse_fault_report
 
 PROGRAM = CHILDREN / "trial_rank.py"
 STACKS_BEFORE_DEADLINE = 0.9  # the share of the deadline after which stuck ranks write their stacks

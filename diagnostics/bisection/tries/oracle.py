@@ -1,20 +1,27 @@
-"""Tries cases in fresh ranks, each once, and keeps what came out; see `trial.Oracle`."""
+"""Tries cases in fresh ranks, each once, and keeps what came out; see `trial.Oracle`.
+
+The oracle for what was asked for: where its ranks run, and what is known from earlier.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from diagnostics.bisection.case import Case
+from diagnostics.bisection.place import TRIES
 from diagnostics.bisection.progress import Progress
 from diagnostics.bisection.trial import Failure, OutOfTries, Trial
 from diagnostics.bisection.tries.attempts import Attempts
 from diagnostics.bisection.tries.lanes import Lanes
 from diagnostics.bisection.tries.one_run import Surroundings, may_fork
-from diagnostics.bisection.tries.recorded import base_of, best_recording, file_of, records
+from diagnostics.bisection.tries.recording import base_of, best_recording, file_of, records
 from diagnostics.bisection.tries.side_effects import FolderState, what_will_run, written_line
+from diagnostics.bisection.tries.source_stamp import source_stamp
 from diagnostics.bisection.tries.tries_file import TriesFile, known_case
-from diagnostics.machine.contract import Ranks
+from diagnostics.bisection.wanted import Wanted
+from diagnostics.machine.contract import Machine, Ranks
 from diagnostics.machine.execution.ranks import TorchRanks
 
 LEAST_BYTES = 1 << 30  # threads and libraries alone reserve hundreds of MiB
@@ -152,3 +159,27 @@ class Tries:
             return self._memory_bytes
         share = self._available_bytes() * (1 - KEPT_FREE)
         return max(LEAST_BYTES, int(share / case.settings.world / self._side_by_side))
+
+
+def open_tries(wanted: Wanted, machine: Machine, progress: Progress) -> Tries:
+    """Returns the oracle of one bisection. Raises MachineError, ChildTimeout where torch cannot be imported."""
+    torch = machine.ranks.torch_facts()
+    stamp = {"python": torch.python, "torch": torch.torch, "folder": str(Path.cwd())}
+    stamp["the source"] = source_stamp(wanted.sources, Path.cwd())
+    file = TriesFile(wanted.folder / TRIES, stamp)
+    if file.set_aside:
+        progress.say(f"the tries in {TRIES} do not count: {file.set_aside}")
+    return Tries(
+        machine.ranks,
+        Surroundings(python=wanted.python, environ=os.environ, env=wanted.env),
+        wanted.folder,
+        file,
+        progress,
+        repeat=wanted.repeat,
+        deadline_s=wanted.deadline_s,
+        max_tries=wanted.max_tries,
+        memory_bytes=wanted.memory_bytes,
+        available_bytes=machine.memory.available_bytes,
+        jobs=wanted.jobs,
+        cores=machine.limits.cpu_count(),
+    )

@@ -2,15 +2,21 @@
 
 Numbers and layout: PKWARE APPNOTE 6.3.10, sections 4.3.7 to 4.3.16 and 4.5.3. Python's zipfile is not used
 because it trusts sizes, reads members whole and accepts archives that torch's reader refuses.
+
+Reads every byte of a zip archive against the CRC-32 of its directory, for the formats that are zip archives.
 """
 
 from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.cache.file_bytes import TAIL_BYTES, WIDE_TAIL_BYTES, DamagedFileError, FileBytes
+from diagnostics.cache.file_scan import EXAMPLES, FileScan, Problem
+
+CHUNK_BYTES = 1 << 20
 
 LOCAL, CENTRAL, END, END64, LOCATOR64 = b"PK\3\4", b"PK\1\2", b"PK\5\6", b"PK\6\6", b"PK\6\7"
 _END = struct.Struct("<4s4H2LH")
@@ -182,3 +188,72 @@ def _inflate(data: bytes, member: Member) -> bytes:
 def first_name(head: bytes) -> bytes:
     """Returns the name of the member with which an archive begins, by its local header."""
     return head[_LOCAL_BYTES : _LOCAL_BYTES + int.from_bytes(head[26:28], "little")]
+
+
+def deep(file: FileBytes, scan: FileScan) -> list[Problem]:
+    """Returns the first EXAMPLES members that hold other bytes than were written; memory stays at a few MiB.
+
+    A member without a checksum (0: `torch.serialization.set_crc32_options(False)`) is only inflated.
+    """
+    try:
+        members = read_directory(file)
+    except DamagedFileError:
+        return []  # the scan has said so
+    problems: list[Problem] = []
+    if sum(member.stored for member in members) > file.size:
+        # Without this, members that share bytes would make a small file cost hours.
+        return [Problem(name="corrupt-file", observed="members share the same bytes", expected="a byte in one member")]
+    for member in members:
+        if (problem := _problem(file, member)) is not None:
+            problems.append(problem)
+        if len(problems) == EXAMPLES:
+            break
+    return problems
+
+
+def _problem(file: FileBytes, member: Member) -> Problem | None:
+    try:
+        checksum, size = _read(file, member)
+    except DamagedFileError as error:
+        name = "truncated-file" if error.truncated else "corrupt-file"
+        return Problem(name=name, observed=str(error), expected="a whole member", place=member.name)
+    except zlib.error as error:
+        observed = f"does not inflate: {error}"
+        return Problem(name="checksum-mismatch", observed=observed, expected="whole data", place=member.name)
+    if member.crc and checksum != member.crc:
+        observed, expected = f"CRC-32 {checksum:08x} of {size} bytes", f"{member.crc:08x}, as written"
+        return Problem(name="checksum-mismatch", observed=observed, expected=expected, place=member.name)
+    return None
+
+
+def _read(file: FileBytes, member: Member) -> tuple[int, int]:
+    checksum, size = 0, 0
+    for content in _contents(file, member):
+        checksum, size = zlib.crc32(content, checksum), size + len(content)
+        if size > member.size:
+            raise DamagedFileError(f"holds more than the {member.size} bytes it claims")
+    if size < member.size:
+        raise DamagedFileError(f"holds {size} bytes and claims {member.size}")
+    return checksum, size
+
+
+def _contents(file: FileBytes, member: Member) -> Iterator[bytes]:
+    at = content_offset(file, member)
+    inflate = None if member.method == STORED else zlib.decompressobj(-zlib.MAX_WBITS)
+    for begin in range(at, at + member.stored, CHUNK_BYTES):
+        data = file.read(begin, min(CHUNK_BYTES, at + member.stored - begin))
+        if inflate is None:
+            yield data
+        elif inflate.eof:
+            return  # what follows is kept in memory by zlib and means nothing
+        else:
+            yield from _inflated(inflate, data)
+
+
+def _inflated(inflate: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    content = inflate.decompress(data, CHUNK_BYTES)
+    yield content
+    # A full chunk: more may wait inside for room although no input is left.
+    while inflate.unconsumed_tail or len(content) == CHUNK_BYTES:
+        content = inflate.decompress(inflate.unconsumed_tail, CHUNK_BYTES)
+        yield content

@@ -25,8 +25,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from diagnostics.cache.archives.zip_checksums import deep as deep
 from diagnostics.cache.archives.zip_directory import LOCAL, STORED, Member, content_offset, read_directory
+from diagnostics.cache.archives.zip_directory import deep as deep
 from diagnostics.cache.file_bytes import DamagedFileError, FileBytes
 from diagnostics.cache.file_scan import EXAMPLES, MAX_FACTS, FileScan, Problem, TensorFact, by_device, by_dtype
 from diagnostics.cache.formats.numpy_header import MAX_HEADER_BYTES, PREFIX_BYTES, ArrayHeader, HeaderError, read_header

@@ -26,8 +26,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from diagnostics.cache.archives.zip_checksums import deep as deep  # as is this
 from diagnostics.cache.archives.zip_directory import LOCAL, first_name, read_member
+from diagnostics.cache.archives.zip_directory import deep as deep
 from diagnostics.cache.archives.zip_layout import Layout, other_local_name, read_layout
 from diagnostics.cache.file_bytes import DamagedFileError, FileBytes
 from diagnostics.cache.file_scan import FileScan, Problem

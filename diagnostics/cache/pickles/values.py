@@ -17,8 +17,6 @@ class Global:
     refused: bool = False
 
 
-
-
 # One object a name: a pickle of a million names costs no memory for them.
 GLOBALS = {name: Global(name) for name in SAFE_GLOBALS} | {name: Global(name, True) for name in REFUSED_GLOBALS}
 UNSAFE = Global("noted as unsafe")

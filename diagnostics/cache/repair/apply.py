@@ -18,11 +18,10 @@ from diagnostics.cache.file_bytes import DamagedFileError
 from diagnostics.cache.file_scan import FileScan
 from diagnostics.cache.patch import Patch
 from diagnostics.cache.repair.actions import Identity
-from diagnostics.cache.repair.attributes import keep_attributes
+from diagnostics.cache.repair.copies import keep_attributes
 from diagnostics.cache.repair.copying import write_pieces
 from diagnostics.cache.repair.hard_links import forget, linked, renamed
-from diagnostics.cache.repair.locks import lock
-from diagnostics.cache.repair.temporaries import stale_temporaries, temporary_name
+from diagnostics.cache.repair.temporaries import lock, stale_temporaries, temporary_name
 from diagnostics.cache.repair.verify import content, difference
 from diagnostics.cache.scan.one_file import CacheFormat
 from diagnostics.core.errors import DoctorError, from_os_error

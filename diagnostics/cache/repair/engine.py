@@ -22,7 +22,7 @@ from diagnostics.cache.repair.actions import Action, FileOutcome, FilePlan, Stat
 from diagnostics.cache.repair.in_use import Writers
 from diagnostics.cache.repair.look import Wish
 from diagnostics.cache.repair.manifest_sizes import follow
-from diagnostics.cache.repair.parallel_work import work_through
+from diagnostics.cache.repair.parallel import work_through
 from diagnostics.cache.repair.paths import find_roots
 from diagnostics.cache.repair.places import Places
 from diagnostics.cache.repair.plan import Plan, make_plan

@@ -10,7 +10,7 @@ from typing import Any
 
 from diagnostics.cache.formats.ups_manifest import MAX_BYTES, OURS
 from diagnostics.cache.repair.actions import REWRITING, FileOutcome, Status
-from diagnostics.cache.repair.attributes import keep_attributes
+from diagnostics.cache.repair.copies import keep_attributes
 from diagnostics.cache.repair.temporaries import temporary_name
 from diagnostics.core.errors import from_os_error
 

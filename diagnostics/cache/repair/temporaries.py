@@ -1,13 +1,19 @@
-"""Temporary names of repairs: told from everybody else's, and from those whose writer still lives."""
+"""Temporary names of repairs: told from everybody else's, and from those whose writer still lives.
+
+A lock on an open file that keeps two repairs from changing it at once; it ends with the process, however it ends.
+"""
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import re
 import secrets
 from pathlib import Path
 
-from diagnostics.cache.repair.locks import lock
+WITHOUT_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL, errno.EBADF})
+
 
 _NAME = re.compile(r"\..+\.ups-doctor-fix-(\d{1,10})-[0-9a-f]{8}\.tmp", re.DOTALL)
 _KEPT_BYTES = 200  # of the file's own name: a name has at most 255 bytes
@@ -54,3 +60,16 @@ def _lives(pid: int) -> bool:
     except (OSError, OverflowError):
         return True
     return pid > 0
+
+
+def lock(fd: int) -> bool | None:
+    """Returns whether the file is ours to change, None where its file system has no locks. OSError passes."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno == errno.EWOULDBLOCK:
+            return False
+        if error.errno in WITHOUT_LOCKS:
+            return None
+        raise
+    return True

@@ -18,8 +18,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.killed import killed_silently
-from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
+from diagnostics.dynamic.failures.native_crash import is_fault, killed_silently, native_crash
 from diagnostics.dynamic.failures.root_exception import origin
 from diagnostics.dynamic.job.evidence import (
     end_evidence,

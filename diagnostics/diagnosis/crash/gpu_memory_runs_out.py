@@ -16,7 +16,7 @@ from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.memory_leak_lines import is_small_request, leak_frames
+from diagnostics.dynamic.failures.memory_limits import is_small_request, leak_frames
 from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
 from diagnostics.dynamic.job.evidence import (
     end_evidence,

@@ -16,9 +16,8 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence, shown_bytes
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.killed import killed_silently, stood_at
-from diagnostics.dynamic.failures.memory_leak_lines import leak_frames
-from diagnostics.dynamic.failures.memory_limits import memory_limit
+from diagnostics.dynamic.failures.memory_limits import leak_frames, memory_limit
+from diagnostics.dynamic.failures.native_crash import killed_silently, stood_at
 from diagnostics.dynamic.job.evidence import end_evidence, ended_s, module_of, named, source_evidence
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory
 

@@ -14,8 +14,7 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.crashed_children import crashed_child
-from diagnostics.dynamic.failures.native_crash import NativeCrash, is_fault, native_crash
+from diagnostics.dynamic.failures.native_crash import NativeCrash, crashed_child, is_fault, native_crash
 from diagnostics.dynamic.failures.root_exception import origin
 from diagnostics.dynamic.job.evidence import (
     end_evidence,

@@ -16,8 +16,7 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.exception_advice import advice
-from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.dynamic.failures.root_exception import Origin, advice, locations_of, origin
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     module_of,

@@ -20,14 +20,14 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import Examines, Match
 from diagnostics.dynamic.collectives.rank_state import Stand
-from diagnostics.dynamic.divergence.stall_decision import led_there
+from diagnostics.dynamic.divergence.localisation import led_there
 from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
 from diagnostics.dynamic.job.job import Case
 from diagnostics.dynamic.job.observations import looks_of
 from diagnostics.dynamic.stall.lateness import lateness
 from diagnostics.dynamic.stall.rank_activity import Standing, standings
-from diagnostics.dynamic.stall.stall_advice import advice
 from diagnostics.dynamic.stall.stall_evidence import looks_evidence
+from diagnostics.dynamic.stall.wait_cause import advice
 
 CODE = "D320"
 NAME = "rank-outside-collectives"

@@ -1,7 +1,7 @@
 """Where each rank of a job stands at one moment, as far as waiting goes: plain values that proofs and reports read.
 
-`rank_state_builder.py` makes them of what the agents wrote; `dynamic/collectives/wait_for_graph.py` proves deadlocks over them.
-All times are seconds since the job started. Frames are innermost first.
+`rank_state_builder.py` makes them of what the agents wrote; `wait_for_graph.py` proves deadlocks over them. All times
+are seconds since the job started. Frames are innermost first.
 """
 
 from __future__ import annotations

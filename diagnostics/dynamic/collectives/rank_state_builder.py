@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_log import GroupCounts
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
-from diagnostics.dynamic.collectives.native_waits import native_wait
-from diagnostics.dynamic.collectives.pending_operations import leaves_from, thread_waits
+from diagnostics.dynamic.collectives.pending_operations import leaves_from, native_wait, thread_waits
 from diagnostics.dynamic.collectives.rank_state import Position, Stand, Wait, Waiting
 from diagnostics.dynamic.collectives.thread_reachability import ThreadReach
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory

@@ -2,13 +2,16 @@
 
 Both ways start after the call on which the ranks last agreed. A statement decides where the shortest way to the one
 place and the shortest way to the other leave it by different edges, and no operation of the group lies between.
+
+Which statement led one rank to where it stands while the others went on to wait for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.callback_causes import library_decisions
 from diagnostics.dynamic.divergence.candidates import Candidate, decision, lines_of
 from diagnostics.dynamic.divergence.divergence import Decides, Decision, Parting, Place, Way
@@ -17,10 +20,13 @@ from diagnostics.dynamic.divergence.path_search import FAR, Goal, State, Walk
 from diagnostics.dynamic.divergence.same_site import same_line
 from diagnostics.dynamic.divergence.skipped_iterations import skipped_rounds
 from diagnostics.dynamic.divergence.stack_alignment import Stack, own_files, stack_of
+from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.static.dataflow.rank_taint import Taints
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, Taint
 from diagnostics.static.program.call_graph import Program
 from diagnostics.static.program.source_file import Sources
+
+_SURE = 10  # least score of a decision that is worth a line
 
 MOST_DECISIONS = 12
 CERTAIN_LEAD = 25  # points between the first and what else might have decided
@@ -172,3 +178,26 @@ def _way(walk: Walk, state: State, distance: dict[State, int]) -> Iterator[State
         if not nearer or distance[state] == 0:
             return
         state = min(nearer, key=lambda one: one[0])[1]
+
+
+def led_there(
+    case: Case, story: ProcessStory, stack: Sequence[Frame], peer: ProcessStory, waits_at: Sequence[Frame]
+) -> Decision | None:
+    """Returns the branch, loop or handler at which a rank left its peer's way; None where nothing stands out."""
+    if story.rank is None or peer.rank is None or not stack or not waits_at:
+        return None
+    last = story.agent.collectives[-1:] if story.agent is not None else ()
+    op = peer.agent.collectives[-1].op if peer.agent is not None and peer.agent.collectives else ""
+    parting = Parting(
+        agreed=Place(way=Way.CALL, op=last[0].op, path=last[0].path) if last else None,
+        here=(story.rank,),
+        here_at=Place(way=Way.STANDS, path=tuple(stack)),
+        there=(peer.rank,),
+        there_at=Place(way=Way.CALL, op=op, path=tuple(waits_at)),
+    )
+    try:
+        found = decisions(case.sources, parting, case.agent_folders)
+    except Exception:  # the decision is an extra line; what the rank waits for is the answer
+        return None
+    chosen = [one for one in found if one.kind is not Decides.CALLS and one.score >= _SURE]
+    return chosen[0] if chosen else None

@@ -1,19 +1,29 @@
-"""Ranks of a deadlock that their own history tells apart: a group left out, a round cut short, another group. Pure."""
+"""Ranks of a deadlock that their own history tells apart: a group left out, a round cut short, another group. Pure.
+
+What a rank has always done at a place, and whether what it waits in now breaks with that.
+
+A rank that went round its loop several times is its own witness: the call that always followed another one, the group
+that a line always called in. It needs no second rank that runs the same code, which sends and receives seldom have.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from diagnostics.agent.layout import CALL_SLOTS
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
 from diagnostics.dynamic.collectives.rank_state import Position, Wait, Waiting
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock
 from diagnostics.dynamic.divergence.branch_relation import Relation
-from diagnostics.dynamic.divergence.call_habits import Break, broken, in_another_group
 from diagnostics.dynamic.divergence.divergence import Parting, Place, Way
 from diagnostics.dynamic.divergence.last_common_call import agreed_before, caught_by, counts_of
 from diagnostics.dynamic.job.job import Case
 from diagnostics.record.agent_data import CollectiveCall
+
+FEWEST = 2  # rounds that make a habit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,3 +148,32 @@ def _calls_at(case: Case, one: Position, wait: Wait) -> tuple[CollectiveCall, ..
     """Returns a rank's calls from the place of a wait, oldest first."""
     counts = counts_of(case, one)
     return tuple(call for call in counts.calls if call.op == wait.op and call.path == wait.path) if counts else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Break:
+    """After `before` always came `usual`; the rank waits in `now` instead."""
+
+    before: CollectiveCall
+    usual: CollectiveCall
+    now: CollectiveCall
+
+
+def broken(calls: Sequence[CollectiveCall]) -> Break | None:
+    """Returns how the last of a rank's calls, oldest first, breaks with what used to follow; None where it does not."""
+    if len(calls) < FEWEST + 2 or not calls[-1].path:
+        return None
+    *_, before, now = calls
+    pairs = pairwise(calls[:-1])
+    followers = [after for one, after in pairs if one.path == before.path and after.thread == one.thread]
+    if len(followers) < FEWEST or any(after.path == now.path for after in followers):
+        return None
+    path, times = Counter(after.path for after in followers).most_common(1)[0]
+    if times < len(followers):
+        return None
+    return Break(before=before, usual=next(one for one in reversed(followers) if one.path == path), now=now)
+
+
+def in_another_group(calls: Sequence[CollectiveCall]) -> bool:
+    """Whether the last of a rank's calls from one place names another group than each one before."""
+    return len(calls) > FEWEST and all(one.group != calls[-1].group for one in calls[:-1])

@@ -1,4 +1,9 @@
-"""What a process left that died of a fault signal: the thread, the line that called native code, the library. Pure."""
+"""What a process left that died of a fault signal: the thread, the line that called native code, the library. Pure.
+
+A child that died of a fault while its parent waited for it: the parent's exception only tells of it.
+
+Processes that a signal from elsewhere ended, and where they stood.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +14,15 @@ from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.dynamic.job.job import ProcessStory
-from diagnostics.record.fault_stacks import ThreadStack
+from diagnostics.core.wording import distinct, signal_name
+from diagnostics.dynamic.failures.root_exception import Origin
+from diagnostics.dynamic.job.evidence import PASSED_ON, ended_s, interrupted_s
+from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.record.stacks import ThreadStack
+
+ENDED_BY_OTHERS = ("doctor", "launcher")
+
+SLACK_S = 0.5  # an end is noticed later than it happened
 
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS}
 RECURSION_FRAMES = 50  # equal frames on top of a stack, from which on it is recursion
@@ -80,3 +92,56 @@ def _cycle(path: Sequence[Frame]) -> tuple[Frame, ...]:
         if len(top) == RECURSION_FRAMES and all(one == run[index % length] for index, one in enumerate(top)):
             return tuple(path[:length])
     return ()
+
+
+def crashed_child(case: Case, story: ProcessStory, error: Origin) -> ProcessStory | None:
+    """Returns the child of `story` that died of a fault signal before `error`, where the error tells of its end.
+
+    It does by its type (a broken pool, a failed command) or by the child's signal or code in its message.
+    """
+    children = [
+        one
+        for one in case.children_of(story)
+        if is_fault(one.end.signal)
+        and one.part not in (Part.DATA_WORKER, Part.RANK)
+        and one.ended_by in ("", "unknown")
+        and ended_s(one) <= error.at_s + SLACK_S
+    ]
+    told = [one for one in children if PASSED_ON.search(error.type) or _names(error.text, one)]
+    return min(told, key=ended_s, default=None)
+
+
+def _names(text: str, child: ProcessStory) -> bool:
+    """Whether a text names the signal of a child, as -11, 139, SIGSEGV or "signal 11", or its process."""
+    number = child.end.signal or 0
+    forms = rf"-{number}|{128 + number}|{signal_name(number)}|signal:? {number}|{child.pid}"
+    return bool(re.search(rf"(?<![\w.])(?:{forms})(?![\w.])", text))
+
+
+def killed_silently(case: Case) -> tuple[ProcessStory, ...]:
+    """Returns the processes that died of a SIGKILL that nobody in the job is known to have sent.
+
+    A launcher that found a rank killed kills the others: those that it is known to have ended are not among them.
+    """
+    sent = {one.target_pid for one in case.sent if one.signal == signal.SIGKILL}
+    stopped_s = interrupted_s(case)
+    found = [
+        one
+        for one in case.processes
+        if one.end.signal == signal.SIGKILL
+        and one.ended_by in ("", "unknown")
+        and one.pid not in sent
+        and one.part is not Part.SHELL
+        and ended_s(one) < stopped_s
+    ]
+    ranks = [one for one in found if one.part in (Part.RANK, Part.DATA_WORKER)]
+    return tuple(ranks or found)
+
+
+def stood_at(case: Case, story: ProcessStory) -> tuple[str, ...]:
+    """Returns the user's lines at which a process was last seen; () where nothing tells."""
+    lines = [case.line(story.death.frame)] if story.death is not None and story.death.frame is not None else []
+    folder = story.agent.agent_folder if story.agent is not None else ""
+    for stack in story.stacks[:1]:
+        lines += [case.line(frame) for frame in user_frames(stack, agent_folder=folder)[:2]]
+    return distinct(lines)

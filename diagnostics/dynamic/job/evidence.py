@@ -111,14 +111,10 @@ def named(stories: Sequence[ProcessStory]) -> str:
     return ", ".join(f"process {story.pid} ({program(story)})" for story in stories[:3]) or "the job"
 
 
-
-
 def program(story: ProcessStory) -> str:
     """Returns the name by which a person knows the program: the script where Python runs one."""
     words = [word.rpartition("/")[2] for word in story.argv]
     return next((word for word in words if word.endswith((".py", ".sh"))), words[0] if words else "unknown program")
-
-
 
 
 def how_it_ended(story: ProcessStory) -> str:
@@ -172,5 +168,3 @@ def written_by(case: Case, story: ProcessStory) -> str:
 def module_of(story: ProcessStory) -> str:
     """Returns the dotted path of the module that was running when the process failed, its class for the outermost."""
     return story.death.module.shown if story.death is not None and story.death.module is not None else ""
-
-

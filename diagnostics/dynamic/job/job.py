@@ -14,10 +14,9 @@ from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.core.frames import location
 from diagnostics.dynamic.job.last_activity import Death
 from diagnostics.record.agent_data import AgentFile
-from diagnostics.record.fault_stacks import FaultReport
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.process_samples import Sample
-from diagnostics.record.stacks import ProcessFrames
+from diagnostics.record.stacks import FaultReport, ProcessFrames
 from diagnostics.record.supervisor_facts import End, JobFacts
 from diagnostics.static.program.source_file import Sources
 

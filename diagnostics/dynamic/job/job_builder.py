@@ -17,14 +17,12 @@ from diagnostics.dynamic.job.rank_inference import script_of
 from diagnostics.dynamic.job.stack_classifier import is_data_worker
 from diagnostics.dynamic.job.terminations import Enders, Told, end_of, sent_by_job
 from diagnostics.record.agent_data import AgentFile, homes_of
-from diagnostics.record.fault_stacks import FaultReport
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.gdb_report import parse_core_text
 from diagnostics.record.launcher_log import read_launcher_log
-from diagnostics.record.outside_stacks import parse_outside_stacks
 from diagnostics.record.process_samples import FILE_NAME as SAMPLES
 from diagnostics.record.process_samples import Sample, samples_of
-from diagnostics.record.stacks import ProcessFrames
+from diagnostics.record.stacks import FaultReport, ProcessFrames, parse_outside_stacks
 from diagnostics.record.supervisor_facts import End, JobFacts
 from diagnostics.static.program.source_file import Sources
 

@@ -14,8 +14,8 @@ from diagnostics.dynamic.job.exceptions import causes_of, from_traceback
 from diagnostics.dynamic.job.job import Case, Part, ProcessStory, Raised
 from diagnostics.dynamic.job.job_builder import SOURCE_SUFFIXES
 from diagnostics.dynamic.job.terminations import FAULT_SIGNALS
-from diagnostics.record.fault_stacks import parse_fault_report
 from diagnostics.record.launcher_log import LoggedEnd, read_launcher_log
+from diagnostics.record.stacks import parse_fault_report
 from diagnostics.record.supervisor_facts import End, JobFacts
 from diagnostics.record.tracebacks import TracebackText, tracebacks
 from diagnostics.static.program.source_file import Sources

@@ -28,8 +28,6 @@ def user_files(case: Case, story: ProcessStory | None = None) -> tuple[tuple[str
     return tuple(found.values())
 
 
-
-
 def _names(story: ProcessStory) -> Iterator[str]:
     yield from (os.path.join(story.cwd, word) for word in story.argv if word.endswith(".py"))  # noqa: PTH118 (a name)
     if story.agent is not None:

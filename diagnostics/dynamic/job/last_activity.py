@@ -9,7 +9,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import location, user_frames
 from diagnostics.dynamic.job.construction_path import construction_path, open_constructions
 from diagnostics.record.agent_data import AgentFile, Event, ModuleName, OpenModules
-from diagnostics.record.fault_stacks import FaultReport
+from diagnostics.record.stacks import FaultReport
 from diagnostics.static.program.source_file import Sources
 
 

@@ -16,7 +16,7 @@ from diagnostics.core.wording import last_line, last_lines
 from diagnostics.dynamic.job.last_activity import Death, explain_death
 from diagnostics.machine.facts import RankResult
 from diagnostics.record.agent_data import AgentFile, Event
-from diagnostics.record.fault_stacks import FaultReport
+from diagnostics.record.stacks import FaultReport
 
 LOST_PEER = re.compile(
     r"closed by peer|reset by peer|broken pipe|connection refused|connection was (?:closed|reset)|recvValue failed"

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from diagnostics.dynamic.job.job import Part, SentByJob
 from diagnostics.dynamic.job.process_list import Process, at_s, words
 from diagnostics.dynamic.job.process_roles import Parts
-from diagnostics.record.fault_stacks import FaultReport
 from diagnostics.record.launcher_log import LauncherLog
+from diagnostics.record.stacks import FaultReport
 from diagnostics.record.supervisor_facts import End, JobFacts
 
 DOCTOR, LAUNCHER, UNKNOWN = "doctor", "launcher", "unknown"

@@ -1,7 +1,11 @@
-"""Why a rendezvous is not complete: the first known reason that fits, and the line that sets what is wrong. Pure."""
+"""Why a rendezvous is not complete: the first known reason that fits, and the line that sets what is wrong. Pure.
+
+The condition around a call: which `if` decides that a rank makes it. Pure; a file without a tree answers nothing.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,10 +15,11 @@ from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.dynamic.job.evidence import named
 from diagnostics.dynamic.job.job import Case, ProcessStory
 from diagnostics.dynamic.job.process_queries import event_s, events_of, main_stack, own_frames, own_lines
-from diagnostics.dynamic.launch.init_guard import guard_of, leavings_before
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with, setting
 from diagnostics.dynamic.launch.rendezvous_state import BEGUN, Rendezvous, apart, asked, with_other_size, with_same_rank
 from diagnostics.static.launch_files.launch_line import option
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.exception_flow import spans
 
 _SIZES = ("WORLD_SIZE", "world_size", "nnodes", "num_machines", "nproc_per_node", "num_processes", "ntasks", "nprocs")
 _NODES = ("nnodes", "num_machines", "NNODES", "NODES", "num_nodes")
@@ -231,3 +236,39 @@ def _path(story: ProcessStory) -> tuple[Frame, ...]:
     """Returns the user's lines that lead to its rendezvous, innermost first."""
     begun = events_of(story, BEGUN)
     return own_frames(story, begun[-1].path if begun else main_stack(story))
+
+
+def guard_of(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
+    """Returns the lines of the conditions that enclose a call path, innermost first."""
+    found = []
+    for frame in path:
+        source = case.sources.file(frame.file)
+        root: ast.AST | None = source.function_at(frame.line) or source.tree
+        nodes = [node for node in walk(root) if isinstance(node, ast.If | ast.IfExp)] if root is not None else []
+        around = [node for node in nodes if _inside(node, frame.line) and not _is_main(node)]
+        lines = sorted({node.lineno for node in around}, reverse=True)
+        found += [case.line(Frame(file=frame.file, line=line, function="")) for line in lines]
+    return tuple(found)
+
+
+def leavings_before(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
+    """Returns the conditions, and the returns in them, by which a function is left before the call, nearest first."""
+    found = []
+    for frame in path:
+        root = case.sources.file(frame.file).function_at(frame.line)
+        ifs = [node for node in walk(root) if isinstance(node, ast.If)] if root is not None else []
+        before = sorted((node for node in ifs if (node.end_lineno or 0) < frame.line), key=lambda node: -node.lineno)
+        for node in before:
+            returns = [one.lineno for one in node.body if isinstance(one, ast.Return)]
+            lines = [node.lineno, *returns] if returns else []
+            found += [case.line(Frame(file=frame.file, line=line, function="")) for line in lines]
+    return tuple(found)
+
+
+def _inside(node: ast.If | ast.IfExp, line: int) -> bool:
+    branches = [*node.body, *node.orelse] if isinstance(node, ast.If) else [node.body, node.orelse]
+    return any(spans(one, line) for one in branches)
+
+
+def _is_main(node: ast.If | ast.IfExp) -> bool:
+    return "__name__" in ast.unparse(node.test)

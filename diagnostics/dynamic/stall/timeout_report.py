@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, sentence
-from diagnostics.dynamic.divergence.stall_decision import led_there
+from diagnostics.dynamic.divergence.localisation import led_there
 from diagnostics.dynamic.job.evidence import named, path_evidence
 from diagnostics.dynamic.job.job import Case
-from diagnostics.dynamic.stall.stall_advice import advice
 from diagnostics.dynamic.stall.stall_evidence import looks_evidence
 from diagnostics.dynamic.stall.timeouts import Late, TimedOut
+from diagnostics.dynamic.stall.wait_cause import advice
 
 SHOWN = 2  # ranks that were missing
 

@@ -1,8 +1,12 @@
-"""What a process waits for, followed into the children, data workers and threads that it waits for. Pure."""
+"""What a process waits for, followed into the children, data workers and threads that it waits for. Pure.
+
+The processes that a rank started: which of them lived when the job stood still, and which only waited for orders.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,8 +16,10 @@ from diagnostics.dynamic.job.evidence import how_it_ended, program
 from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory
 from diagnostics.dynamic.job.observations import looks_of, open_files
 from diagnostics.dynamic.stall.blocking_lines import lock_at, taken_at
-from diagnostics.dynamic.stall.stall_kin import below, is_gone, is_idle, is_pool_idle, living_children
 from diagnostics.dynamic.stall.wait_cause import Kind, Reason, own_reason
+
+_WORKER_LOOP = re.compile(r"/torch/utils/data/_utils/worker\.py$")
+_MULTIPROCESSING = re.compile(r"/multiprocessing/")
 
 _MOST_STEPS = 5  # a shell that waits for a script that waits for a tool
 _NO_LOCK = re.compile(r"\.(?:py|pyc|so)(?:\.|$)|/agents/|/dev/|\(deleted\)$|/output/")
@@ -175,3 +181,41 @@ def _own_frames(stack: Sequence[Frame], agent_folder: str) -> tuple[Frame, ...]:
     """Returns the frames of the job's own files; () of a thread that only runs library code."""
     found = user_frames(stack, agent_folder=agent_folder)
     return found if found and not is_installed(found[0]) else ()
+
+
+def living_children(case: Case, story: ProcessStory) -> tuple[ProcessStory, ...]:
+    """Returns the children that were there when the job was looked at last, by start."""
+    return tuple(one for one in case.children_of(story) if one.stacks or looks_of(case, one).samples)
+
+
+def below(case: Case, story: ProcessStory) -> list[ProcessStory]:
+    """Returns the descendants of a process: workers of a fork server are its grandchildren."""
+    found: dict[int, ProcessStory] = {}
+    waiting = deque(case.children_of(story))
+    while waiting:
+        one = waiting.popleft()
+        if id(one) not in found:  # in a record from elsewhere, processes may be each other's parents
+            found[id(one)] = one
+            waiting += case.children_of(one)
+    return list(found.values())
+
+
+def is_gone(case: Case, story: ProcessStory) -> bool:
+    """Whether a process had ended before the job was ended for it."""
+    last = looks_of(case, story).last
+    return (last is not None and last.state == "Z" and not story.ended_by) or (
+        story.end.at_s is not None and story.ended_by == "" and not story.stacks and last is None
+    )
+
+
+def is_idle(stack: Sequence[Frame]) -> bool:
+    """Whether a data worker waits for its next order."""
+    inner = next((at for at, frame in enumerate(stack) if _WORKER_LOOP.search(frame.file)), None)
+    if inner is None or stack[inner].function.rpartition(".")[2] != "_worker_loop":
+        return False
+    return all(_MULTIPROCESSING.search(frame.file) or frame.file.endswith("/selectors.py") for frame in stack[:inner])
+
+
+def is_pool_idle(stack: Sequence[Frame]) -> bool:
+    """Whether a worker of a pool waits for its next task, or a helper of multiprocessing for orders."""
+    return (bool(stack) and not user_frames(stack)) or any("_tracker.py" in frame.file for frame in stack)

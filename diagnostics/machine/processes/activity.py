@@ -14,8 +14,6 @@ from diagnostics.machine.processes.proc_state import effort
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-
-
 def read_activity(pid: int) -> Activity | None:
     """Returns what `pid` did by now, None where it is gone."""
     task = Path(f"/proc/{pid}/task/{pid}")

@@ -1,11 +1,17 @@
-"""How a process ended, as the kernel tells it, also where it is not our child."""
+"""How a process ended, as the kernel tells it, also where it is not our child.
+
+Makes this process the parent of every orphan below it.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 import struct
 from pathlib import Path
+
+_PR_SET_CHILD_SUBREAPER = 36
 
 # struct pidfd_info of linux/pidfd.h: mask, cgroup, pid, tgid, ppid, 8 ids, exit_code
 _INFO_BYTES = 64
@@ -67,4 +73,12 @@ def _may_read(pid: int) -> bool:
     try:
         return os.geteuid() in (0, Path(f"/proc/{pid}").stat().st_uid)
     except OSError:
+        return False
+
+
+def adopt_orphans(*, wanted: bool = True) -> bool:
+    """Returns whether the kernel agreed; processes already orphaned elsewhere stay there."""
+    try:
+        return bool(ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) == 0)
+    except (OSError, AttributeError):
         return False

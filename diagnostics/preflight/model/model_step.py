@@ -20,9 +20,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from diagnostics.adapter.answers import USAGE_EXIT, adapter_argv, answer_file
+from diagnostics.adapter.answers import USAGE_EXIT, ModelAnswer, adapter_argv, answer_file, model_answers
 from diagnostics.adapter.description import JobDescription
-from diagnostics.adapter.model_answers import ModelAnswer, model_answers
 from diagnostics.core.findings import Evidence, Finding, Role, Severity
 from diagnostics.core.wording import last_line, shown_ranks
 from diagnostics.dynamic.failures.rank_findings import alike, rank_finding

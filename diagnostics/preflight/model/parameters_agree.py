@@ -18,7 +18,7 @@ Good:
 
 from __future__ import annotations
 
-from diagnostics.adapter.model_answers import model_answers
+from diagnostics.adapter.answers import model_answers
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight.parameter_counts import Disagreement, disagreeing

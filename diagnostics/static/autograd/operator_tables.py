@@ -1,9 +1,13 @@
 """Which operations of torch keep a tensor for backward, give a view, or change one in place. Pure tables.
 
 Each entry was seen to hold on torch 2.9 by changing the tensor between forward and backward.
+
+Which expression a statement or call changes in place.
 """
 
 from __future__ import annotations
+
+import ast
 
 SAVES_RESULT = frozenset(["sigmoid", "tanh", "softmax", "log_softmax", "exp", "sqrt", "rsqrt", "relu", "reciprocal"])
 SAVES_INPUT = frozenset(
@@ -41,3 +45,25 @@ FUNCTION_OF_LAYER = {
     "ReLU6": "relu6", "MaxPool1d": "max_pool1d", "MaxPool2d": "max_pool2d", "Dropout": "dropout", "Flatten": "flatten",
     "Dropout2d": "dropout", "Identity": "", "AvgPool2d": "avg_pool2d", "AdaptiveAvgPool2d": "adaptive_avg_pool2d",
 }  # fmt: skip
+
+
+def changed_in_place(node: ast.AST) -> ast.expr | None:
+    """Returns what a node changes in place, without `.data`, None where it changes nothing that way."""
+    if isinstance(node, ast.AugAssign):
+        return _plain(node.target)
+    if isinstance(node, ast.Assign):
+        return next((_plain(one) for one in node.targets if isinstance(one, ast.Subscript)), None)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        name = node.func.attr
+        if name.endswith("_") and not name.startswith("_") and name not in NOT_CHANGES:
+            return _plain(node.func.value)
+    return None
+
+
+def _plain(value: ast.expr) -> ast.expr | None:
+    base = value
+    while isinstance(base, (ast.Attribute, ast.Subscript, ast.Call)):
+        if isinstance(base, ast.Attribute) and base.attr in ("data", "grad"):
+            return None
+        base = base.func if isinstance(base, ast.Call) else base.value
+    return value

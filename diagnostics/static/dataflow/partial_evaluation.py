@@ -1,7 +1,7 @@
 """What an expression comes to on a given rank, where nothing but the rank and the world size has to be known. Pure.
 
-Stricter than `rank_predicates.py`: a name is not believed for what it is called. `rank` in `for rank in range(world)` is no
-rank of this process, a parameter is what every caller passes, and a function is followed to the return it takes.
+Stricter than `rank_predicates.py`: a name is not believed for what it is called. `rank` in `for rank in range(world)`
+is no rank of this process, a parameter is what every caller passes, and a function is followed to the return it takes.
 """
 
 from __future__ import annotations

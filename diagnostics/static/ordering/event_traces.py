@@ -11,8 +11,7 @@ from diagnostics.static.ordering.evaluation_order import Arm, Arms, Planned, bra
 from diagnostics.static.ordering.event_order import Event, Site, Trace
 from diagnostics.static.ordering.traced_calls import CORE_WORDS, event_name, is_core, is_recorded, starts_group
 from diagnostics.static.program.functions import Function, is_generator, last_name
-from diagnostics.static.program.per_project import per_project
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 
 MAX_EVENTS = 800
 MAX_CALLS = 3000  # of the project's functions that one trace enters

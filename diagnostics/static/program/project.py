@@ -2,18 +2,25 @@
 
 On the functions, graphs and call targets that the watched run uses; here all files are known, so that imports are
 resolved exactly, and nothing is guessed from a method's name alone.
+
+Keeps what was worked out about a whole project for as long as the project lives.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from diagnostics.static.program.call_graph import COMMON_METHODS, MOST_TARGETS
 from diagnostics.static.program.class_hierarchy import ProjectClasses
 from diagnostics.static.program.functions import Callable_, Function, last_name
+
+Answer = TypeVar("Answer")
 
 FEW_TO_GUESS = 25  # in so few files, a method of a name that few classes have is taken for the one meant
 
@@ -142,3 +149,17 @@ class Project(ProjectClasses):
     @cached_property
     def _targets(self) -> dict[int, tuple[Function, ...]]:
         return {}
+
+
+def per_project(ask: Callable[[Project], Answer]) -> Callable[[Project], Answer]:
+    """Returns `ask`, worked out once for each project: rules are asked file by file."""
+    known: WeakKeyDictionary[Project, Any] = WeakKeyDictionary()
+
+    @functools.wraps(ask)
+    def answer(project: Project) -> Answer:
+        if project not in known:
+            known[project] = ask(project)
+        found: Answer = known[project]
+        return found
+
+    return answer

@@ -1,7 +1,7 @@
 """The decisions of a project after which ranks pass different operations: where some would wait for ever. Pure.
 
-Each decision that can fall differently on two ranks is tried both ways (`collective_sequences.py`); it parts them where what the
-ranks then pass is not the same and the decision itself guards it, or leaves before it.
+Each decision that can fall differently on two ranks is tried both ways (`collective_sequences.py`); it parts them
+where what the ranks then pass is not the same and the decision itself guards it, or leaves before it.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.exception_flow import is_broad
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.program.swallowed import is_broad
 from diagnostics.static.torch_code.training_functions import TrainingCode
 
 _FAILS = re.compile(

@@ -26,8 +26,7 @@ from diagnostics.core import redaction
 from diagnostics.machine.deadlines import in_parallel
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.host.gpus import NvmlGpus
-from diagnostics.machine.host.kernel_lines import MOST_LINES, concerns_a_job, shown
-from diagnostics.machine.host.kernel_log import KernelLog
+from diagnostics.machine.host.kernel_log import MOST_LINES, KernelLog, concerns_a_job, shown
 from diagnostics.machine.host.memory import SHM, SystemMemory
 from diagnostics.machine.host.oom_counters import (
     GroupMemory,

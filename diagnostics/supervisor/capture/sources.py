@@ -21,8 +21,8 @@ from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.launch.launch_settings import NAMED, SCRIPT, makefiles
 from diagnostics.record.agent_data import AgentFile, homes_of
 from diagnostics.record.gdb_report import parse_core_text
-from diagnostics.record.outside_stacks import parse_outside_stacks
 from diagnostics.record.record import AGENT_SITE, SOURCE_INDEX, RunRecord
+from diagnostics.record.stacks import parse_outside_stacks
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.static.program.source_file import SourceFile, imported_files
 from diagnostics.supervisor.capture.snapshot import keep_text

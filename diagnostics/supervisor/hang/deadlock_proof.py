@@ -4,8 +4,9 @@
     if proof.is_due(at_s, quiet_since_s, living): found = proof.attempt(living, now, still_quiet)
 
 What each rank waits in is told by the agents' files, and by the stacks and flight recorders that they write when they
-are asked; `dynamic/collectives/wait_for_graph.py` decides. No length of time is proof: a rank that is outside any operation of its
-group may always come. An attempt that fails is not repeated before something has changed, or only ever more rarely.
+are asked; `dynamic/collectives/wait_for_graph.py` decides. No length of time is proof: a rank that is outside any
+operation of its group may always come. An attempt that fails is not repeated before something has changed, or only
+ever more rarely.
 """
 
 from __future__ import annotations
