@@ -44,7 +44,7 @@ NEVER = [
 ]  # fmt: skip
 USERS = [
     "/home/me/job/train.py", "train.py", "/home/me/job/runpy.py", "/home/me/job/threading.py",
-    "/home/me/job/diagnostics/agent/modules.py", "/home/me/job/diagnostics/children/host.py",
+    "/home/me/job/diagnostics/agent/torch_hooks/modules.py", "/home/me/job/diagnostics/children/host.py",
     "/home/me/job/agent/steps.py", "/home/me/job/sitecustomize.py", "/home/me/job/multiprocessing/process.py",
     "/home/me/site-packages/net/model.py", "/home/me/lib/python3.11/net/model.py", "/home/me/torch/distributed/run.py",
     "/home/me/job/accelerate/commands/launch.py", "/home/me/bin/torchrun", "/var/ipykernel_7/123.py",
@@ -87,9 +87,9 @@ def test_who_works_below_a_folder_of_packages_has_files_there() -> None:
 
 def test_in_a_log_the_doctors_lines_are_known_by_where_it_lies_here_or_is_installed_elsewhere() -> None:
     ours = str(Path(homes_module.__file__).parent.parent / "agent" / "steps.py")
-    there = "/opt/env/lib/python3.12/site-packages/diagnostics/agent/steps.py"
+    there = "/opt/env/lib/python3.12/site-packages/diagnostics/agent/torch_hooks/steps.py"
     assert user_frames([frame(ours), frame(there)]) == user_frames(Homes().kept([frame(ours), frame(there)])) == ()
-    assert user_frames([frame("/home/me/diagnostics/agent/steps.py")]) != ()
+    assert user_frames([frame("/home/me/diagnostics/agent/torch_hooks/steps.py")]) != ()
 
 
 def test_of_locations_in_words_the_same_may_be_named() -> None:
@@ -168,7 +168,9 @@ def test_a_peer_that_died_inside_a_wrapped_call_is_placed_at_the_users_line() ->
     assert match.locations == ("train.py:7",)
 
 
-@pytest.mark.parametrize("users", [[], ["/home/me/job/train.py"], ["/home/me/job/diagnostics/agent/modules.py"]])
+@pytest.mark.parametrize(
+    "users", [[], ["/home/me/job/train.py"], ["/home/me/job/diagnostics/agent/torch_hooks/modules.py"]]
+)
 def test_no_record_of_any_kind_brings_a_frame_of_ours_in_and_no_signature_names_another(users: list[str]) -> None:
     case = a_case([*users, *NEVER])
     seen = [one for story in case.processes for one in frames_in(story)]

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from diagnostics.agent import layout
 from diagnostics.agent.areas import AgentFile as Writer
 from diagnostics.agent.areas import Strings
 from diagnostics.agent.frames import CallPaths
+from diagnostics.agent.shared import layout
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path, user_frames

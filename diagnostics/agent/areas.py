@@ -14,8 +14,8 @@ import time
 from _thread import allocate_lock, get_native_id
 from itertools import count
 
-from . import layout
-from .hiding import hide_words
+from .shared import layout
+from .shared.redaction import hide_words
 
 ENDING_STRINGS_BYTES = 6 * 1024  # of the strings, kept for how the process ends
 

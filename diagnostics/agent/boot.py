@@ -6,10 +6,11 @@ import os
 import sys
 from itertools import count
 
-from . import children, exceptions, exits, faults, imports, kills, streams
+from . import imports, streams
 from .areas import AgentFile
-from .forks import Forks
 from .frames import CallPaths
+from .process_hooks import child_processes, faults, process_exit, signals_sent, uncaught_exceptions
+from .process_hooks.forks import Forks
 
 TORCH = "torch"
 MAX_TEXT = 1500  # characters
@@ -121,13 +122,13 @@ def start(package):
     streams.divide(agent.folder, agent.file.pid, agent.file.start_ticks)
     faults.enable(agent)
     if os.environ.get("UPS_DOCTOR_LOCALS") == "1":
-        from . import local_values
+        from .process_hooks import local_values
 
         agent.locals = local_values.Locals(agent)
-    exceptions.watch(agent)
-    exits.watch(agent)
-    kills.watch(agent)
-    children.watch(agent)
+    uncaught_exceptions.watch(agent)
+    process_exit.watch(agent)
+    signals_sent.watch(agent)
+    child_processes.watch(agent)
     os.register_at_fork(before=agent.forks.before, after_in_child=agent.detach)
     imports.when_imported("threading", lambda: _threading_is_here(agent))
     imports.when_imported("subprocess", lambda: _subprocess_is_here(agent))
@@ -137,33 +138,34 @@ def start(package):
 
 # A plain program imports none of these, and pays for none of them.
 def _threading_is_here(agent):
-    from . import threads
+    from .process_hooks import threads
 
     threads.watch(agent)
 
 
 def _subprocess_is_here(agent):
-    from . import child_reads, child_starts
+    from .process_hooks import child_exit_reads, child_starts
 
     child_starts.watch_popen(agent)
-    child_reads.watch_subprocess(agent)
-    imports.when_imported("asyncio.base_subprocess", lambda: child_reads.watch_asyncio(agent))
-    imports.when_imported("asyncio.subprocess", lambda: child_reads.watch_asyncio_waits(agent))
+    child_exit_reads.watch_subprocess(agent)
+    imports.when_imported("asyncio.base_subprocess", lambda: child_exit_reads.watch_asyncio(agent))
+    imports.when_imported("asyncio.subprocess", lambda: child_exit_reads.watch_asyncio_waits(agent))
 
 
 def _multiprocessing_is_here(agent):
-    from . import child_reads, child_starts
+    from .process_hooks import child_exit_reads, child_starts
 
     child_starts.watch_process(agent)
-    child_reads.watch_multiprocessing(agent)
+    child_exit_reads.watch_multiprocessing(agent)
 
 
 def _torch_is_here(agent):
-    from . import hiding, lifecycle, loads, modules, restored
+    from .shared import redaction
+    from .torch_hooks import file_io, lifecycle, modules, optimizer_restore
 
-    hiding.load()  # while files can still be opened
-    loads.watch(agent)
-    restored.watch(agent)
+    redaction.load()  # while files can still be opened
+    file_io.watch(agent)
+    optimizer_restore.watch(agent)
     agent.exceptions.say_ways()
     lifecycle.watch(agent)
     modules.watch(agent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import struct
 
-from . import layout
+from .shared import layout
 
 _STDLIB = os.path.dirname(os.__file__) + os.sep
 _AGENT = os.path.dirname(os.path.abspath(__file__)) + os.sep

@@ -35,7 +35,7 @@ from diagnostics.supervisor.capture.snapshot import MOST_PROCESSES, NO_PY_SPY
 ONE_S = 3.0  # for one process's stacks; 10 ms as a rule
 NATIVE_S = 30.0  # with C++ frames; 1 s as a rule
 _MOST_VALUES, _MOST_TEXT = 12, 80
-_AGENT = re.compile(r"/diagnostics/agent/[a-z_]+\.py$")
+_AGENT = re.compile(r"/diagnostics/agent/(?:[a-z_]+/)?[a-z_]+\.py$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

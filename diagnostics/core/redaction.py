@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diagnostics.agent.hiding import HIDDEN, without_values
-from diagnostics.agent.secret_lines import Lines, hidden, hidden_words, is_secret_variable
+from diagnostics.agent.shared.redaction import HIDDEN, without_values
+from diagnostics.agent.shared.secret_lines import Lines, hidden, hidden_words, is_secret_variable
 from diagnostics.core.python_redaction import without_literals
 
 __all__ = [

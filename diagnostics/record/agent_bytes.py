@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from diagnostics.agent import layout
+from diagnostics.agent.shared import layout
 from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import NOWHERE, Homes
 

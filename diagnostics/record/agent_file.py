@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 from itertools import pairwise
 
-from diagnostics.agent import layout
+from diagnostics.agent.shared import layout
 from diagnostics.core.frame_owners import NOWHERE, Homes, home
 from diagnostics.record.agent_bytes import Header, StringTable, number, read_header
 from diagnostics.record.agent_data import (

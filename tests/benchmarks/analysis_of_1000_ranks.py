@@ -11,7 +11,7 @@ import multiprocessing
 import resource
 import time
 
-from diagnostics.agent.layout import CALL_SLOTS
+from diagnostics.agent.shared.layout import CALL_SLOTS
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.wait_for_graph import prove

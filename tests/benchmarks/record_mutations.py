@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from diagnostics.agent import layout
+from diagnostics.agent.shared import layout
 
 
 @dataclass(frozen=True, slots=True)

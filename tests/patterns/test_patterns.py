@@ -11,7 +11,7 @@ from adversaries import Adversary, adversaries
 from collecting import Found, all_patterns
 from growth import searched, verdict
 
-from diagnostics.agent import hiding
+from diagnostics.agent.shared import redaction as hiding
 from diagnostics.core import redaction
 from diagnostics.core.line_clipping import clipped_lines
 from diagnostics.dynamic.job.job_from_logs import clean, log_case

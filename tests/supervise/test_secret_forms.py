@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from planting import LANGUAGES, Planted, everything
 
-from diagnostics.agent import hiding
+from diagnostics.agent.shared import redaction as hiding
 from diagnostics.core import redaction
 
 ORDINARY = (Path(__file__).parent / "ordinary.txt").read_text()

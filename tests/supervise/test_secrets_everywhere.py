@@ -12,7 +12,7 @@ import planted_job
 import pytest
 from jobs import run
 
-from diagnostics.agent import hiding
+from diagnostics.agent.shared import redaction as hiding
 from diagnostics.core import redaction
 
 COMMANDS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..frames import is_library
-from ..naming import WRAPPED_IN
+from ..torch_hooks.naming import WRAPPED_IN
 
 MOST_FRAMES = 200
 

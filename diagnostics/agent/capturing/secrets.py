@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickletools
 
-from ..hiding import hide, is_secret
+from ..shared.redaction import hide, is_secret
 
 _HEADS = {"SHORT_BINUNICODE": 2, "BINUNICODE": 5, "BINUNICODE8": 9}  # opcode and length before the characters
 _STORES = ("MEMOIZE", "BINPUT", "LONG_BINPUT")

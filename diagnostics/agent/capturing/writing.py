@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-from ..hiding import hide, hide_words
+from ..shared.redaction import hide, hide_words
 from .packing import MAINS, pack
 from .parts import said
 from .script_names import planned

@@ -25,9 +25,9 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from diagnostics.agent.secret_forms import is_secret_variable
-from diagnostics.agent.secret_lines import hidden_words
-from diagnostics.agent.secret_names import WEAK, strength
+from diagnostics.agent.shared.secret_lines import hidden_words
+from diagnostics.agent.shared.secret_names import WEAK, strength
+from diagnostics.agent.shared.secret_patterns import is_secret_variable
 from diagnostics.audit.rule import Hit, Step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files import dockerfile

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import cached_property
 
-from diagnostics.agent import layout, operations
+from diagnostics.agent.shared import layout, operations
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, is_collective, is_counted
 from diagnostics.dynamic.collectives.rank_state import Waiting
 from diagnostics.record.agent_data import AgentFile, CollectiveCall, GroupProgress

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from diagnostics.agent import operations
+from diagnostics.agent.shared import operations
 
 # Aliases of one another, and what is carried out by the same code: their names alone prove no disagreement.
 _FAMILIES = (

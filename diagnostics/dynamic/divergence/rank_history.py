@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from diagnostics.agent.layout import CALL_SLOTS
+from diagnostics.agent.shared.layout import CALL_SLOTS
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
 from diagnostics.dynamic.collectives.rank_state import Position, Wait, Waiting
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock

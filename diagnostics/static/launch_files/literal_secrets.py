@@ -6,9 +6,9 @@ import math
 import re
 from collections import Counter
 
-from diagnostics.agent.secret_forms import is_secret_variable
-from diagnostics.agent.secret_lines import hidden
-from diagnostics.agent.secret_names import SURE, strength
+from diagnostics.agent.shared.secret_lines import hidden
+from diagnostics.agent.shared.secret_names import SURE, strength
+from diagnostics.agent.shared.secret_patterns import is_secret_variable
 from diagnostics.core.findings import Confidence
 
 _PLACEHOLDER = re.compile(

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from diagnostics.agent import layout
+from diagnostics.agent.shared import layout
 
 _RAISED = b"exception"
 _MOST_PROCESSES = 512

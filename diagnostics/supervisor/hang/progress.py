@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from diagnostics.agent import layout
+from diagnostics.agent.shared import layout
 from diagnostics.machine.processes.proc_state import Effort, effort
 from diagnostics.record.supervisor_facts import Stall
 from diagnostics.supervisor.hang.stall_detector import Judgement, Seen, StallRule

@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 from _thread import get_ident, get_native_id
 
-from . import layout
-from .areas import Strings
+from ..areas import Strings
+from ..shared import layout
 from .backward import mark_backward
 from .naming import Names
 

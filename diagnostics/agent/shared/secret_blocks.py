@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .hiding import HIDDEN
+from .redaction import HIDDEN
 from .secret_literals import group
 from .secret_names import NONE, SURE, strength
 from .secret_programs import asks_for_a_secret

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from _thread import get_ident
 
-from .imports import when_imported
+from ..imports import when_imported
 
 MAX_TEXT = 1500
 
@@ -18,9 +18,9 @@ def watch(agent):
     for module in ("traceback", "logging", "concurrent.futures._base"):
         when_imported(module, lambda module=module: exceptions.caught.see(module))
     if hasattr(sys, "monitoring"):
-        from . import monitoring
+        from . import monitored_exceptions
 
-        monitoring.watch(agent, exceptions)
+        monitored_exceptions.watch(agent, exceptions)
     agent.at_fork.append(exceptions.forget)
 
 
@@ -40,7 +40,7 @@ class Exceptions:
     def caught(self):
         """The recorder of caught exceptions, loaded when it is first needed."""
         if self._caught is None:
-            from .caught import Caught
+            from .caught_exceptions import Caught
 
             self._caught = Caught(self._agent, self)
         return self._caught
@@ -86,9 +86,9 @@ class Exceptions:
                 text = described(kind, value, MAX_TEXT)
             self._agent.event(event, text, traceback=traceback, ending=ending)
             if kind is RuntimeError and "did not receive grad" in str(value):
-                from . import unused
+                from ..torch_hooks import unused_parameters
 
-                unused.tell(self._agent, str(value), traceback)
+                unused_parameters.tell(self._agent, str(value), traceback)
             if self._agent.locals is not None:
                 self._agent.locals.tell(traceback)
             if value is not None:
@@ -105,7 +105,7 @@ def described(kind, value, limit):
     except Exception:
         return str(getattr(kind, "__name__", kind))
     try:
-        from .hiding import hide
+        from ..shared.redaction import hide
     except ImportError:  # the agent's folder is gone
         return name
     return ("%s: %s" % (name, hide(message)))[:limit]

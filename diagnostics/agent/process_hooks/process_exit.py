@@ -6,9 +6,9 @@ import atexit
 import os
 import sys
 
-from . import streams
-from .frames import is_library
-from .wrapping import replace
+from .. import streams
+from ..frames import is_library
+from ..patching import replace
 
 
 def watch(agent):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .hiding import HIDDEN
+from .redaction import HIDDEN
 from .secret_values import is_generated, is_mixed, is_nothing, like_password
 
 # Between two words: spaces, the sign that joins the words of a command line here, or the quotes of a list.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from .children import started_by
-from .hiding import hide, hide_words
-from .wrapping import wrap_method
+from ..patching import wrap_method
+from ..shared.redaction import hide, hide_words
+from .child_processes import started_by
 
 MAX_WORDS = 300
 MAX_KNOWN = 256

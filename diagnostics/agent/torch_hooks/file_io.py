@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import sys
 
-from .hiding import hide
-from .imports import when_imported
-from .wrapping import disguised
+from ..imports import when_imported
+from ..patching import disguised
+from ..shared.redaction import hide
 
 # The function as users know it, the modules where it is found (the first has to be imported), the event's kind,
 # and which argument is the file.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .hiding import HIDDEN
+from .redaction import HIDDEN
 from .secret_literals import literals_of
 from .secret_programs import without_programs
 from .secret_scan import Scan

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import layout
+from ..shared import layout
 
 MAX_OUTPUTS = 8
 

@@ -7,7 +7,7 @@ import functools
 import os
 import sys
 
-from .imports import when_imported
+from ..imports import when_imported
 
 HIGH_DESCRIPTORS = (1000, 200, 50, 25)  # the highest that the limit of the process allows
 WORKER_SIGNALS = "torch.utils.data._utils.signal_handling"

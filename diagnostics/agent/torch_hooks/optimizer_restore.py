@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from .imports import when_imported
-from .wrapping import wrap_method
+from ..imports import when_imported
+from ..patching import wrap_method
 
 MODULE = "torch.optim.optimizer"
 KIND = "optimizer-restored"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from _thread import get_ident
 
-from .exceptions import described
-from .frames import is_library
-from .wrapping import wrap_method
+from ..frames import is_library
+from ..patching import wrap_method
+from .uncaught_exceptions import described
 
 UNSEEN = ("StopIteration", "StopAsyncIteration", "GeneratorExit")  # how loops and generators end
 MAX_TEXT = 500

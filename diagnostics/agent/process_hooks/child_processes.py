@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .wrapping import replace
+from ..patching import replace
 
 MAX_WORDS = 300
 MAX_FRAMES = 200
@@ -52,9 +52,9 @@ def _ended(agent, frame, pid, status, call):
 
 
 def _given(agent, frame, pid, call):
-    from . import child_reads
+    from . import child_exit_reads
 
-    child_reads.of(agent).read(frame, pid, call)
+    child_exit_reads.of(agent).read(frame, pid, call)
 
 
 def _waited(agent, frame, result, args, kwargs):
@@ -74,7 +74,7 @@ def _end(agent, pid, how):
 
 
 def _starting_shell(agent, frame, args, kwargs):
-    from .hiding import hide
+    from ..shared.redaction import hide
 
     words = os.fsdecode(args[0] if args else kwargs["command"])[: 2 * MAX_WORDS]
     words = hide(words)[:MAX_WORDS]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .frames import is_library
+from ..frames import is_library
 
 NAME = "ups-doctor"
 TOOLS = (4, 3)  # ids that PEP 669 gives to nobody

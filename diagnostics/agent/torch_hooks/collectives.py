@@ -11,7 +11,8 @@ import sys
 import weakref
 from _thread import get_ident, get_native_id
 
-from . import layout, operations, store_waits
+from ..shared import layout, operations
+from . import store_waits
 from .call_area import CallArea, Group, hash_of
 from .dynamo import compiling_test
 

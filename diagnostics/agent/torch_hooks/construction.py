@@ -6,8 +6,8 @@ import functools
 import sys
 from itertools import count
 
-from . import layout
-from .frames import CallPaths, is_library
+from ..frames import CallPaths, is_library
+from ..shared import layout
 
 
 def watch(module, is_compiling, activity):

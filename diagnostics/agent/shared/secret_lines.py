@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .hiding import HIDDEN, TRIGGERS
+from .redaction import HIDDEN, TRIGGERS
 from .secret_blocks import Blocks
-from .secret_forms import is_secret, is_secret_variable, without_secrets
+from .secret_patterns import is_secret, is_secret_variable, without_secrets
 from .secret_shapes import PEM_BEGINS, PEM_BODY, PEM_ENDS, PEM_LINE, PEM_LONG
 
 __all__ = ["Lines", "hidden", "hidden_words", "is_secret_variable"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from ..patching import disguised, wrap_method
 from .child_starts import dotted_target
-from .wrapping import disguised, wrap_method
 
 MAX_KNOWN = 256
 

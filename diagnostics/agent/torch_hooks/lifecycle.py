@@ -7,9 +7,10 @@ import os
 import sys
 import time
 
-from . import areas, boot, call_area, collectives, dynamo, flight, frames, loaders, steps, store_waits
-from .hiding import hide_words
-from .imports import when_imported
+from .. import areas, boot, frames
+from ..imports import when_imported
+from ..shared.redaction import hide_words
+from . import call_area, collectives, dynamo, flight_recorder, loaders, steps, store_waits
 
 GROUPS = "torch.distributed.distributed_c10d"
 GROUP_MADE = "process-group"
@@ -63,7 +64,7 @@ def _timed(agent, original, kind, describe):
         result = original(*args, **kwargs)
         agent.event(kind, _safely(describe, args, kwargs), value=time.monotonic_ns() - began, frame=frame)
         if kind == GROUP_MADE:
-            flight.start(agent)
+            flight_recorder.start(agent)
         return result
 
     return call

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from _thread import get_ident
 
-from .frames import is_stdlib
-from .wrapping import disguised, wrap_method
+from ..frames import is_stdlib
+from ..patching import disguised, wrap_method
 
 REMEMBERED = 256
 # Functions of subprocess and os that hand the code itself to whoever called them.

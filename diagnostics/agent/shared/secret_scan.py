@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from .hiding import HIDDEN
+from .redaction import HIDDEN
 from .secret_literals import bare, group, joined, literals_of, quoted, whole
 from .secret_names import KEYED, NONE, PIN, SURE, WEAK, is_name, pieces, strength
 from .secret_values import (

@@ -11,7 +11,7 @@ import functools
 import sys
 import time
 
-from . import layout
+from ..shared import layout
 from .dynamo import compiling_test
 
 MODULE = "torch.optim.optimizer"

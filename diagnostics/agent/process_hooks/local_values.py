@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .frames import is_library
-from .hiding import HIDDEN, hide, is_secret
+from ..frames import is_library
+from ..shared.redaction import HIDDEN, hide, is_secret
 
 MAX_FRAMES, MAX_VALUES, MAX_VALUE, MAX_ITEMS = 3, 20, 80, 4
 PLAIN = (int, float, bool, complex, type(None))

@@ -10,9 +10,9 @@ import functools
 import sys
 from _thread import get_ident, get_native_id
 
-from . import layout
+from ..shared import layout
+from ..shared.redaction import hide_words
 from .call_area import Group
-from .hiding import hide_words
 
 NAMES = ("wait", "get", "multi_get", "queue_pop", "barrier")  # what can block until another rank acts
 ELASTIC = "torch/distributed/elastic/"  # the launcher's own: it asks for ever

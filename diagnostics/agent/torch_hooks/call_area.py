@@ -9,10 +9,10 @@ import struct
 import time
 from itertools import count
 
-from . import layout
-from .areas import Strings
-from .frames import CallPaths
-from .operations import ranks_text
+from ..areas import Strings
+from ..frames import CallPaths
+from ..shared import layout
+from ..shared.operations import ranks_text
 
 _CALL = struct.Struct(layout.CALL)
 _GROUP = struct.Struct(layout.GROUP)

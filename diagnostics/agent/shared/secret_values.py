@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .hiding import HIDDEN
+from .redaction import HIDDEN
 from .secret_names import KEYED, NONE, PIN, SURE, is_name, pieces, strength
 
 _LEAST_DIGITS = 4  # fewer count something

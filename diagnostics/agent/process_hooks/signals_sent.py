@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from .imports import when_imported
-from .wrapping import replace
+from ..imports import when_imported
+from ..patching import replace
 
 MILD = (10, 12, 17, 18, 23, 28)  # USR1, USR2, CHLD, CONT, URG, WINCH: what programs tell each other
 TERMINATING = ("send_signal", "_send_signal", "terminate", "kill")  # methods of Popen and Process
