@@ -161,12 +161,13 @@ def _multiprocessing_is_here(agent):
 
 def _torch_is_here(agent):
     from .shared import redaction
-    from .torch_hooks import file_io, lifecycle, modules, optimizer_restore
+    from .torch_hooks import dynamo, file_io, lifecycle, modules, optimizer_restore
 
     redaction.load()  # while files can still be opened
     file_io.watch(agent)
     optimizer_restore.watch(agent)
     agent.exceptions.say_ways()
+    dynamo.leave_uncompiled(sys.modules[__name__])
     lifecycle.watch(agent)
     modules.watch(agent)
     if os.environ.get("UPS_DOCTOR_CAPTURE"):

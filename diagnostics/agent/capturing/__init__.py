@@ -12,7 +12,6 @@ import os
 FOLDER_VARIABLE = "UPS_DOCTOR_CAPTURE"
 BYTES_VARIABLE = "UPS_DOCTOR_CAPTURE_BYTES"  # of tensors whose values are kept, in each part
 DEFAULT_BYTES = 256 << 20
-CAPTURED_EXIT = 86  # of a process that was ended since everything is captured
 
 
 def watch(agent):

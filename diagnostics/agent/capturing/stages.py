@@ -7,10 +7,11 @@ import sys
 import weakref
 from _thread import get_ident
 
-from . import CAPTURED_EXIT
 from .callers import constructors_above, forward_method, method_holder, unwrapped
 from .following import Following
 from .writing import Writer, tree_of
+
+CAPTURED_EXIT = 86  # of a process that was ended since everything is captured
 
 # How surely a module that is called is the one that is trained.
 ANY, TRAINABLE, TRAINED = 1, 2, 3

@@ -7,7 +7,6 @@ from _thread import get_ident
 
 from ..frames import is_library
 from ..patching import wrap_method
-from .uncaught_exceptions import described
 
 UNSEEN = ("StopIteration", "StopAsyncIteration", "GeneratorExit")  # how loops and generators end
 MAX_TEXT = 500
@@ -92,7 +91,7 @@ class Caught:
         times = self._times(place)
         if times > EACH_PLACE and times & (times - 1):
             return None
-        text = described(kind, error, MAX_TEXT)
+        text = self._exceptions.described(kind, error, MAX_TEXT)
         # The id alone may be that of an exception that is gone; a repetition of it is no loss.
         known = (id(error), text, place)
         if known in self._known:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..frames import is_library
-from ..shared.redaction import HIDDEN, hide, is_secret
+from ..shared.redaction import hide, is_secret
+from ..shared.secret_words import HIDDEN
 
 MAX_FRAMES, MAX_VALUES, MAX_VALUE, MAX_ITEMS = 3, 20, 80, 4
 PLAIN = (int, float, bool, complex, type(None))

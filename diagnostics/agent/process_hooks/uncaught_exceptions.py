@@ -80,10 +80,24 @@ class Exceptions:
         """Records an exception in a destructor or callback, where it could not be raised."""
         self._tell("unraisable", unraisable.exc_type, unraisable.exc_value, unraisable.exc_traceback)
 
+    @staticmethod
+    def described(kind, value, limit):
+        """Returns "Type: message", at most `limit` characters, without secrets. Calls the job's __str__."""
+        try:
+            name = kind.__qualname__
+            message = str(value)[: 2 * limit]  # it may be as long as a tensor
+        except Exception:
+            return str(getattr(kind, "__name__", kind))
+        try:
+            from ..shared.redaction import hide
+        except ImportError:  # the agent's folder is gone
+            return name
+        return ("%s: %s" % (name, hide(message)))[:limit]
+
     def _tell(self, event, kind, value, traceback, ending=False):
         try:
             with self:
-                text = described(kind, value, MAX_TEXT)
+                text = self.described(kind, value, MAX_TEXT)
             self._agent.event(event, text, traceback=traceback, ending=ending)
             if kind is RuntimeError and "did not receive grad" in str(value):
                 from ..torch_hooks import unused_parameters
@@ -95,20 +109,6 @@ class Exceptions:
                 self.caught.chain_of(value, "caught")
         except Exception:
             pass  # an event less; the job goes on
-
-
-def described(kind, value, limit):
-    """Returns "Type: message", at most `limit` characters, without secrets. Calls the job's __str__."""
-    try:
-        name = kind.__qualname__
-        message = str(value)[: 2 * limit]  # it may be as long as a tensor
-    except Exception:
-        return str(getattr(kind, "__name__", kind))
-    try:
-        from ..shared.redaction import hide
-    except ImportError:  # the agent's folder is gone
-        return name
-    return ("%s: %s" % (name, hide(message)))[:limit]
 
 
 def _chain(owner, name, exceptions, tell):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .redaction import HIDDEN
 from .secret_values import is_generated, is_mixed, is_nothing, like_password
+from .secret_words import HIDDEN
 
 # Between two words: spaces, the sign that joins the words of a command line here, or the quotes of a list.
 _GAP = r"""(?:[ \t\x1f]{1,8}|["'],\s{0,4}["'])"""

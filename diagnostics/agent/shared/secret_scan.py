@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from .redaction import HIDDEN
 from .secret_literals import bare, group, joined, literals_of, quoted, whole
 from .secret_names import KEYED, NONE, PIN, SURE, WEAK, is_name, pieces, strength
 from .secret_values import (
@@ -23,6 +22,7 @@ from .secret_values import (
     is_word,
     like_password,
 )
+from .secret_words import HIDDEN
 
 _WORD = re.compile(r"(?<![A-Za-z0-9_.-])-{0,2}[A-Za-z_][A-Za-z0-9_.-]*|(?<=[^\s-])--[A-Za-z][\w-]*")
 _LONGEST = 160  # characters of a name, of which the last ones count

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .redaction import HIDDEN
 from .secret_names import KEYED, NONE, PIN, SURE, is_name, pieces, strength
+from .secret_words import HIDDEN
 
 _LEAST_DIGITS = 4  # fewer count something
 _LONGEST = 512  # characters of a value that are looked at

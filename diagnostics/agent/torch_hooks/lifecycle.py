@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from .. import areas, boot, frames
+from .. import areas, frames
 from ..imports import when_imported
 from ..shared.redaction import hide_words
 from . import call_area, collectives, dynamo, flight_recorder, loaders, steps, store_waits
@@ -25,7 +25,7 @@ MADE = (
 
 def watch(agent):
     """Wraps what is imported already, and the rest when it is imported."""
-    dynamo.leave_uncompiled(areas, boot, call_area, collectives, frames, loaders, steps, store_waits)
+    dynamo.leave_uncompiled(areas, call_area, collectives, frames, loaders, steps, store_waits)
     when_imported(GROUPS, lambda: _watch_groups(agent))
     when_imported(GROUPS, lambda: collectives.watch(agent))
     for module, name, kind in MADE:
