@@ -1,27 +1,121 @@
-"""The arrows of ARCHITECTURE.md, read from the import statements."""
+"""The arrows of ARCHITECTURE.md, sizes and names: read from the source files."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import subprocess
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 PROJECT = Path(__file__).parent.parent
-RESTING = ("findings", "errors", "checks", "matches")  # everyone may import them
-PLUGINS = ("probes", "caches", "inspections", "sections", "signatures", "run_sections", "rules")
-ENGINES = {
-    "cache", "fix_cache", "repair", "interpreter", "job", "last_good", "preflight", "preflight_setup", "probe_plan",
-    "report", "report_place", "supervise", "diagnose", "capture", "capture_cores", "capture_sources", "surroundings",
-    "stall", "state_before", "verdict", "last_word", "report_filling", "report_ranks", "report_timeline", "run_page",
-    "run_summary", "inspection",
-    "audit", "bisect", "bisection", "bisect_preflight",
-}  # fmt: skip
 OUTSIDE = {"torch", "h5py", "ups", "torchvision", "lightning"}
 IN_THE_JOB = ("agent", "children")  # these run in the job's processes and may import torch there
-TRAINER_MAY = {"api"}
+# These lead their package: they alone import its folders. What else stands beside them is the contract.
+ENGINES = {
+    "machine.this", "report.folder", "report.page", "bisection.engine", "audit.run", "inspection.engine",
+    "preflight.engine", "diagnosis.engine",
+}  # fmt: skip
+# What a folder of diagnostics/ may import beside itself and core/. Short names: s static, d dynamic, m machine.
+ARROWS = {
+    "core": "agent/shared",
+    "record": "agent/shared",
+    "adapter": "machine",
+    "machine": "",
+    "machine/host": "machine",
+    "machine/processes": "machine m/host",
+    "machine/execution": "machine m/processes",
+    "static/program": "",
+    "static/dataflow": "s/program",
+    "static/ordering": "s/program",
+    "static/slicing": "s/program",
+    "static/spmd": "s/program s/dataflow",
+    "static/torch_code": "s/program s/dataflow",
+    "static/autograd": "s/program s/torch_code",
+    "static/launch_files": "agent/shared s/program s/dataflow s/ordering",
+    "dynamic/job": "machine record s/program",
+    "dynamic/model": "record d/job s/program",
+    "dynamic/collectives": "agent/shared record d/job s/program",
+    "dynamic/divergence": "agent/shared record d/job d/collectives s/program s/dataflow",
+    "dynamic/stall": "machine record d/job d/collectives d/divergence s/program",
+    "dynamic/failures": "record d/job d/model d/stall s/program s/torch_code",
+    "dynamic/launch": "record d/job d/failures s/program s/launch_files",
+    "dynamic/exit_status": "record d/job d/failures d/launch s/program s/launch_files",
+    "report": "",
+    "report/check_sections": "report",
+    "report/run_sections": "report",
+    "diagnosis": (
+        "record report m/execution d/job d/collectives d/divergence d/stall d/failures d/exit_status s/dataflow "
+        "s/launch_files"
+    ),
+    "diagnosis/crash": "diagnosis record d/job d/divergence d/stall d/failures d/model d/launch",
+    "diagnosis/hang": "diagnosis record d/job d/collectives d/divergence d/stall d/launch",
+    "diagnosis/launch": "diagnosis record d/job d/failures d/model d/launch s/launch_files",
+    "diagnosis/silent": (
+        "diagnosis record d/job d/collectives d/divergence d/failures d/exit_status s/program s/torch_code "
+        "s/launch_files"
+    ),
+    "diagnosis/storage": "diagnosis d/job d/failures d/model",
+    "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
+    "supervisor/capture": "agent/shared machine m/host m/processes record d/launch s/program",
+    "supervisor/hang": "agent/shared diagnosis m/processes record d/job d/collectives supervisor/capture",
+    "supervisor": "diagnosis m/processes m/execution record report d/job supervisor/capture supervisor/hang",
+    "attach": "diagnosis machine m/processes record report d/job d/stall supervisor/capture supervisor/hang",
+    "audit": "s/program s/launch_files",
+    "audit/suppression": "audit s/program",
+    "audit/output": "audit report s/program",
+    "audit/ordering": "audit s/program s/dataflow s/spmd s/ordering s/torch_code",
+    "audit/setup": "audit s/program s/dataflow s/torch_code",
+    "audit/collectives": "audit s/program s/dataflow s/spmd",
+    "audit/autograd": "audit s/program s/autograd s/torch_code",
+    "audit/devices": "audit s/program s/torch_code",
+    "audit/failures": "audit s/program s/dataflow s/spmd s/torch_code s/launch_files",
+    "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files",
+    "inspection": "adapter machine record report d/job d/failures",
+    "inspection/checks": "inspection",
+    "preflight": "adapter machine report",
+    "preflight/host": "preflight machine",
+    "preflight/rendezvous": "preflight machine m/execution record s/launch_files",
+    "preflight/collectives": "preflight machine",
+    "preflight/device": "preflight machine",
+    "preflight/data": "adapter preflight machine",
+    "preflight/model": "adapter preflight machine record d/job d/failures",
+    "bisection": "machine preflight report supervisor/capture",
+    "bisection/search": "bisection",
+    "bisection/tries": "adapter bisection machine m/execution record d/job",
+    "bisection/repro": "adapter bisection machine s/slicing bisection/tries",
+    "bisection/environments": "bisection machine bisection/repro bisection/search bisection/tries",
+    "bisection/report": "bisection report bisection/search",
+    "bisection/targets": (
+        "adapter bisection diagnosis machine m/execution record report bisection/report bisection/search "
+        "bisection/tries"
+    ),
+    "cache": "",
+    "cache/pickles": "cache",
+    "cache/archives": "cache cache/pickles",
+    "cache/rewriting": "cache cache/archives cache/pickles",
+    "cache/formats": "cache cache/archives cache/pickles cache/rewriting",
+    "cache/folder_checks": "cache",
+    "cache/scan": "cache cache/folder_checks cache/formats",
+    "cache/repair": "adapter machine m/host m/processes cache cache/formats cache/scan",
+}
+AGENT_ARROWS = {
+    "shared": "",
+    "": "shared",
+    "process_hooks": " shared",
+    "torch_hooks": " shared",
+    "capturing": " shared torch_hooks",
+}
+LONG = {"agent": "agent", "s": "static", "d": "dynamic", "m": "machine"}
+PLUGINS = {
+    "audit": "CODE", "cache/formats": "CODE", "cache/folder_checks": "CODE", "diagnosis": "CODE",
+    "inspection/checks": "CODE", "preflight": "CODE", "report/check_sections": "ORDER", "report/run_sections": "ORDER",
+}  # fmt: skip
+MOST_FILES = 25  # in one folder
+MOST_LINES = 350  # of one file
 
 
 def files(package: str) -> list[Path]:
@@ -35,30 +129,100 @@ def name_of(path: Path) -> str:
 
 def imported(path: Path) -> Iterator[str]:
     """Yields every module a file imports, also inside functions; `from a import b` gives a and a.b."""
+    package = name_of(path) if path.name == "__init__.py" else name_of(path).rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.rsplit(".", node.level - 1)[0] if node.level else ""
+            module = ".".join(filter(None, [above, node.module]))
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 def part(module: str) -> str:
-    """Returns the second name: `diagnostics.preflight.shm` belongs to `probes`."""
+    """Returns the second name: `diagnostics.audit.rule` belongs to `audit`."""
     return module.split(".")[1] if "." in module else ""
 
 
+MODULES = {name_of(path): path for path in files("diagnostics")}
 DOCTOR = [path for path in files("diagnostics") if part(name_of(path)) not in IN_THE_JOB]
+AGENT = [path for path in files("diagnostics/agent") if path.parent.name != "site"]
 TRAINER = files("ups")
 
 
-def offences(paths: list[Path], wrong: object) -> list[str]:
+def folder_of(path: Path) -> str:
+    return "/".join(path.relative_to(PROJECT).parts[1:-1])
+
+
+def arrows(path: Path) -> set[str]:
+    """Returns the folders below diagnostics/ that a file imports from, without its own and core/."""
+    found = {folder_of(MODULES[module]) for module in imported(path) if module in MODULES and "." in module}
+    if name_of(path).removeprefix("diagnostics.") in ENGINES:
+        found = {other for other in found if not other.startswith(f"{folder_of(path)}/")}
+    return found - {folder_of(path), "core"}
+
+
+def allowed(folder: str) -> set[str]:
+    words = (word.split("/", 1) for word in ARROWS[folder].split())
+    return {"/".join([LONG.get(first, first), *rest]) for first, *rest in words}
+
+
+def offences(paths: list[Path], wrong: Callable[[Path, str], bool]) -> list[str]:
     return [
         f"{path.relative_to(PROJECT)} imports {module}"
         for path in paths
         for module in imported(path)
-        if wrong(path, module)  # type: ignore[operator]
+        if wrong(path, module)
     ]
+
+
+def test_a_folder_imports_what_the_table_of_arrows_allows() -> None:
+    above = ("", "commands")  # the command line: it may import every engine
+    found = [
+        f"{path.relative_to(PROJECT)} imports {other}"
+        for path in DOCTOR
+        if folder_of(path) not in above and path.name != "__init__.py"
+        for other in sorted(arrows(path) - allowed(folder_of(path)))
+    ]
+    assert found == []
+
+
+def test_the_table_of_arrows_allows_nothing_that_nobody_uses() -> None:
+    used = defaultdict(set)
+    for path in DOCTOR:
+        used[folder_of(path)] |= arrows(path)
+    assert {folder: sorted(allowed(folder) - used[folder]) for folder in ARROWS if allowed(folder) - used[folder]} == {}
+
+
+def test_the_arrows_run_in_no_circle() -> None:
+    TopologicalSorter({folder: allowed(folder) - {"agent/shared"} for folder in ARROWS}).prepare()
+
+
+def test_static_analysis_knows_no_job_and_the_linter_no_record() -> None:
+    for folder in ARROWS:
+        seen = {other.partition("/")[0] for other in allowed(folder)}
+        if folder.startswith("static/"):
+            assert seen <= {"static", "agent"}, folder
+        if folder.startswith("audit"):
+            assert not seen & {"dynamic", "record", "diagnosis", "supervisor"}, folder
+        if folder.startswith("report"):
+            assert seen <= {"report"}, folder
+
+
+def test_a_part_of_the_agent_imports_the_parts_below_it_only() -> None:
+    inside = {path: folder_of(path).partition("/")[2] for path in AGENT}
+    found = []
+    for path, own in inside.items():
+        may = {own, *AGENT_ARROWS[own].split(" ")}
+        parts = {
+            inside[MODULES[one]]
+            for one in imported(path)
+            if one in MODULES and MODULES[one] in inside and one != "diagnostics.agent"
+        }
+        if name_of(path) != "diagnostics.agent.boot":  # it starts all of them
+            found += [f"{path.relative_to(PROJECT)} imports {other}" for other in sorted(parts - may)]
+    assert found == []
 
 
 def test_the_doctor_imports_no_torch_no_h5py_and_no_trainer() -> None:
@@ -66,57 +230,49 @@ def test_the_doctor_imports_no_torch_no_h5py_and_no_trainer() -> None:
 
 
 def test_the_agent_and_the_children_import_nothing_of_ours() -> None:
+    def wrong(path: Path, module: str) -> bool:
+        own = f"diagnostics.{part(name_of(path))}"
+        ours = module.split(".")[0] in {"diagnostics", "ups", "click", "rich"}
+        return ours and not f"{module}.".startswith(f"{own}.")
+
     inside = [path for path in files("diagnostics") if part(name_of(path)) in IN_THE_JOB]
-    assert offences(inside, lambda path, module: module.split(".")[0] in {"diagnostics", "ups", "click", "rich"}) == []
+    assert offences(inside, wrong) == []
 
 
 @pytest.mark.parametrize("package", PLUGINS)
-def test_plugins_import_no_plugin_of_another_kind_no_engine_and_no_click(package: str) -> None:
-    above = ENGINES | {"commands", "cli", "render", *PLUGINS} - {package}
-
-    def wrong(path: Path, module: str) -> bool:
-        outside = module.split(".")[0] in {"click", "rich"}
-        return outside or (module.startswith("diagnostics.") and part(module) in above)
-
-    paths = [path for path in DOCTOR if part(name_of(path)) == package]
-    assert offences(paths, wrong) == []
-
-
-@pytest.mark.parametrize(
-    ("package", "key"),
-    [
-        ("probes", "CODE"),
-        ("caches", "CODE"),
-        ("inspections", "CODE"),
-        ("sections", "ORDER"),
-        ("signatures", "CODE"),
-        ("run_sections", "ORDER"),
-        ("rules", "CODE"),
-    ],
-)
-def test_no_plugin_imports_another_plugin(package: str, key: str) -> None:
-    plugins = {name_of(path) for path in files(f"diagnostics/{package}") if f"\n{key} = " in path.read_text()}
+def test_no_plugin_imports_another_plugin(package: str) -> None:
+    plugins = {
+        name_of(path) for path in files(f"diagnostics/{package}") if f"\n{PLUGINS[package]} = " in path.read_text()
+    }
+    assert len(plugins) > 3
     paths = [path for path in DOCTOR if name_of(path) in plugins]
     assert offences(paths, lambda path, module: module in plugins) == []
 
 
-def test_signatures_read_the_case_and_nothing_else() -> None:
-    may = {"matches", "findings", "analysis", "signatures"}
-    paths = [path for path in DOCTOR if part(name_of(path)) == "signatures"]
-    assert offences(paths, lambda path, module: module.startswith("diagnostics.") and part(module) not in may) == []
+@pytest.mark.parametrize(("package", "digits"), [("audit", 2), ("diagnosis", 2), ("preflight", 2)])
+def test_plugins_of_one_hundred_stand_in_one_folder(package: str, digits: int) -> None:
+    folders = defaultdict(set)
+    for path in files(f"diagnostics/{package}"):
+        for line in path.read_text().splitlines():
+            if line.startswith("CODE = "):
+                folders[line[8 : 8 + digits]].add(path.parent.name)
+    assert {code: found for code, found in folders.items() if len(found) > 1} == {"A1": {"ordering", "setup"}}.get(
+        package, {}
+    ) or {code: found for code, found in folders.items() if len(found) > 1} in (
+        {},
+        {"A1": {"ordering", "setup"}},
+    )
 
 
 def test_rules_read_files_and_the_project_and_nothing_else() -> None:
-    may = {"hits", "findings", "analysis", "rules", "agent"}
-    paths = [path for path in DOCTOR if part(name_of(path)) == "rules"]
-    assert offences(paths, lambda path, module: module.startswith("diagnostics.") and part(module) not in may) == []
+    paths = [path for path in files("diagnostics/audit") if "\nCODE = " in path.read_text()]
     disk = {"os", "pathlib.Path", "subprocess", "socket", "shutil"}
     assert offences(paths, lambda path, module: module in disk) == []
 
 
 def test_only_commands_and_the_command_line_know_click() -> None:
-    may = {"commands", "cli", "command_folder", "say"}
-    paths = [path for path in DOCTOR if part(name_of(path)) not in may]
+    may = {"commands", "cli", "command_folder"}
+    paths = [path for path in DOCTOR if part(name_of(path)) not in may and path.stem != "console"]
     assert offences(paths, lambda path, module: module.split(".")[0] in {"click", "rich"}) == []
 
 
@@ -126,7 +282,6 @@ def test_text_goes_out_to_the_terminal_in_one_place() -> None:
     found = [
         f"{name_of(path)} calls {ast.unparse(node.func)}"
         for path in DOCTOR
-        if part(name_of(path)) not in IN_THE_JOB
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in outlets
     ]
@@ -143,32 +298,22 @@ def test_commands_import_no_other_command() -> None:
     assert offences(paths, lambda path, module: module.startswith("diagnostics.commands.")) == []
 
 
-def test_the_machine_and_the_analysis_look_at_nothing_above_them() -> None:
-    below = {"machine", "analysis", "findings", "errors", "checks", "matches", "agent", "own_folders"}
-    paths = [path for path in DOCTOR if part(name_of(path)) in {"machine", "analysis"}]
-    assert offences(paths, lambda path, module: module.startswith("diagnostics.") and part(module) not in below) == []
-
-
-def test_findings_errors_checks_and_matches_rest_on_nothing() -> None:
-    paths = [PROJECT / "diagnostics" / f"{name}.py" for name in RESTING]
-    assert offences(paths, lambda path, module: module.startswith("diagnostics.") and part(module) not in RESTING) == []
-
-
 def test_real_machines_are_made_in_one_place() -> None:
-    found = {line.split(" imports ")[0] for line in offences(DOCTOR, lambda path, m: m == "diagnostics.machine.this")}
-    assert found <= {"diagnostics/preflight/setup.py", "diagnostics/machine/__init__.py"}
+    providers = ("diagnostics.machine.host.gpus", "diagnostics.machine.execution.ranks")
+    found = {name_of(path) for path in DOCTOR if any(module in providers for module in imported(path))}
+    assert found == {"diagnostics.machine.this"}
 
 
 def test_the_trainer_uses_the_public_part_of_the_doctor_only() -> None:
     def wrong(path: Path, module: str) -> bool:
-        return module.startswith("diagnostics.") and part(module) not in TRAINER_MAY
+        return module.startswith("diagnostics") and part(module) not in {"", "api"}
 
     assert offences(TRAINER, wrong) == []
 
 
 @pytest.mark.parametrize("package", ["diagnostics", "ups"])
 def test_imports_run_in_no_circle(package: str) -> None:
-    modules = {name_of(path): path for path in files(package)}
+    modules = {name_of(path): path for path in files(package) if path.parent.name != "site"}
     graph = {
         name: {other for other in imported(path) if other in modules and not f"{name}.".startswith(f"{other}.")}
         for name, path in modules.items()
@@ -186,3 +331,40 @@ def test_only_the_guard_catches_doctor_errors() -> None:
         if isinstance(node, ast.ExceptHandler) and node.type is not None and "DoctorError" in ast.unparse(node.type)
     ]
     assert caught == []
+
+
+def test_no_folder_has_more_files_than_one_looks_through() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=PROJECT, capture_output=True, text=True, check=True)
+    # A folder of folders counts as well: what lies flat beside each other is what one looks through.
+    entries: dict[str, set[str]] = defaultdict(set)
+    for name in filter(None, listed.stdout.split("\0")):
+        folder, _, file = name.rpartition("/")
+        entries[folder].add(file)
+    assert {folder: len(found) for folder, found in entries.items() if len(found) > MOST_FILES} == {}
+
+
+def test_no_file_is_longer_than_one_idea() -> None:
+    sizes = {
+        str(path.relative_to(PROJECT)): len(path.read_text().splitlines()) for path in [*MODULES.values(), *TRAINER]
+    }
+    # One loop, which reads from top to bottom.
+    assert {name: size for name, size in sizes.items() if size > MOST_LINES} == {"ups/train.py": sizes["ups/train.py"]}
+
+
+def test_every_folder_says_what_lives_in_it() -> None:
+    mute = [
+        path
+        for path in DOCTOR
+        if path.name == "__init__.py" and folder_of(path) and not path.read_text().startswith('"""')
+    ]
+    assert mute == []
+
+
+def test_one_public_class_has_one_name() -> None:
+    names = Counter(
+        node.name
+        for path in DOCTOR
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert sorted(name for name, count in names.items() if count > 1) == []

@@ -1,0 +1,1 @@
+"""What is watched in every Python process: its ends, exceptions, children, threads, forks, signals."""

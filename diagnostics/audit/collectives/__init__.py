@@ -1,0 +1,1 @@
+"""Rules A2xx: collectives and messages that not all ranks reach alike."""

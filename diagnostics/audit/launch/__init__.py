@@ -1,0 +1,1 @@
+"""Rules A6xx: launch lines, containers, limits and environment."""

@@ -1,0 +1,1 @@
+"""How violations are shown: terminal, JSON, GitHub annotations, SARIF, a checklist. One way a file."""

@@ -1,0 +1,1 @@
+"""Other versions of torch: planned, installed into kept environments, compared."""

@@ -1,0 +1,1 @@
+"""The reproduction script: planned, written, checked in clean processes, handed over."""

@@ -1,0 +1,1 @@
+"""Zip directories and other containers, read without trust."""

@@ -1,0 +1,1 @@
+"""Pickle opcodes as data: nothing is ever unpickled."""

@@ -1,0 +1,1 @@
+"""Patches: which bytes of a file are replaced by which, by format."""

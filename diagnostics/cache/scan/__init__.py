@@ -1,0 +1,1 @@
+"""The scan: files, worker processes, findings, their words and how they are shown. `engine.py` leads."""

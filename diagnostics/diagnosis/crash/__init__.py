@@ -1,0 +1,1 @@
+"""Signatures D2xx: a process failed: exceptions, signals, memory, workers."""

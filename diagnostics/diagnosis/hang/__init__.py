@@ -1,0 +1,1 @@
+"""Signatures D3xx: ranks wait for ever or too long."""

@@ -1,0 +1,1 @@
+"""Signatures D7xx: files on disk that fail a job."""

@@ -1,0 +1,1 @@
+"""Signatures D6xx: what DDP and FSDP ask of a model and did not get."""

@@ -1,0 +1,1 @@
+"""What became of a failure's exit code: read, tested, dropped; by shells and by Python parents."""

@@ -1,0 +1,1 @@
+"""How a job was launched, and how far its rendezvous came."""

@@ -1,0 +1,1 @@
+"""A job's modules: differences between ranks, unused parameters, in-place writes, wrap sites."""

@@ -1,0 +1,1 @@
+"""Checks A9xx over what was observed, one a file; found by their CODE."""

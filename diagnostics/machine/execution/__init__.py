@@ -1,0 +1,1 @@
+"""Runs children and ranks under deadlines, and carries a job's output."""

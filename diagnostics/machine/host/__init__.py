@@ -1,0 +1,1 @@
+"""Facts of this host: devices, memory, disks, limits, network, kernel log."""

@@ -1,0 +1,1 @@
+"""Processes as /proc, pidfds, py-spy and gdb tell of them."""

@@ -1,0 +1,1 @@
+"""Probes P4xx: each collective gives the right values, in time."""

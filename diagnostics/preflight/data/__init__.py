@@ -1,0 +1,1 @@
+"""Probes P6xx: caches, data files, what each rank reads."""

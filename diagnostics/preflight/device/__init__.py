@@ -1,0 +1,1 @@
+"""Probes P5xx: devices compute right and alike, and have memory."""

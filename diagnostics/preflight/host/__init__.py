@@ -1,0 +1,1 @@
+"""Probes P1xx: Python, torch, drivers, limits, disks, memory of this host."""

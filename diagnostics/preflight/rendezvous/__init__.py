@@ -1,0 +1,1 @@
+"""Probes P2xx and P3xx: ports, launcher, process groups."""

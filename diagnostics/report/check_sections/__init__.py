@@ -1,0 +1,1 @@
+"""Sections of the report of checks, one a file, in the order of their ORDER."""

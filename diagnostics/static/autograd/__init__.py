@@ -1,0 +1,1 @@
+"""Abstract interpretation of autograd: saved tensors, views, in-place writes, grad mode."""

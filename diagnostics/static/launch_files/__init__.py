@@ -1,0 +1,1 @@
+"""Shell, Docker, YAML and launcher command lines as programs."""

@@ -1,0 +1,1 @@
+"""The model of a Python program: syntax, control flow, calls, names, classes, exceptions."""

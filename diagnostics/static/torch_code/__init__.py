@@ -1,0 +1,1 @@
+"""What torch idioms in source mean: loaders, wrappers, modules, devices, training loops, trackers."""

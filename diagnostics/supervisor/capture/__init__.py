@@ -1,0 +1,1 @@
+"""What is taken from a job: samples, stacks, sources, facts of the host; into the record's folder."""
