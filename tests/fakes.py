@@ -23,7 +23,7 @@ from diagnostics.machine.facts import (
     Limit,
     MachineError,
     PortHolder,
-    Process,
+    ProcessInfo,
     RankResult,
     Space,
     TorchFacts,
@@ -61,13 +61,13 @@ class FailingGpus:
 
 @dataclass
 class FakeProcesses:
-    alive: Sequence[Process] = ()
+    alive: Sequence[ProcessInfo] = ()
     family: frozenset[int] = frozenset({1})
 
-    def table(self) -> tuple[Process, ...]:
+    def table(self) -> tuple[ProcessInfo, ...]:
         return tuple(self.alive)
 
-    def find(self, pid: int) -> Process | None:
+    def find(self, pid: int) -> ProcessInfo | None:
         return next((process for process in self.alive if process.pid == pid), None)
 
     def own_family(self) -> frozenset[int]:
@@ -77,10 +77,10 @@ class FakeProcesses:
 class FailingProcesses:
     """A machine whose /proc is hidden."""
 
-    def table(self) -> tuple[Process, ...]:
+    def table(self) -> tuple[ProcessInfo, ...]:
         raise MachineError("/proc cannot be read")
 
-    def find(self, pid: int) -> Process | None:
+    def find(self, pid: int) -> ProcessInfo | None:
         raise MachineError("/proc cannot be read")
 
     def own_family(self) -> frozenset[int]:

@@ -8,11 +8,11 @@ import pytest
 from signatures.hand_made import agent, event
 
 from diagnostics.dynamic.job.evidence import to_blame
-from diagnostics.dynamic.job.job import Case, How, Part
+from diagnostics.dynamic.job.job import ExceptionSource, Job, ProcessRole
 from diagnostics.dynamic.job.job_builder import Material, build_case
-from diagnostics.record.agent_data import AgentFile, CollectiveCall, Steps
-from diagnostics.record.stacks import FaultReport, parse_fault_report
-from diagnostics.record.supervisor_facts import End, JobFacts, SeenProcess, SentSignal
+from diagnostics.record.agent_data import AgentData, CollectiveCall, Steps
+from diagnostics.record.stacks import FaulthandlerLog, parse_fault_report
+from diagnostics.record.supervisor_facts import End, SeenProcess, SentSignal, SupervisorFacts
 
 TORCHRUN = ("python", "/env/bin/torchrun", "--nproc-per-node", "2", "train.py")
 TRAIN = ("python", "-u", "train.py")
@@ -23,18 +23,18 @@ LOST = "RuntimeError: [pair.cc:553] Connection closed by peer [127.0.0.1]:45744"
 SECOND = 10**9
 
 
-def process(pid: int, *events: Any, parent: int = 1, argv: tuple[str, ...] = TRAIN, **fields: Any) -> AgentFile:
+def process(pid: int, *events: Any, parent: int = 1, argv: tuple[str, ...] = TRAIN, **fields: Any) -> AgentData:
     """Returns the file of a process that began `pid` milliseconds after the job."""
     return agent(
         *events, pid=pid, parent_pid=parent, argv=argv, start_ticks=pid, started_ns=SECOND + pid * 10**6, **fields
     )
 
 
-def launcher(*events: Any) -> AgentFile:
+def launcher(*events: Any) -> AgentData:
     return process(10, *events, argv=TORCHRUN)
 
 
-def rank(pid: int, number: int, *events: Any, parent: int = 10, restart: int = 0, **fields: Any) -> AgentFile:
+def rank(pid: int, number: int, *events: Any, parent: int = 10, restart: int = 0, **fields: Any) -> AgentData:
     variables = {"RANK": str(number), "WORLD_SIZE": "2", "TORCHELASTIC_RESTART_COUNT": str(restart)}
     return process(pid, *events, parent=parent, variables=variables, **fields)
 
@@ -46,13 +46,13 @@ def ended(pid: int, *, code: int | None = None, signal: int | None = None, at_s:
 
 
 def built(
-    *agents: AgentFile, ends: tuple[SeenProcess, ...] = (), output: str = "", outputs: dict[str, str] | None = None,
-    faults: dict[str, FaultReport] | None = None, job: dict[str, Any] | None = None,
-) -> Case:  # fmt: skip
+    *agents: AgentData, ends: tuple[SeenProcess, ...] = (), output: str = "", outputs: dict[str, str] | None = None,
+    faults: dict[str, FaulthandlerLog] | None = None, job: dict[str, Any] | None = None,
+) -> Job:  # fmt: skip
     facts: dict[str, Any] = {"command": ("torchrun",), "cwd": "/job", "started_ns": SECOND, "exit_code": 1}
     return build_case(
         Material(
-            job=JobFacts(**{**facts, "processes": ends, **(job or {})}),
+            job=SupervisorFacts(**{**facts, "processes": ends, **(job or {})}),
             agents=agents,
             faults=faults or {},
             outputs={"all.txt": output, **(outputs or {})},
@@ -60,11 +60,11 @@ def built(
     )
 
 
-def parts(case: Case) -> dict[int, tuple[str, int | None]]:
+def parts(case: Job) -> dict[int, tuple[str, int | None]]:
     return {story.pid: (story.part.value, story.rank) for story in case.processes}
 
 
-def blamed(case: Case) -> tuple[list[int | None], list[int | None]]:
+def blamed(case: Job) -> tuple[list[int | None], list[int | None]]:
     return [story.rank for story in case.culprits], [story.rank for story in case.victims]
 
 
@@ -189,7 +189,7 @@ def test_what_is_run_one_after_the_other_is_one_rank_and_only_the_same_program_i
         process(4000, parent=5),
         ends=(shell, ended(100, code=0, at_s=1.0), ended(2000, code=1, at_s=3.0), ended(4000, code=0, at_s=5.0)),
     )
-    assert [(one.pid, one.rank, one.restart) for one in case.processes if one.part is Part.RANK] == [
+    assert [(one.pid, one.rank, one.restart) for one in case.processes if one.part is ProcessRole.RANK] == [
         (100, 0, 0), (2000, 0, 0), (4000, 0, 1),
     ]  # fmt: skip
 
@@ -358,7 +358,7 @@ def test_a_lost_peer_in_a_clean_up_does_not_hide_what_came_before() -> None:
     assert blamed(case) == ([1], [0])
     told = [(one.how, one.type, one.user_path[:1]) for one in case.culprits[0].raised]
     assert [(how, kind) for how, kind, _ in told] == [
-        (How.OUTPUT, "ZeroDivisionError"), (How.UNCAUGHT, "RuntimeError"),
+        (ExceptionSource.OUTPUT, "ZeroDivisionError"), (ExceptionSource.UNCAUGHT, "RuntimeError"),
     ]  # fmt: skip
 
 
@@ -420,8 +420,8 @@ def test_a_process_without_an_agent_tells_by_its_traceback() -> None:
     text = 'Traceback (most recent call last):\n  File "/job/train.py", line 4, in <module>\n    f()\nValueError: no\n'
     case = built(ends=(seen,), outputs={"20-20.stderr.txt": text})
     story = case.ranks[0]
-    assert (story.part, story.rank, story.agent) == (Part.RANK, 0, None)
-    assert [(one.how, one.text) for one in story.raised] == [(How.OUTPUT, "ValueError: no")]
+    assert (story.part, story.rank, story.agent) == (ProcessRole.RANK, 0, None)
+    assert [(one.how, one.text) for one in story.raised] == [(ExceptionSource.OUTPUT, "ValueError: no")]
 
 
 def test_without_a_supervisors_last_word_the_first_process_tells_how_the_job_ended() -> None:

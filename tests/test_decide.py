@@ -10,14 +10,14 @@ from flow.marked_source import marked
 from flow.partings import NOTHING, PARTINGS, UNCERTAIN
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.divergence.divergence import Decision, Parting, Place, Way
+from diagnostics.dynamic.divergence.divergence import DivergencePoint, DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.localisation import decisions, is_certain
 from diagnostics.static.program.source_file import Sources
 
 MOST_S = 2.0  # of CPU; 0.2 s on an idle machine
 
 
-def shown(decision: Decision) -> str:
+def shown(decision: DivergencePoint) -> str:
     return f"{decision.frame.file.removeprefix('/job/')}:{decision.frame.line}"
 
 
@@ -47,7 +47,7 @@ def test_a_decision_is_certain_where_it_is_alone_or_leads(name: str) -> None:
 def test_the_roles_of_here_and_there_do_not_change_the_decision(name: str) -> None:
     case = marked(PARTINGS[name][1])
     one = case.parting
-    turned = Parting(
+    turned = DivergenceQuery(
         agreed=one.agreed, here=one.there, here_at=one.there_at, there=one.here, there_at=one.here_at, caught=one.caught
     )
     assert [shown(d) for d in decisions(case.sources, turned)[:1]] == [case.first[0]]
@@ -72,12 +72,14 @@ def test_a_deep_recursion_is_quick() -> None:
     text = "def walk(n):\n    if n == rank:\n        dist.barrier()\n    walk(n + 1)\n    dist.all_reduce(x)\nwalk(0)\n"
     sources = Sources("/job", {"/job/a.py": text}, frozenset())
 
-    def at(line: int, depth: int) -> Place:
+    def at(line: int, depth: int) -> ProgramPoint:
         inner = Frame(file="/job/a.py", line=line, function="walk")
         around = (Frame(file="/job/a.py", line=4, function="walk"),) * depth
-        return Place(way=Way.CALL, op="", path=(inner, *around, Frame(file="/job/a.py", line=6, function="<module>")))
+        return ProgramPoint(
+            way=PointKind.CALL, op="", path=(inner, *around, Frame(file="/job/a.py", line=6, function="<module>"))
+        )
 
-    parting = Parting(agreed=at(3, 300), here=(0,), here_at=at(3, 450), there=(1,), there_at=at(5, 500))
+    parting = DivergenceQuery(agreed=at(3, 300), here=(0,), here_at=at(3, 450), there=(1,), there_at=at(5, 500))
     begin = time.process_time()
     decisions(sources, parting)
     assert time.process_time() - begin < MOST_S
@@ -90,7 +92,7 @@ def test_random_programs_and_stacks_never_raise() -> None:
         sources = Sources("/job", {"/job/a.py": text}, frozenset())
         lines = text.count("\n")
 
-        def place(lines: int = lines) -> Place:
+        def place(lines: int = lines) -> ProgramPoint:
             depth = chance.randrange(4)
             frames = tuple(
                 Frame(
@@ -98,9 +100,9 @@ def test_random_programs_and_stacks_never_raise() -> None:
                 )
                 for _ in range(depth)
             )
-            return Place(way=chance.choice(list(Way)), op=chance.choice(("", "barrier")), path=frames)
+            return ProgramPoint(way=chance.choice(list(PointKind)), op=chance.choice(("", "barrier")), path=frames)
 
-        parting = Parting(
+        parting = DivergenceQuery(
             agreed=chance.choice((None, place())), here=(0,), here_at=place(), there=(1,), there_at=place()
         )
         found = decisions(sources, parting)

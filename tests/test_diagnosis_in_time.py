@@ -19,9 +19,9 @@ from diagnostics.core.errors import UsageError
 from diagnostics.core.thresholds import Thresholds
 from diagnostics.diagnosis import engine
 from diagnostics.diagnosis.short_report import write_short_report
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.diagnosis.with_deadline import CLOSED, Haste, NoDiagnosisError, diagnose_in_time, examine_in_time
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 
 LOG = """\
 Traceback (most recent call last):
@@ -32,23 +32,23 @@ KeyError: 'sample_17'
 SOON = Thresholds(signature_deadline_s=0.5, diagnosis_deadline_s=20.0)
 
 
-def loops_in_python(case: Case) -> Match | None:
+def loops_in_python(case: Job) -> Match | None:
     while True:
         with suppress(BaseException):  # as code that catches everything does
             time.sleep(0.001)
 
 
-def loops_in_c(case: Case) -> Match | None:
+def loops_in_c(case: Job) -> Match | None:
     re.search(r"(?:[^\n]*[^\n]*)*x$", "a" * 60 + "\n")
     raise AssertionError("this pattern comes to no end")
 
 
-def dies(case: Case) -> Match | None:
+def dies(case: Job) -> Match | None:
     os.kill(os.getpid(), signal.SIGKILL)
     return None
 
 
-def says_nothing(case: Case) -> Match | None:
+def says_nothing(case: Job) -> Match | None:
     return None
 
 
@@ -60,12 +60,12 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def with_signature(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Case], Match | None]], None]:
+def with_signature(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Job], Match | None]], None]:
     """Adds a signature that is asked before all others."""
     real = engine.discover
 
-    def add(match: Callable[[Case], Match | None]) -> None:
-        twin = SimpleNamespace(CODE="D000", NAME="twin", EXAMINES=Examines.ANY, match=match)
+    def add(match: Callable[[Job], Match | None]) -> None:
+        twin = SimpleNamespace(CODE="D000", NAME="twin", EXAMINES=AppliesTo.ANY, match=match)
 
         def discover(package: Any, **rest: Any) -> dict[str, Any]:
             return {"D000": twin, **real(package, **rest)}

@@ -20,14 +20,14 @@ from diagnostics.core.console import printable
 from diagnostics.report import folder as report
 from diagnostics.report import page as run_page
 from diagnostics.report import terminal
-from diagnostics.report.check_report import Report
+from diagnostics.report.check_report import CheckReport
 from diagnostics.report.run_report import RunReport
 from diagnostics.report.summary import summary_lines
 
 DOCTOR = (sys.executable, "-c", "from diagnostics.cli import main; main()")
 PIECES = st.one_of(st.sampled_from(HOSTILE), st.characters(), st.sampled_from(["x", " ", "train.py:3", "rank"]))
 NAMES = st.lists(PIECES, min_size=1, max_size=6).map("".join)
-PREFLIGHT = Report(
+PREFLIGHT = CheckReport(
     verdict=MIXED, command="ups-doctor preflight", started="now", doctor_version="1", exit_code=1,
     facts={"python": "3.11"}, variables={"NCCL_DEBUG": "INFO"},
 )  # fmt: skip
@@ -56,7 +56,7 @@ def test_the_page_of_a_run_holds_whatever_its_things_are_called(name: str) -> No
 
 @hostile
 def test_the_page_and_the_screen_of_a_preflight_hold_whatever_its_things_are_called(name: str) -> None:
-    told: Report = poisoned(PREFLIGHT, name)
+    told: CheckReport = poisoned(PREFLIGHT, name)
     assert page_faults(report.markdown(told)) == []
     assert json.loads(report.json_text(told))["kind"] == "preflight" or name
     lines = list(terminal.verdict_lines(told.verdict, verbose=True))

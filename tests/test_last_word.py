@@ -15,8 +15,8 @@ from diagnostics.core.findings import Confidence
 from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.state_selection import ENDED_FROM_OUTSIDE, Foundation, foundation, last_word
-from diagnostics.diagnosis.verdict import Decision, decide, exit_of
-from diagnostics.dynamic.job.job import Case, How, Part
+from diagnostics.diagnosis.verdict import Diagnosis, decide, exit_of
+from diagnostics.dynamic.job.job import ExceptionSource, Job, ProcessRole
 from diagnostics.record.supervisor_facts import ProvedHang, SentSignal, Stall
 
 HANG, CRASH, OK = JobOutcome.HANG, JobOutcome.CRASH, JobOutcome.OK
@@ -25,7 +25,7 @@ STALL = Stall(began_s=5.0, seen_s=20.0)
 RUNS = {"exit_code": None, "ended_s": None}
 
 
-def alive(**fields: object) -> Case:
+def alive(**fields: object) -> Job:
     """A job of one rank that stands still and runs."""
     one = story(agent=agent(steps=8, pid=100), code=None, at_s=None)  # type: ignore[arg-type]
     one = replace(one, end=replace(one.end, exit_code=None))
@@ -33,7 +33,7 @@ def alive(**fields: object) -> Case:
 
 
 def over(*, steps: int = 8, code: int | None = None, signal: int | None = None, by: str = "", raises: str = "",
-         part: Part = Part.RANK, **job: object) -> Case:  # fmt: skip
+         part: ProcessRole = ProcessRole.RANK, **job: object) -> Job:  # fmt: skip
     """The same job after its end."""
     said = (raised(raises, "train.py:9"),) if raises else ()
     one = story(agent=agent(steps=steps, pid=100), code=code, signal=signal, ended_by=by, raised=said, part=part)
@@ -46,7 +46,7 @@ def asked(number: int = 2, why: str = "interrupt") -> dict[str, object]:
     return {"ended_by": why, "sent": (SentSignal(pid=100, signal=number, at_s=40.0, why=why),)}
 
 
-def answers(before: Match | None, after: Match | None) -> Callable[[Case, bool], Decision]:
+def answers(before: Match | None, after: Match | None) -> Callable[[Job, bool], Diagnosis]:
     """Signatures that say one thing of a job that runs and another of one that has ended."""
     return lambda state, running: decide(state, [one for one in [before if running else after] if one is not None])
 
@@ -97,14 +97,14 @@ def test_what_had_crashed_before_the_interrupt_stays_a_crash() -> None:
         over(signal=15, by="unknown"),
         over(code=1, raises="KeyboardInterrupt"),
         over(code=1, raises="torch.distributed.elastic.multiprocessing.api.SignalException: got signal: 15"),
-        over(code=1, raises="KeyboardInterrupt", part=Part.LAUNCHER),
+        over(code=1, raises="KeyboardInterrupt", part=ProcessRole.LAUNCHER),
         over(code=124),
         over(code=143),
         over(code=1, ended_by="unknown", ended_s=None),
         over(signal=15, by="unknown", stalls=(replace(STALL, over_s=39.0),)),
     ],
 )
-def test_a_job_that_stood_still_and_was_ended_by_somebody_else_hung(ended: Case) -> None:
+def test_a_job_that_stood_still_and_was_ended_by_somebody_else_hung(ended: Job) -> None:
     word = last_word(ended, alive(), answers(hang(POSSIBLE), crash(CONFIRMED, "killed-externally")))
     assert (word.decision.outcome, word.decision.failure_class) == (HANG, "rank-stalled")
     assert ENDED_FROM_OUTSIDE in word.decision.notes
@@ -117,7 +117,7 @@ def test_a_job_that_left_in_its_handler_of_a_signal_was_ended_by_somebody_else(t
     left = event("sys.exit", "", "train.py:2", value=0)
     left = replace(left, path=(Frame(file="train.py", line=2, function="save"),))
 
-    def ended(function: str) -> Case:
+    def ended(function: str) -> Job:
         path = (Frame(file="train.py", line=2, function=function),)
         one = story(agent=agent(replace(left, path=path), steps=8, pid=100))
         return case(one, code=0, cwd=tmp_path, job={"ended_s": 41.0, "stalls": (STALL,)})
@@ -167,7 +167,7 @@ def test_a_job_that_stood_still_and_came_to_a_good_end_hung_nowhere() -> None:
         over(signal=15, by="unknown", stalls=(replace(STALL, over_s=30.0),), ended_s=400.0),
     ],
 )
-def test_a_stall_that_the_job_got_out_of_is_no_verdict(ended: Case) -> None:
+def test_a_stall_that_the_job_got_out_of_is_no_verdict(ended: Job) -> None:
     word = last_word(ended, alive(), answers(hang(CONFIRMED), crash(LIKELY, "killed-externally")))
     assert (word.decision.outcome, word.decision.failure_class) == (CRASH, "killed-externally")
 
@@ -193,7 +193,7 @@ def test_a_proved_deadlock_stands_whatever_the_teardown_says() -> None:
 
 
 def test_an_exception_that_was_caught_long_before_the_end_asked_nobody() -> None:
-    early = replace(raised("KeyboardInterrupt", "train.py:3", how=How.CAUGHT, at_s=2.0))
+    early = replace(raised("KeyboardInterrupt", "train.py:3", how=ExceptionSource.CAUGHT, at_s=2.0))
     late = raised("ValueError: no", "train.py:9", at_s=900.0)
     ended = over(code=1)
     ended = replace(ended, processes=tuple(replace(one, raised=(early, late)) for one in ended.processes))

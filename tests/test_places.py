@@ -18,12 +18,12 @@ from diagnostics.core.frame import Frame, Owner
 from diagnostics.core.frame_owners import Homes
 from diagnostics.core.frames import telling_frames, user_frames
 from diagnostics.diagnosis.engine import ask
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.job.job_builder import Material, build_case
-from diagnostics.record.agent_data import AgentFile, homes_of
+from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.process_samples import FILE_NAME
 from diagnostics.record.stacks import frames_from_json, parse_fault_report
-from diagnostics.record.supervisor_facts import End, JobFacts, SeenProcess
+from diagnostics.record.supervisor_facts import End, SeenProcess, SupervisorFacts
 
 AGENT = "/env/lib/python3.11/site-packages/diagnostics/agent"
 FOLDERS: dict[str, Any] = {
@@ -110,7 +110,7 @@ def test_of_any_path_the_users_lines_stay_in_order_and_nothing_else_is_a_place(p
     assert list(user_frames(kept, agent_folder=AGENT)) == (own or [one for one in path if one.file in PACKAGES])
 
 
-def a_case(files: list[str]) -> Case:
+def a_case(files: list[str]) -> Job:
     """A job of two ranks, one of which ended early; every source of frames of the other tells of `files`."""
     listed = [{"file": file, "line": 7, "function": "step"} for file in files]
     text = "".join(f'  File "{file}", line 7, in step\n    loss.backward()\n' for file in files)
@@ -127,7 +127,7 @@ def a_case(files: list[str]) -> Case:
     assert report is not None
     return build_case(
         Material(
-            job=JobFacts(
+            job=SupervisorFacts(
                 command=("torchrun",), cwd="/home/me/job", started_ns=1, exit_code=1, ended_s=3.0,
                 processes=tuple(SeenProcess(pid=100 + n, start_ticks=100 + n, end=end) for n, end in enumerate(ends)),
             ),
@@ -143,7 +143,7 @@ def a_case(files: list[str]) -> Case:
     )  # fmt: skip
 
 
-def _rank(number: int) -> AgentFile:
+def _rank(number: int) -> AgentData:
     made = event("process-group", f"rank={number} world_size=2", "/home/me/job/train.py:3")
     return agent(made, pid=100 + number, start_ticks=100 + number, started_ns=1, argv=("python", "train.py"),
                  name=f"agent-{100 + number}-{100 + number}.bin", variables={"RANK": str(number), "WORLD_SIZE": "2"},

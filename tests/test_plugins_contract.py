@@ -14,7 +14,7 @@ from diagnostics.commands.explain import all_plugins
 from diagnostics.core.failure_classes import FAILURE_CLASSES
 from diagnostics.core.findings import Severity
 from diagnostics.core.registry import discover
-from diagnostics.diagnosis.signature import Examines
+from diagnostics.diagnosis.signature import AppliesTo
 from diagnostics.inspection import checks
 from diagnostics.preflight.plan import in_order, load_probes
 from diagnostics.preflight.probe import Stage
@@ -112,7 +112,7 @@ def test_a_check_across_files_has_words_for_its_problems_and_finds_none_in_no_fi
 def test_a_signature_names_its_class_and_the_jobs_it_is_asked_about(module: ModuleType) -> None:
     assert module.CODE[0] == "D"
     assert module.CLASS in FAILURE_CLASSES
-    assert isinstance(module.EXAMINES, Examines)
+    assert isinstance(module.EXAMINES, AppliesTo)
     assert [*inspect.signature(module.match).parameters] == ["case"]
 
 

@@ -14,7 +14,7 @@ from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.core.findings import Outcome, Status, Verdict
 from diagnostics.core.thresholds import Thresholds
 from diagnostics.machine.this import open_machine
-from diagnostics.preflight.engine import Interrupted, default_stages, run_preflight
+from diagnostics.preflight.engine import PreflightInterrupted, default_stages, run_preflight
 from diagnostics.preflight.plan import Probe, in_order, load_probes, parse_skips, parse_stages
 from diagnostics.preflight.probe import Stage
 from diagnostics.preflight.setup import settle
@@ -47,7 +47,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
             stage = (stages or {}).get(code, list(Stage)[int(code[1]) - 1].value)
             (folder / f"probe_{code.lower()}.py").write_text(
                 "import time, sys\n"
-                "from diagnostics.preflight.probe import ChildTimeout, NotApplicable, Result, Skip, Stage\n"
+                "from diagnostics.preflight.probe import ChildTimeout, NotApplicable, ProbeResult, Skip, Stage\n"
                 "from diagnostics.core.findings import Evidence, Finding, Severity\n"
                 f"CODE = {code!r}\nNAME = 'probe-{code.lower()}'\nSTAGE = Stage({stage!r})\n{requires}\n"
                 f"def probe(machine, config):\n    {body}\n"
@@ -200,7 +200,7 @@ def test_probes_that_require_each_other_are_refused(package: Package) -> None:
 
 def test_an_interrupt_keeps_what_was_found_and_says_what_was_not_reached(package: Package, tmp_path: Path) -> None:
     made = package(P101=HEALTHY, P102="raise KeyboardInterrupt", P103=HEALTHY)
-    with pytest.raises(Interrupted) as stop:
+    with pytest.raises(PreflightInterrupted) as stop:
         run(made, tmp_path)
     assert told(stop.value.verdict) == [
         ("P101", "done", ""),

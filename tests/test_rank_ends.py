@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from diagnostics.dynamic.job.rank_ends import RankEnd, culprits
+from diagnostics.dynamic.job.rank_ends import RankOutcome, culprits
 
 LOST = """RuntimeError: [pair.cc:553] Connection closed by peer [127.0.0.1]:41313
 terminate called without an active exception
 """
-DEAD = RankEnd(
+DEAD = RankOutcome(
     rank=1, signal=11, returncode=-11, timed_out=False, ended=False, seconds=1.0, stderr="", agent=None, fault=None
 )
 VICTIM = replace(DEAD, rank=0, signal=None, returncode=1, stderr=LOST)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.dynamic.collectives.rank_state import Position, Stand, Waiting
+from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
 from diagnostics.dynamic.collectives.rank_state_builder import RankView, positions
-from diagnostics.dynamic.collectives.wait_for_graph import Knot, prove
-from diagnostics.record.agent_data import AgentFile
+from diagnostics.dynamic.collectives.wait_for_graph import DeadlockKind, prove
+from diagnostics.record.agent_data import AgentData
 from diagnostics.record.record import RunRecord, agent_environment
 
 DEADLINE_S = 120.0  # of a machine on which much else runs; 3 s as a rule
@@ -28,7 +28,7 @@ rank, tensor = dist.get_rank(), torch.ones(8)
 for _ in range(3):
     dist.all_reduce(tensor)
 """
-Hung = Callable[[str, Callable[[tuple[Position, ...]], bool]], tuple[Position, ...]]
+Hung = Callable[[str, Callable[[tuple[RankState, ...]], bool]], tuple[RankState, ...]]
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def hung(tmp_path: Path) -> Hung:
     """Returns hung(body, until): runs it on two ranks and returns where they stand when `until` says so."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def run(body: str, until: Callable[[tuple[Position, ...]], bool]) -> tuple[Position, ...]:
+    def run(body: str, until: Callable[[tuple[RankState, ...]], bool]) -> tuple[RankState, ...]:
         program, record = tmp_path / "job.py", tmp_path / "record"
         record.mkdir()
         program.write_text(HEAD + body)
@@ -59,22 +59,22 @@ def hung(tmp_path: Path) -> Hung:
         process.wait()
 
 
-def _standing(record: Path) -> tuple[Position, ...]:
+def _standing(record: Path) -> tuple[RankState, ...]:
     agents = [agent for agent in RunRecord.load(record).agents if agent.collectives]
     return positions([_view(agent) for agent in agents], time.time()) if agents else ()
 
 
-def _view(agent: AgentFile) -> RankView:
+def _view(agent: AgentData) -> RankView:
     return RankView(
         rank=int(agent.variables["RANK"]), pid=agent.pid, agent=agent, offset_s=agent.started_ns / 1e9, job_started_ns=0
     )
 
 
-def _both_wait(found: tuple[Position, ...]) -> bool:
-    return all(one.stand is Stand.WAITING and one.reached.get("0", 0) >= 3 for one in found)
+def _both_wait(found: tuple[RankState, ...]) -> bool:
+    return all(one.stand is Whereabouts.WAITING and one.reached.get("0", 0) >= 3 for one in found)
 
 
-def _stuck(found: tuple[Position, ...]) -> bool:
+def _stuck(found: tuple[RankState, ...]) -> bool:
     return _both_wait(found) and prove(found) is not None
 
 
@@ -89,7 +89,7 @@ for group in ((a, b) if rank else (b, a)):
     )
     told = prove(found)
     assert told is not None
-    assert (told.knot, told.ranks) == (Knot.CROSSED, (0, 1))
+    assert (told.knot, told.ranks) == (DeadlockKind.CROSSED, (0, 1))
     assert [(one.waits[0].op, one.waits[0].slot, one.reached["0"]) for one in found] == [("all_reduce", 0, 3)] * 2
     assert {one.waits[0].path[0].line for one in found} == {12}
 
@@ -107,11 +107,11 @@ else:
     )
     waits = [one.waits[0] for one in found]
     assert [(wait.kind, wait.op, wait.root, wait.asynchronous) for wait in waits] == [
-        (Waiting.RECV, "irecv", 1, True), (Waiting.RECV, "recv", 0, False),
+        (OperationKind.RECV, "irecv", 1, True), (OperationKind.RECV, "recv", 0, False),
     ]  # fmt: skip
     told = prove(found)
     assert told is not None
-    assert (told.knot, [one.reached["0"] for one in found]) == (Knot.PEERS, [4, 4])
+    assert (told.knot, [one.reached["0"] for one in found]) == (DeadlockKind.PEERS, [4, 4])
 
 
 def test_a_rank_that_only_waits_for_its_thread_is_on_its_way_out(hung: Hung) -> None:
@@ -122,11 +122,11 @@ if rank:
 else:
     dist.barrier()
 """,
-        lambda found: {one.stand for one in found} == {Stand.WAITING, Stand.LEAVING},
+        lambda found: {one.stand for one in found} == {Whereabouts.WAITING, Whereabouts.LEAVING},
     )
     told = prove(found)
     assert told is not None
-    assert (told.knot, told.ranks, [one.rank for one in told.gone]) == (Knot.GONE, (0,), [1])
+    assert (told.knot, told.ranks, [one.rank for one in told.gone]) == (DeadlockKind.GONE, (0,), [1])
 
 
 def test_a_rank_that_sleeps_may_still_come(hung: Hung) -> None:
@@ -136,7 +136,7 @@ if rank:
     time.sleep(600)
 dist.barrier()
 """,
-        lambda found: found[0].stand is Stand.WAITING and found[0].reached.get("0") == 4,
+        lambda found: found[0].stand is Whereabouts.WAITING and found[0].reached.get("0") == 4,
     )
-    assert [one.stand for one in found] == [Stand.WAITING, Stand.OUTSIDE]
+    assert [one.stand for one in found] == [Whereabouts.WAITING, Whereabouts.OUTSIDE]
     assert prove(found) is None

@@ -10,7 +10,7 @@ from examples import HEALTHY, MIXED
 
 from diagnostics.core.files import new_folder, write_whole
 from diagnostics.preflight import baseline
-from diagnostics.report.check_report import Report
+from diagnostics.report.check_report import CheckReport
 from diagnostics.report.folder import json_text, markdown, write
 from diagnostics.report.place import open_place
 
@@ -18,7 +18,7 @@ GOLDEN = Path(__file__).parent.parent / "reports" / "examples" / "preflight"
 NOON = 1_700_000_000.0
 
 
-def report(**changes: object) -> Report:
+def report(**changes: object) -> CheckReport:
     fields: dict[str, object] = {
         "verdict": MIXED,
         "command": "ups-doctor preflight configs/quickstart.yaml --set tracking.token=abc",
@@ -28,7 +28,7 @@ def report(**changes: object) -> Report:
         "facts": {"examined": "configs/quickstart.yaml", "ranks": "2", "backend": "gloo"},
         "variables": {"MASTER_PORT": "29500", "NCCL_DEBUG": "INFO"},
     }
-    return Report(**{**fields, **changes})  # type: ignore[arg-type]
+    return CheckReport(**{**fields, **changes})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("name", "text"), [("report.md", markdown(report())), ("report.json", json_text(report()))])

@@ -14,7 +14,7 @@ from diagnostics.static.launch_files.literal_secrets import secret
 from diagnostics.static.launch_files.shell_commands import commands
 from diagnostics.static.launch_files.shell_lexer import ShellError
 from diagnostics.static.launch_files.shell_parser import parse
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 
 def ran(text: str) -> list[tuple[int, tuple[str, ...]]]:
@@ -22,7 +22,7 @@ def ran(text: str) -> list[tuple[int, tuple[str, ...]]]:
 
 
 def of_file(kind: FileKind, text: str) -> list[tuple[int, tuple[str, ...], list[str]]]:
-    file = AuditedFile("file", text.encode(), kind)
+    file = ProjectFile("file", text.encode(), kind)
     return [(one.line, one.words, sorted(one.options)) for script in scripts(file) for one in script.commands]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.divergence.branch_relation import Relation, relation
+from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relation
 from diagnostics.static.program.source_file import Sources
 
 TEXT = """\
@@ -40,22 +40,22 @@ def path(*places: tuple[int, str]) -> list[Frame]:
 @pytest.mark.parametrize(
     ("one", "other", "found"),
     [
-        ([(8, "main")], [(8, "main")], Relation.SAME),
-        ([(3, "Mean.reduce"), (8, "main")], [(6, "Spread.reduce"), (8, "main")], Relation.SAME),
-        ([(10, "main")], [(12, "main")], Relation.ARMS),
-        ([(10, "Trainer.main")], [(12, "main")], Relation.ARMS),  # one of them told without its class
-        ([(10, "main")], [(19, "main")], Relation.ONE_INSIDE),
-        ([(19, "main")], [(18, "main")], Relation.OTHER_INSIDE),
-        ([(14, "main")], [(19, "main")], Relation.OTHER_LEFT_LOOP),
-        ([(19, "main")], [(14, "main")], Relation.ONE_LEFT_LOOP),
-        ([(8, "main")], [(19, "main")], Relation.APART),
+        ([(8, "main")], [(8, "main")], BranchRelation.SAME),
+        ([(3, "Mean.reduce"), (8, "main")], [(6, "Spread.reduce"), (8, "main")], BranchRelation.SAME),
+        ([(10, "main")], [(12, "main")], BranchRelation.ARMS),
+        ([(10, "Trainer.main")], [(12, "main")], BranchRelation.ARMS),  # one of them told without its class
+        ([(10, "main")], [(19, "main")], BranchRelation.ONE_INSIDE),
+        ([(19, "main")], [(18, "main")], BranchRelation.OTHER_INSIDE),
+        ([(14, "main")], [(19, "main")], BranchRelation.OTHER_LEFT_LOOP),
+        ([(19, "main")], [(14, "main")], BranchRelation.ONE_LEFT_LOOP),
+        ([(8, "main")], [(19, "main")], BranchRelation.APART),
     ],
 )
 def test_two_calls_stand_to_each_other_as_their_lines_do(
-    one: list[tuple[int, str]], other: list[tuple[int, str]], found: Relation
+    one: list[tuple[int, str]], other: list[tuple[int, str]], found: BranchRelation
 ) -> None:
     assert relation(SOURCES, path(*one), path(*other)) is found
 
 
 def test_without_a_source_two_lines_are_apart() -> None:
-    assert relation(Sources("/job", {}, frozenset()), path((10, "main")), path((12, "main"))) is Relation.APART
+    assert relation(Sources("/job", {}, frozenset()), path((10, "main")), path((12, "main"))) is BranchRelation.APART

@@ -14,13 +14,13 @@ import pytest
 
 from diagnostics.record.record import agent_environment, make_record_folder
 from diagnostics.record.supervisor_facts import Stall
-from diagnostics.supervisor.hang.progress import Progress, waits_for_orders
-from diagnostics.supervisor.hang.stall_detector import Judgement, Seen, StallRule
+from diagnostics.supervisor.hang.progress import JobProgress, waits_for_orders
+from diagnostics.supervisor.hang.stall_detector import ProgressSample, StallDetector, StallState
 
 TICK_S = 0.5
 
 
-def story(*parts: tuple[float, str], step_s: float = 0.0, ranks: bool = True) -> list[Seen]:
+def story(*parts: tuple[float, str], step_s: float = 0.0, ranks: bool = True) -> list[ProgressSample]:
     """Looks each half second; a part is a length and what is seen: s sure, b busy, o output, t a step, - nothing."""
     looks, now, steps = [], 0.0, 0
     for length_s, what in parts:
@@ -28,7 +28,7 @@ def story(*parts: tuple[float, str], step_s: float = 0.0, ranks: bool = True) ->
             now += TICK_S
             steps += "t" in what
             looks.append(
-                Seen(
+                ProgressSample(
                     at_s=now,
                     sure="s" in what or "t" in what,
                     busy="b" in what,
@@ -41,9 +41,9 @@ def story(*parts: tuple[float, str], step_s: float = 0.0, ranks: bool = True) ->
     return looks
 
 
-def judged(looks: list[Seen], timeout_s: float = 600.0) -> tuple[list[Stall], list[tuple[float, str]]]:
+def judged(looks: list[ProgressSample], timeout_s: float = 600.0) -> tuple[list[Stall], list[tuple[float, str]]]:
     """Returns the stalls, and when a report was asked for, withdrawn, and the job ended."""
-    rule, events = StallRule(timeout_s), []
+    rule, events = StallDetector(timeout_s), []
     for seen in looks:
         judgement = rule.judge(seen)
         events += [(seen.at_s, word) for word in ("report", "withdraw", "end") if getattr(judgement, word)]
@@ -187,8 +187,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
 
 
 def look_until(
-    progress: Progress, process: subprocess.Popen[bytes], wanted: Callable[[Judgement], bool], *, scale: float = 1.0
-) -> Judgement:
+    progress: JobProgress, process: subprocess.Popen[bytes], wanted: Callable[[StallState], bool], *, scale: float = 1.0
+) -> StallState:
     """Looks each 50 ms until something is wanted; `scale` makes the rule's clock run faster than ours."""
     began = time.monotonic()
     while time.monotonic() - began < 60:
@@ -203,7 +203,7 @@ def test_a_training_that_stops_after_its_steps_is_found_and_comes_back(
     tmp_path: Path, start: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
     process = start(TRAIN.format(after="time.sleep(600)"), "100000")
-    progress = Progress(tmp_path / "agents", stall_timeout_s=600)
+    progress = JobProgress(tmp_path / "agents", stall_timeout_s=600)
     look_until(progress, process, lambda one: one.patience_s not in (15.0, 30.0, 60.0), scale=20)
     assert not [*progress.stalls]
     process.send_signal(signal.SIGSTOP)
@@ -219,7 +219,7 @@ def test_a_look_at_a_training_takes_little_time(tmp_path: Path, start: Callable[
     process = start(TRAIN.format(after="time.sleep(600)"), "5")
     assert process.stdout is not None
     assert process.stdout.readline() == b"done\n"
-    progress = Progress(tmp_path / "agents", stall_timeout_s=600)
+    progress = JobProgress(tmp_path / "agents", stall_timeout_s=600)
     progress.look(0.0, {process.pid: 0}, 0)
     began = time.thread_time()
     for number in range(1, 101):
@@ -231,7 +231,7 @@ def test_a_busy_program_without_an_agent_is_left_alone(
     tmp_path: Path, start: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
     process = start("while True: pass", watched=False)
-    progress = Progress(tmp_path / "agents", stall_timeout_s=600)
+    progress = JobProgress(tmp_path / "agents", stall_timeout_s=600)
     judgements = []
     for second in range(1, 100):  # of the rule's clock; ticks of CPU run on ours
         judgements.append(progress.look(second * 1.5, {process.pid: 0}, 0))
@@ -240,7 +240,7 @@ def test_a_busy_program_without_an_agent_is_left_alone(
 
 
 def test_an_agents_folder_that_is_gone_leaves_the_other_signs(tmp_path: Path) -> None:
-    progress = Progress(tmp_path / "nowhere", stall_timeout_s=10)
+    progress = JobProgress(tmp_path / "nowhere", stall_timeout_s=10)
     assert progress.look(1.0, {os.getpid(): 0}, 0).stall is None
     (tmp_path / "nowhere").mkdir()
     (tmp_path / "nowhere" / f"agent-{os.getpid()}-1.bin").write_bytes(b"short")

@@ -16,11 +16,11 @@ from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis.hang.rank_outside_collectives import CODE
 from diagnostics.diagnosis.with_deadline import Haste, diagnose_in_time
 from diagnostics.record.record import BEFORE, RunRecord
-from diagnostics.record.supervisor_facts import JobFacts, SeenProcess, SentSignal, Stall
+from diagnostics.record.supervisor_facts import SeenProcess, SentSignal, Stall, SupervisorFacts
 from diagnostics.supervisor.capture.pre_signal_state import BLOCK_BYTES, keep_state
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
 
-FACTS = JobFacts(
+FACTS = SupervisorFacts(
     command=("python", "train.py"), cwd="/job", started_ns=7, ended_by="interrupt", ended_s=9.0,
     processes=(SeenProcess(pid=7, start_ticks=1),), stalls=(Stall(began_s=1.0, seen_s=2.0),),
 )  # fmt: skip

@@ -8,8 +8,8 @@ from signatures.hand_made import agent, case, story
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Role, Severity
 from diagnostics.diagnosis.signature import Match
-from diagnostics.diagnosis.verdict import Decision, Exit, decide, exit_of
-from diagnostics.dynamic.job.job import Part
+from diagnostics.diagnosis.verdict import Diagnosis, Exit, decide, exit_of
+from diagnostics.dynamic.job.job import ProcessRole
 
 CRASH, HANG, OK, WRONG = JobOutcome.CRASH, JobOutcome.HANG, JobOutcome.OK, JobOutcome.SILENT_WRONG
 
@@ -67,12 +67,12 @@ def test_a_crash_is_told_before_what_was_slow_or_wrong() -> None:
 def test_a_cascade_alone_leaves_the_verdict_unknown() -> None:
     cascade = a_match("D203", role=Role.CASCADE)
     decision = decide(case(story(code=1)), [cascade])
-    assert decision == Decision(outcome=CRASH, failure_class="unknown", first=None, others=(cascade,))
+    assert decision == Diagnosis(outcome=CRASH, failure_class="unknown", first=None, others=(cascade,))
 
 
 def test_a_job_that_ended_well_has_no_class() -> None:
     decision = decide(case(story(), code=0), [])
-    assert decision == Decision(outcome=OK, failure_class="none", first=None, others=())
+    assert decision == Diagnosis(outcome=OK, failure_class="none", first=None, others=())
 
 
 def test_a_stall_that_no_signature_knows_is_a_hang_of_unknown_class() -> None:
@@ -85,7 +85,7 @@ def test_a_stall_that_no_signature_knows_is_a_hang_of_unknown_class() -> None:
 def test_an_interrupted_job_in_which_nothing_was_wrong_ended_well() -> None:
     stopped = case(story(signal=2, ended_by="doctor"), code=130, culprits=(), job={"ended_by": "interrupt"})
     decision = decide(stopped, [])
-    assert decision == Decision(outcome=OK, failure_class="none", first=None, others=(), notes=("interrupted",))
+    assert decision == Diagnosis(outcome=OK, failure_class="none", first=None, others=(), notes=("interrupted",))
     assert exit_of(stopped, decision).code == 130
 
 
@@ -122,7 +122,7 @@ def test_a_culprit_that_died_of_a_signal_gives_128_plus_n_whatever_the_launcher_
 
 
 def test_a_failure_of_no_rank_gives_the_jobs_own_code_whatever_rank_was_ended_by_it() -> None:
-    decision = Decision(outcome=CRASH, failure_class="port-in-use", first=a_match("D104", ranks=()), others=())
+    decision = Diagnosis(outcome=CRASH, failure_class="port-in-use", first=a_match("D104", ranks=()), others=())
     assert exit_of(case(story(signal=15), code=1), decision).code == 1
 
 
@@ -138,7 +138,7 @@ def test_strict_makes_a_wrong_result_a_failure_and_leaves_a_good_one_alone() -> 
 
 
 def test_a_crash_that_the_job_dealt_with_is_a_note_and_strict_fails_on_it() -> None:
-    runner = story(1, part=Part.HELPER, rank=None, argv=("pytest", "tests"), parent_pid=0)
+    runner = story(1, part=ProcessRole.HELPER, rank=None, argv=("pytest", "tests"), parent_pid=0)
     failed = story(2, code=1, parent_pid=1, agent=agent(steps=3))
     job = case(runner, failed, code=0)
     crash = a_match("D201", explains=(2,))

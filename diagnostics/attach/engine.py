@@ -18,11 +18,11 @@ from diagnostics.attach.view import folder_of, world_size_of
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.diagnosis.with_deadline import diagnose_in_time
-from diagnostics.dynamic.job.job import Part
-from diagnostics.dynamic.stall.liveness import FILE_NAME, Judgement, judge
+from diagnostics.dynamic.job.job import ProcessRole
+from diagnostics.dynamic.stall.liveness import FILE_NAME, Liveness, judge
 from diagnostics.machine.processes.process_table import TableRow, environment_of, started_ns, uses_torch
 from diagnostics.record.agent_bytes import AgentFileError
-from diagnostics.record.supervisor_facts import ATTACHED, JobFacts, Missing, SeenProcess, Stall
+from diagnostics.record.supervisor_facts import ATTACHED, Missing, SeenProcess, Stall, SupervisorFacts
 from diagnostics.record.untrusted_files import read_bytes
 from diagnostics.report.run_report import RunReport
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
@@ -65,7 +65,7 @@ def attach(pid: int, *, seconds: float, report_dir: Path | None, show: Callable[
         raise DoctorError(f"the job of pid {pid} ended while it was looked at", exit_code=UNDECIDED)
     show("capturing")
     alive = [one for one in looked.standings if one.pid not in looked.ended]
-    ranks_first = sorted(alive, key=lambda one: one.part is not Part.RANK)
+    ranks_first = sorted(alive, key=lambda one: one.part is not ProcessRole.RANK)
     ticks = {row.pid: row.start_ticks for row in job.members}
     missing = [*looked.missing, *snapshot({one.pid: ticks[one.pid] for one in ranks_first}, place.record, "attach")]
     missing += _copy_agents(looked, place)
@@ -104,20 +104,20 @@ class _Samples:
         return (time.time_ns() - self._began_ns) / 1e9
 
 
-def _judge(looked: Looked) -> Judgement:
+def _judge(looked: Looked) -> Liveness:
     argvs = [row.argv for row in looked.job.members]
-    ranks = [one for one in looked.standings if one.part is Part.RANK]
+    ranks = [one for one in looked.standings if one.part is ProcessRole.RANK]
     trains = any(uses_torch(one.pid) for one in ranks[:_RANKS_ASKED]) and not any(map(waits_for_orders, argvs))
     return judge(
         looked.standings, seconds=looked.seconds, cwd=folder_of(looked), trains=trains, world_size=world_size_of(looked)
     )
 
 
-def _facts(looked: Looked, judgement: Judgement, began_ns: int, missing: Sequence[Missing]) -> JobFacts:
+def _facts(looked: Looked, judgement: Liveness, began_ns: int, missing: Sequence[Missing]) -> SupervisorFacts:
     job, now_s = looked.job, (time.time_ns() - began_ns) / 1e9
-    first = next((one.pid for one in looked.standings if one.part is Part.RANK), job.tops[0].pid)
+    first = next((one.pid for one in looked.standings if one.part is ProcessRole.RANK), job.tops[0].pid)
     stall = Stall(began_s=round(max(0.0, now_s - looked.seconds), 3), seen_s=round(now_s, 3))
-    return JobFacts(
+    return SupervisorFacts(
         command=redaction.argv(job.tops[0].argv),
         cwd=folder_of(looked),
         started_ns=began_ns,
@@ -148,7 +148,7 @@ def _moves(looked: Looked) -> dict[str, object]:
     return {str(one.pid): asdict(one.moved) for one in looked.standings}
 
 
-def _write_facts(place: RunFolder, facts: JobFacts) -> None:
+def _write_facts(place: RunFolder, facts: SupervisorFacts) -> None:
     keep_json(place.record / "job.json", asdict(facts))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from diagnostics.dynamic.job.process_kinds import MULTIPROCESSING, SHELLS, is_launcher
-from diagnostics.dynamic.job.process_list import Process
+from diagnostics.dynamic.job.process_list import MergedProcess
 from diagnostics.machine.processes.process_table import TableRow
 
 _MOST = 4096
@@ -54,9 +54,9 @@ def jobs_below(job: AttachedJob) -> tuple[TableRow, ...]:
     return tuple(jobs.values()) if len(jobs) > 1 else ()
 
 
-def process_of(row: TableRow) -> Process:
+def process_of(row: TableRow) -> MergedProcess:
     """Returns a row of the table as a process of a job that no agent watched."""
-    return Process(
+    return MergedProcess(
         pid=row.pid,
         start_ticks=row.start_ticks,
         parent_pid=row.ppid,

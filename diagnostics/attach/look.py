@@ -11,12 +11,12 @@ from diagnostics.attach.job_of_pid import AttachedJob, process_of
 from diagnostics.attach.rank_guess import assumed_ranks
 from diagnostics.core import redaction
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Part
-from diagnostics.dynamic.job.process_list import Process
+from diagnostics.dynamic.job.job import ProcessRole
+from diagnostics.dynamic.job.process_list import MergedProcess
 from diagnostics.dynamic.job.process_roles import Parts
 from diagnostics.dynamic.job.stack_classifier import is_data_worker, is_library, place_of, worker_frames
-from diagnostics.dynamic.stall.motion import Look, moved
-from diagnostics.dynamic.stall.stack_prefix_tree import Standing
+from diagnostics.dynamic.stall.motion import Observation, moved
+from diagnostics.dynamic.stall.stack_prefix_tree import ProcessStack
 from diagnostics.machine.deadlines import in_parallel
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.processes.activity import read_activity
@@ -54,8 +54,8 @@ class Looked:
     """What was seen. `threads` are all of the last look by pid; `missing` says what could not be read and why."""
 
     job: AttachedJob
-    standings: tuple[Standing, ...]
-    looks: Mapping[int, tuple[Look, ...]]
+    standings: tuple[ProcessStack, ...]
+    looks: Mapping[int, tuple[Observation, ...]]
     threads: Mapping[int, tuple[PythonThread, ...]]
     missing: tuple[Missing, ...]
     ended: tuple[int, ...]  # processes that were gone at the last look
@@ -103,7 +103,7 @@ class _Eyes:
         self.pids = [row.pid for row in job.members][:MOST_PROCESSES]
         self._python = {process.pid for process in self._processes if process.is_python}
         self._program = find_py_spy()
-        self._looks: dict[int, list[Look]] = {pid: [] for pid in self.pids}
+        self._looks: dict[int, list[Observation]] = {pid: [] for pid in self.pids}
         self._threads: dict[int, tuple[PythonThread, ...]] = {}
         self._native: dict[int, tuple[Frame, ...]] = {}
         self._problems: dict[int, str] = {}
@@ -118,7 +118,7 @@ class _Eyes:
         for pid in self.pids:
             read = pid not in self._problems and state[pid] is not None
             threads = self._threads.get(pid, ()) if read else ()
-            self._looks[pid].append(Look(at_s=at_s, frames=_main(pid, threads), activity=state[pid]))
+            self._looks[pid].append(Observation(at_s=at_s, frames=_main(pid, threads), activity=state[pid]))
 
     def look_closely(self) -> None:
         """Reads C++ frames, too; a process that is stopped or inside the kernel cannot be read that way."""
@@ -160,7 +160,7 @@ class _Eyes:
             for one in self._processes
         ]
         parts = Parts(processes)
-        named = [one for one in processes if parts.part(one) is Part.RANK]
+        named = [one for one in processes if parts.part(one) is ProcessRole.RANK]
         # Programs that run side by side are no ranks only because there are several.
         alone = not any("RANK" in one.variables for one in named) and not any(self._at_peers(one.pid) for one in named)
         return Looked(
@@ -179,20 +179,20 @@ class _Eyes:
         looks = self._looks.get(pid)
         return bool(looks and place_of(looks[-1].frames).op)
 
-    def _standing(self, process: Process, parts: Parts, *, alone: bool) -> Standing:
+    def _standing(self, process: MergedProcess, parts: Parts, *, alone: bool) -> ProcessStack:
         pid = process.pid
         frames = self._looks[pid][-1].frames
         part, rank, above = parts.part(process), parts.rank(process), parts.parent(process)
-        while above is not None and parts.part(above) is not Part.RANK:
+        while above is not None and parts.part(above) is not ProcessRole.RANK:
             above = parts.parent(above)
-        owner = parts.rank(above) if above is not None and part is not Part.RANK else None
+        owner = parts.rank(above) if above is not None and part is not ProcessRole.RANK else None
         if is_data_worker(frames):
-            part = Part.DATA_WORKER
-        return Standing(
+            part = ProcessRole.DATA_WORKER
+        return ProcessStack(
             pid=pid,
             parent_pid=process.parent_pid,
             part=part,
-            rank=None if alone or part is not Part.RANK else rank,
+            rank=None if alone or part is not ProcessRole.RANK else rank,
             owner=above.pid if above is not None and owner is not None else None,
             argv=redaction.argv(process.argv),
             frames=self._native.get(pid, frames),

@@ -6,17 +6,24 @@ from collections.abc import Mapping, Sequence
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.process_kinds import is_tracker
-from diagnostics.dynamic.job.process_list import Process
-from diagnostics.dynamic.job.stack_classifier import Doing, is_bootstrapped, is_data_worker, is_spawned, joins, place_of
+from diagnostics.dynamic.job.process_list import MergedProcess
+from diagnostics.dynamic.job.stack_classifier import (
+    RankActivity,
+    is_bootstrapped,
+    is_data_worker,
+    is_spawned,
+    joins,
+    place_of,
+)
 
 
-def assumed_ranks(processes: Sequence[Process], stacks: Mapping[int, Sequence[Frame]]) -> dict[int, int]:
+def assumed_ranks(processes: Sequence[MergedProcess], stacks: Mapping[int, Sequence[Frame]]) -> dict[int, int]:
     """Returns {pid: rank} of what multiprocessing started to train, in the order in which it was started.
 
     `stacks` holds main threads by pid, innermost frame first. Those of torch.multiprocessing.spawn are ranks; those of
     multiprocessing.Process where one of them is inside torch.distributed and the program above only waits for them.
     """
-    by_parent: dict[int, list[Process]] = {}
+    by_parent: dict[int, list[MergedProcess]] = {}
     pids = {process.pid: process for process in processes}
     for process in processes:
         frames = stacks.get(process.pid, ())
@@ -27,7 +34,7 @@ def assumed_ranks(processes: Sequence[Process], stacks: Mapping[int, Sequence[Fr
                 by_parent.setdefault(parent.pid, []).append(process)
     found: dict[int, int] = {}
     for parent_pid, siblings in by_parent.items():
-        peers = [place_of(stacks[one.pid]).doing is Doing.WAITS for one in siblings]
+        peers = [place_of(stacks[one.pid]).doing is RankActivity.WAITS for one in siblings]
         spawned = any(is_spawned(stacks[one.pid]) for one in siblings)
         if spawned or (len(siblings) > 1 and any(peers) and joins(stacks.get(parent_pid, ()))):
             ordered = sorted(siblings, key=lambda one: (one.start_ticks, one.pid))

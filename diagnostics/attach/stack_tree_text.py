@@ -9,25 +9,40 @@ from dataclasses import dataclass, field
 from diagnostics.core import redaction
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import location
-from diagnostics.dynamic.job.job import Part
-from diagnostics.dynamic.job.stack_classifier import Doing, is_library, is_native, shown_file
-from diagnostics.dynamic.stall.motion import Motion
-from diagnostics.dynamic.stall.stack_prefix_tree import Branch, Standing, groups, merge, missing_ranks, names, ranges
+from diagnostics.dynamic.job.job import ProcessRole
+from diagnostics.dynamic.job.stack_classifier import RankActivity, is_library, is_native, shown_file
+from diagnostics.dynamic.stall.motion import ActivityLevel
+from diagnostics.dynamic.stall.stack_prefix_tree import (
+    PrefixNode,
+    ProcessStack,
+    groups,
+    merge,
+    missing_ranks,
+    names,
+    ranges,
+)
 
 SHOWN_GROUPS = 24
 SHOWN_LIBRARY = 4  # library frames in a row; more are folded
 _COLOURS = {
-    Motion.MOVES: "32", Motion.BUSY: "33", Motion.POLLS: "33", Motion.FROZEN: "31", Motion.STOPPED: "31",
-}  # fmt: skip
+    ActivityLevel.MOVES: "32",
+    ActivityLevel.BUSY: "33",
+    ActivityLevel.POLLS: "33",
+    ActivityLevel.FROZEN: "31",
+    ActivityLevel.STOPPED: "31",
+}
 BOLD, DIM = "1", "2"
 _PLURALS = {
-    Part.LAUNCHER: "launcher", Part.DATA_WORKER: "data worker", Part.HELPER: "helper", Part.SHELL: "shell",
-    Part.RANK: "rank",
-}  # fmt: skip
+    ProcessRole.LAUNCHER: "launcher",
+    ProcessRole.DATA_WORKER: "data worker",
+    ProcessRole.HELPER: "helper",
+    ProcessRole.SHELL: "shell",
+    ProcessRole.RANK: "rank",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Screen:
+class TextTree:
     """How and what to print. `texts` are source lines of the frames seen; `verbose` folds nothing."""
 
     cwd: str
@@ -38,7 +53,7 @@ class Screen:
 
 
 def lines_of(
-    standings: Sequence[Standing], screen: Screen, *, seconds: float, looks: int, world_size: int | None
+    standings: Sequence[ProcessStack], screen: TextTree, *, seconds: float, looks: int, world_size: int | None
 ) -> list[str]:
     """Returns the whole screen: a headline, one line a group, the tree."""
     ranks = [one for one in standings if _is_rank(one)]
@@ -56,7 +71,7 @@ def lines_of(
     return [_cut(line, screen) for part in parts for line in part]
 
 
-def who_lines(standings: Sequence[Standing], screen: Screen, *, world_size: int | None) -> list[str]:
+def who_lines(standings: Sequence[ProcessStack], screen: TextTree, *, world_size: int | None) -> list[str]:
     """Returns one line a group of ranks: who, where, and whether they move; then the ranks that are not here."""
     ranks = [one for one in standings if _is_rank(one)]
     found = groups(ranks)
@@ -69,41 +84,41 @@ def who_lines(standings: Sequence[Standing], screen: Screen, *, world_size: int 
     return [_cut(line, screen) for line in lines]
 
 
-def place_in_words(one: Standing, cwd: str, texts: Mapping[Frame, str]) -> str:
+def place_in_words(one: ProcessStack, cwd: str, texts: Mapping[Frame, str]) -> str:
     """Returns "train.py:40 loop: waits in all_reduce"."""
     return redaction.line(_place(one, cwd, texts))
 
 
-def _place(one: Standing, cwd: str, texts: Mapping[Frame, str]) -> str:
+def _place(one: ProcessStack, cwd: str, texts: Mapping[Frame, str]) -> str:
     place = one.place
-    if place.doing is Doing.UNKNOWN:
+    if place.doing is RankActivity.UNKNOWN:
         waits = f"waits in {one.moved.waits_in} (kernel)" if one.moved.waits_in else "no stack"
         return f"{waits}: {' '.join(one.argv)}" if one.argv else waits
-    if one.part is Part.DATA_WORKER and (not place.user or is_library(place.user[0])):
+    if one.part is ProcessRole.DATA_WORKER and (not place.user or is_library(place.user[0])):
         return "waits for orders"
     where = f"{location(place.user[0], cwd)} {place.user[0].function}" if place.user else ""
     text = texts.get(place.user[0], "") if place.user else ""
     doing = {
-        Doing.WAITS: f"waits in {place.op}",
-        Doing.BACKWARD: "in backward",
-        Doing.LEAVING: "its program is through, the interpreter shuts down",
+        RankActivity.WAITS: f"waits in {place.op}",
+        RankActivity.BACKWARD: "in backward",
+        RankActivity.LEAVING: "its program is through, the interpreter shuts down",
     }.get(place.doing, text)
     return ": ".join(filter(None, (where, doing))) or f"{shown_file(one.frames[0].file)} {one.frames[0].function}"
 
 
-def _headline(standings: Sequence[Standing], seconds: float, looks: int, world_size: int | None) -> str:
+def _headline(standings: Sequence[ProcessStack], seconds: float, looks: int, world_size: int | None) -> str:
     ranks = [one for one in standings if _is_rank(one)]
     named = [one for one in ranks if one.rank is not None]
     counts = [f"{_count('rank', len(named))}{f' of {world_size}' if world_size else ''}"] if named else []
     if len(ranks) > len(named):
         counts.append(_count("process", len(ranks) - len(named)))
-    for part in (Part.LAUNCHER, Part.DATA_WORKER, Part.HELPER, Part.SHELL):
+    for part in (ProcessRole.LAUNCHER, ProcessRole.DATA_WORKER, ProcessRole.HELPER, ProcessRole.SHELL):
         number = sum(one.part is part for one in standings)
         counts += [_count(_PLURALS[part], number)] if number else []
     return f"ups-doctor: {', '.join(counts)}; {_count('look', looks)} in {seconds:.1f} s"
 
 
-def _group(group: Sequence[Standing], screen: Screen) -> Iterator[str]:
+def _group(group: Sequence[ProcessStack], screen: TextTree) -> Iterator[str]:
     one = group[0]
     who = f"  {_paint(names(group), BOLD, screen)}"
     motion = one.moved.words
@@ -124,7 +139,7 @@ def _group(group: Sequence[Standing], screen: Screen) -> Iterator[str]:
         yield f"{' ' * 14}{_paint(one.problem, DIM, screen)}"
 
 
-def _branch(branch: Branch, standings: Sequence[Standing], screen: Screen, depth: int) -> Iterator[str]:
+def _branch(branch: PrefixNode, standings: Sequence[ProcessStack], screen: TextTree, depth: int) -> Iterator[str]:
     indent = "  " * depth
     yield f"{indent}{_paint(names(branch.who), BOLD, screen)}"
     values = _values_of(branch)
@@ -138,7 +153,7 @@ def _branch(branch: Branch, standings: Sequence[Standing], screen: Screen, depth
         yield from _branch(child, standings, screen, depth + 1)
 
 
-def _frames(frames: Sequence[Frame], values: Mapping[Frame, str], screen: Screen) -> Iterator[str]:
+def _frames(frames: Sequence[Frame], values: Mapping[Frame, str], screen: TextTree) -> Iterator[str]:
     """Yields one line a frame; of many library frames in a row the first and the last ones."""
     run: list[Frame] = []
     for frame in [*frames, None]:
@@ -158,7 +173,7 @@ def _frames(frames: Sequence[Frame], values: Mapping[Frame, str], screen: Screen
                 yield f"    {_paint(values[frame], DIM, screen)}"
 
 
-def _frame(frame: Frame, screen: Screen) -> str:
+def _frame(frame: Frame, screen: TextTree) -> str:
     if is_native(frame):
         return _paint(f"{frame.file.rpartition('/')[2]} {frame.function}", DIM, screen)
     if is_library(frame):
@@ -169,7 +184,7 @@ def _frame(frame: Frame, screen: Screen) -> str:
     return f"{where}   {_paint(text[:room], DIM, screen)}" if text and room > 10 else where
 
 
-def _children(owners: Sequence[Standing], standings: Sequence[Standing], screen: Screen) -> Iterator[str]:
+def _children(owners: Sequence[ProcessStack], standings: Sequence[ProcessStack], screen: TextTree) -> Iterator[str]:
     """Yields what the ranks that end here have started: equal ones once."""
     pids = {one.pid for one in owners}
     kids = [one for one in standings if one.owner in pids]
@@ -186,20 +201,20 @@ def _children(owners: Sequence[Standing], standings: Sequence[Standing], screen:
         yield f"+ {number}: {where}   {motion}"
 
 
-def _other(one: Standing, screen: Screen) -> Iterator[str]:
+def _other(one: ProcessStack, screen: TextTree) -> Iterator[str]:
     command = redaction.line(" ".join(one.argv))
     yield _paint(f"{_PLURALS[one.part]} pid {one.pid}: {command}   {one.moved.words}", DIM, screen)
 
 
-def _values_of(branch: Branch) -> dict[Frame, str]:
+def _values_of(branch: PrefixNode) -> dict[Frame, str]:
     """Returns local values by frame where one process is here alone."""
     if len(branch.who) != 1 or not branch.who[0].values:
         return {}
     return dict(zip(branch.who[0].frames, branch.who[0].values, strict=False))
 
 
-def _is_rank(one: Standing) -> bool:
-    return one.part is Part.RANK
+def _is_rank(one: ProcessStack) -> bool:
+    return one.part is ProcessRole.RANK
 
 
 def _package(frame: Frame) -> str:
@@ -214,11 +229,11 @@ def _count(word: str, number: int) -> str:
     return f"{number} {_plural(word, number)}"
 
 
-def _paint(text: str, code: str, screen: Screen) -> str:
+def _paint(text: str, code: str, screen: TextTree) -> str:
     return f"\033[{code}m{redaction.line(text)}\033[0m" if screen.colour and code and text else text
 
 
-def _cut(line: str, screen: Screen) -> str:
+def _cut(line: str, screen: TextTree) -> str:
     """Returns the line without secrets and not wider than the screen; colours take no room."""
     if not screen.colour:
         safe = redaction.line(line)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.attach.look import Looked
-from diagnostics.attach.stack_tree_text import Screen, place_in_words
+from diagnostics.attach.stack_tree_text import TextTree, place_in_words
 from diagnostics.core import redaction
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Part
-from diagnostics.dynamic.stall.stack_prefix_tree import Standing, groups, missing_ranks, names
+from diagnostics.dynamic.job.job import ProcessRole
+from diagnostics.dynamic.stall.stack_prefix_tree import ProcessStack, groups, missing_ranks, names
 
 SCHEMA = 1
 _MOST_BYTES = 1 << 20
@@ -22,7 +22,7 @@ _LONGEST = 100
 
 def world_size_of(looked: Looked) -> int | None:
     """Returns how many ranks there should be, None where nothing tells."""
-    ranks = {one.pid for one in looked.standings if one.part is Part.RANK and one.rank is not None}
+    ranks = {one.pid for one in looked.standings if one.part is ProcessRole.RANK and one.rank is not None}
     said = [row.variables.get("WORLD_SIZE", "") for row in looked.job.members if row.pid in ranks]
     sizes = [int(size) for size in said if size.isdigit() and len(size) < 7]
     return max(sizes, default=None) or (len(ranks) or None)
@@ -30,18 +30,18 @@ def world_size_of(looked: Looked) -> int | None:
 
 def folder_of(looked: Looked) -> str:
     """Returns the job's working directory: that of its first rank."""
-    ranks = [one.pid for one in looked.standings if one.part is Part.RANK]
+    ranks = [one.pid for one in looked.standings if one.part is ProcessRole.RANK]
     rows = sorted(looked.job.members, key=lambda row: row.pid not in ranks)
     return next((row.cwd for row in rows if row.cwd), "")
 
 
-def screen_of(looked: Looked, *, width: int, colour: bool, verbose: bool = False) -> Screen:
+def screen_of(looked: Looked, *, width: int, colour: bool, verbose: bool = False) -> TextTree:
     """Returns how to print it, with the source lines of the job's own frames."""
     texts = source_lines(looked.standings, folder_of(looked))
-    return Screen(cwd=folder_of(looked), width=width, colour=colour, verbose=verbose, texts=texts)
+    return TextTree(cwd=folder_of(looked), width=width, colour=colour, verbose=verbose, texts=texts)
 
 
-def source_lines(standings: tuple[Standing, ...], cwd: str) -> dict[Frame, str]:
+def source_lines(standings: tuple[ProcessStack, ...], cwd: str) -> dict[Frame, str]:
     """Returns the source line of each frame of the job's own files, as the process sees the file."""
     files: dict[tuple[int, str], list[str]] = {}
     found: dict[Frame, str] = {}
@@ -60,7 +60,7 @@ def source_lines(standings: tuple[Standing, ...], cwd: str) -> dict[Frame, str]:
 def as_json(looked: Looked) -> dict[str, Any]:
     """Returns everything that was seen, secrets hidden."""
     cwd, size = folder_of(looked), world_size_of(looked)
-    ranks = [one for one in looked.standings if one.part is Part.RANK]
+    ranks = [one for one in looked.standings if one.part is ProcessRole.RANK]
     return {
         "schema": SCHEMA,
         "kind": "stacks",
@@ -74,7 +74,7 @@ def as_json(looked: Looked) -> dict[str, Any]:
     }
 
 
-def _group(group: tuple[Standing, ...], cwd: str) -> Mapping[str, Any]:
+def _group(group: tuple[ProcessStack, ...], cwd: str) -> Mapping[str, Any]:
     one = group[0]
     return {
         "who": names(group),
@@ -85,7 +85,7 @@ def _group(group: tuple[Standing, ...], cwd: str) -> Mapping[str, Any]:
     }
 
 
-def _process(one: Standing, looked: Looked, cwd: str) -> Mapping[str, Any]:
+def _process(one: ProcessStack, looked: Looked, cwd: str) -> Mapping[str, Any]:
     by_pid = {each.pid: each for each in looked.standings}
     owner = by_pid.get(one.owner) if one.owner is not None else None
     return {

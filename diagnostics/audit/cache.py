@@ -21,7 +21,7 @@ from diagnostics.audit import wire
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.found import Audit
 from diagnostics.core.own_folders import DOCTOR
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 MOST_ANSWERS = 100
 MOST_BYTES = 32 << 20
@@ -35,7 +35,7 @@ def folder() -> Path:
     return base / "ups-doctor" / "audit"
 
 
-def key(files: Iterable[AuditedFile], rules: Mapping[str, ModuleType]) -> str:
+def key(files: Iterable[ProjectFile], rules: Mapping[str, ModuleType]) -> str:
     """Returns what an answer depends on, as one hash."""
     digest = hashlib.sha256(f"{sys.version} {','.join(rules)}".encode())
     for source in _sources(rules):
@@ -55,7 +55,7 @@ def _hash(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
-def load(where: Path, name: str, files: Iterable[AuditedFile]) -> Audit | None:
+def load(where: Path, name: str, files: Iterable[ProjectFile]) -> Audit | None:
     """Returns an earlier answer, None where there is none or it is damaged."""
     path = where / f"{name}.json"
     by_path = {file.shown: file for file in files}
@@ -68,7 +68,7 @@ def load(where: Path, name: str, files: Iterable[AuditedFile]) -> Audit | None:
     return answer
 
 
-def _answer(body: Any, files: Mapping[str, AuditedFile]) -> Audit:
+def _answer(body: Any, files: Mapping[str, ProjectFile]) -> Audit:
     skipped = tuple(Skipped(path=str(path), problem=str(problem)) for path, problem in body["skipped"])
     unread = {one.path for one in skipped}
     return Audit(

@@ -12,18 +12,18 @@ from types import ModuleType
 from diagnostics.audit import time_limit, workers
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.found import Audit, Crash, Found, in_order
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.audit.time_limit import OutOfTimeError, at_most, seconds_for
 from diagnostics.core import redaction
 from diagnostics.static.launch_files.yaml_nodes import is_deep
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 PYTHON_ONLY = frozenset({FileKind.PYTHON})
 
 
 def audit(
-    files: Iterable[AuditedFile], rules: Mapping[str, ModuleType], *, jobs: int = 1, limit_s: float | None = None
+    files: Iterable[ProjectFile], rules: Mapping[str, ModuleType], *, jobs: int = 1, limit_s: float | None = None
 ) -> Audit:
     """Returns what the rules find in the files; those that do not parse are skipped with their problem.
 
@@ -50,7 +50,7 @@ def _answers(
     limit_s = seconds_for(project.audited) if patience_s is None else patience_s
     slow: set[str] = set()
 
-    def ask(code: str, file: AuditedFile) -> workers.Answer:
+    def ask(code: str, file: ProjectFile) -> workers.Answer:
         nonlocal project
         if file.shown in slow:
             return [], []
@@ -73,7 +73,7 @@ def _answers(
     return [ask(code, file) for code, file in tasks]
 
 
-def concerns(rule: ModuleType, file: AuditedFile) -> bool:
+def concerns(rule: ModuleType, file: ProjectFile) -> bool:
     """Returns whether a rule reads files of this kind and finds one of its words in it."""
     if file.kind not in getattr(rule, "READS", PYTHON_ONLY):
         return False
@@ -81,12 +81,12 @@ def concerns(rule: ModuleType, file: AuditedFile) -> bool:
     return not words or not file.words.isdisjoint(words)
 
 
-def asked(rule: ModuleType, file: AuditedFile, project: Project) -> list[Found]:
+def asked(rule: ModuleType, file: ProjectFile, project: Project) -> list[Found]:
     """Returns what one rule finds in one file."""
     return [found_by(rule, hit) for hit in rule.check(file, project)]
 
 
-def found_by(rule: ModuleType, hit: Hit) -> Found:
+def found_by(rule: ModuleType, hit: Violation) -> Found:
     """Returns a hit with its rule."""
     severity = rule.SEVERITY if hit.severity is None else hit.severity
     return Found(code=rule.CODE, name=rule.NAME, severity=severity, hit=hit)
@@ -105,7 +105,7 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _is_readable(file: AuditedFile) -> bool:
+def _is_readable(file: ProjectFile) -> bool:
     if file.kind is FileKind.PYTHON:
         return file.tree is not None
     if file.text is not None and file.kind is FileKind.YAML and is_deep(file.text):
@@ -113,7 +113,7 @@ def _is_readable(file: AuditedFile) -> bool:
     return not file.problem
 
 
-def _crash(code: str, file: AuditedFile, error: Exception) -> Crash:
+def _crash(code: str, file: ProjectFile, error: Exception) -> Crash:
     reason = redaction.line(f"{type(error).__name__}: {' '.join(str(error).split())}")
     detail = redaction.text("".join(traceback.format_exception(error)))
     return Crash(code=code, path=file.shown, reason=reason, detail=detail)

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from diagnostics.audit import notebooks
 from diagnostics.core.errors import UsageError, from_os_error
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 # Bytes; a larger file was generated or holds data, and nobody would read what is found in it.
 LARGEST = {
@@ -52,7 +52,7 @@ class Skipped:
 class Collected:
     """The files of an audit, sorted by path, and those that could not be read."""
 
-    files: tuple[AuditedFile, ...]
+    files: tuple[ProjectFile, ...]
     skipped: tuple[Skipped, ...] = ()
 
 
@@ -63,7 +63,7 @@ def collect(
 
     Raises UsageError for a path that is not there.
     """
-    files: dict[str, AuditedFile] = {}
+    files: dict[str, ProjectFile] = {}
     skipped: list[Skipped] = []
     unlisted: list[tuple[Path, OSError]] = []
     folder = Path(os.path.abspath(below or Path.cwd()))  # noqa: PTH100 - keeps links, unlike resolve()
@@ -72,7 +72,7 @@ def collect(
         if not given and excluded(shown):
             continue
         one = read(path, shown, given=given)
-        if isinstance(one, AuditedFile):
+        if isinstance(one, ProjectFile):
             files.setdefault(shown, one)
         elif one is not None:
             skipped.append(one)
@@ -86,7 +86,7 @@ def shown_path(path: Path, folder: Path) -> str:
     return str(whole.relative_to(folder)) if whole.is_relative_to(folder) else str(whole)
 
 
-def read(path: Path, shown: str, *, given: bool = False) -> AuditedFile | Skipped | None:
+def read(path: Path, shown: str, *, given: bool = False) -> ProjectFile | Skipped | None:
     """Returns one file, why it cannot be read, or None where it is of no kind that rules read."""
     try:
         kind = kind_of(path)
@@ -101,7 +101,7 @@ def read(path: Path, shown: str, *, given: bool = False) -> AuditedFile | Skippe
     except (OSError, ValueError) as error:
         return Skipped(path=shown, problem=_reason(error))
     if not notebook:
-        return AuditedFile(shown, raw, kind)
+        return ProjectFile(shown, raw, kind)
     return notebooks.read(shown, raw, largest=LARGEST[FileKind.PYTHON])
 
 

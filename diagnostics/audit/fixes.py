@@ -20,16 +20,16 @@ from diagnostics.audit.found import Found
 from diagnostics.audit.rule import Edit
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError, from_os_error
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class FileChange:
     """One file before and after; `codes` are the rules whose edits it takes, `left` those that did not fit."""
 
-    file: AuditedFile
+    file: ProjectFile
     before: str
     after: str
     encoding: str
@@ -44,7 +44,7 @@ class Change:
             yield redaction.line(line)
 
 
-def changes(found: Iterable[Found]) -> Iterator[Change]:
+def changes(found: Iterable[Found]) -> Iterator[FileChange]:
     """Yields the change of each file in which something can be repaired; a notebook is not edited."""
     editable = (one for one in found if one.hit.edits and not one.hit.file.cells)
     known: set[str] = set()  # a file that was read under two names, by a link, is changed once
@@ -58,7 +58,7 @@ def changes(found: Iterable[Found]) -> Iterator[Change]:
             yield change
 
 
-def _change(found: list[Found]) -> Change | None:
+def _change(found: list[Found]) -> FileChange | None:
     file = found[0].hit.file
     source = _source(file)
     if source is None:
@@ -76,10 +76,12 @@ def _change(found: list[Found]) -> Change | None:
     after = text.edited(list(edits))
     left = tuple(one.code for one in found if one not in taken)
     codes = tuple(one.code for one in taken)
-    return Change(file=file, before=before, after=after, encoding=encoding, codes=codes, left=left) if edits else None
+    return (
+        FileChange(file=file, before=before, after=after, encoding=encoding, codes=codes, left=left) if edits else None
+    )
 
 
-def _source(file: AuditedFile) -> tuple[str, str] | None:
+def _source(file: ProjectFile) -> tuple[str, str] | None:
     """Returns the whole text with its own line ends, and how it is encoded; None where writing would change bytes."""
     try:
         encoding = (
@@ -135,7 +137,7 @@ def _apart(spans: list[tuple[int, int, str]]) -> bool:
     return all(one[1] <= two[0] and one[:2] != two[:2] for one, two in pairwise(ordered))
 
 
-def _still_parses(file: AuditedFile, text: str) -> bool:
+def _still_parses(file: ProjectFile, text: str) -> bool:
     if file.kind is not FileKind.PYTHON:
         return True
     try:
@@ -147,7 +149,7 @@ def _still_parses(file: AuditedFile, text: str) -> bool:
     return True
 
 
-def write(change: Change, path: Path) -> None:
+def write(change: FileChange, path: Path) -> None:
     """Puts the changed file in place of the old one in one step, with its mode.
 
     Raises DoctorError where it is no longer what was read, or cannot be written.

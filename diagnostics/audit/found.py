@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.redacted_line import safe_line
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 ORDER = {Confidence.CONFIRMED: 0, Confidence.LIKELY: 1, Confidence.POSSIBLE: 2}
 
@@ -21,7 +21,7 @@ class Found:
     code: str
     name: str
     severity: Severity
-    hit: Hit
+    hit: Violation
 
     @property
     def finding(self) -> Finding:
@@ -59,7 +59,7 @@ class Audit:
     """
 
     found: tuple[Found, ...]
-    files: tuple[AuditedFile, ...]
+    files: tuple[ProjectFile, ...]
     skipped: tuple[Skipped, ...] = ()
     crashed: tuple[Crash, ...] = ()
     asked: Mapping[str, int] = field(default_factory=dict)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 LARGEST = 2 << 20  # characters of code
 MAGIC = re.compile(r"\s*(?:[%!?]|[\w.]+\s*\?{1,2}\s*$|\w+\s*=\s*[%!])")
@@ -17,7 +17,7 @@ MAGIC = re.compile(r"\s*(?:[%!?]|[\w.]+\s*\?{1,2}\s*$|\w+\s*=\s*[%!])")
 PYTHON_CELLS = re.compile(r"%%(?:time|timeit|capture|prun|memit|python3?|px)\b")
 
 
-def read(shown: str, raw: bytes, *, largest: int = LARGEST) -> AuditedFile:
+def read(shown: str, raw: bytes, *, largest: int = LARGEST) -> ProjectFile:
     """Returns a notebook's code cells as one audited file; `problem` says why there are none, or too much in them."""
     try:
         cells = list(_code_cells(_loaded(raw)))
@@ -32,11 +32,11 @@ def read(shown: str, raw: bytes, *, largest: int = LARGEST) -> AuditedFile:
     for source in cells:
         starts.append(len(lines) + 1)
         lines += plain(source)
-    return AuditedFile(shown, raw, FileKind.PYTHON, code="\n".join(lines) + "\n" * bool(lines), cells=tuple(starts))
+    return ProjectFile(shown, raw, FileKind.PYTHON, code="\n".join(lines) + "\n" * bool(lines), cells=tuple(starts))
 
 
-def _refused(shown: str, raw: bytes, problem: str) -> AuditedFile:
-    file = AuditedFile(shown, raw, FileKind.OTHER, code="")
+def _refused(shown: str, raw: bytes, problem: str) -> ProjectFile:
+    file = ProjectFile(shown, raw, FileKind.OTHER, code="")
     file.problem = problem
     return file
 

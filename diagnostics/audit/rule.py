@@ -20,11 +20,11 @@ import ast
 from dataclasses import dataclass
 
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ExplanationStep:
     """One place on the way to a hit: "train.py:31" and what is there."""
 
     place: str
@@ -41,7 +41,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Violation:
     """One thing a rule found.
 
     `line` and `column` (in characters, from 1) are where a reviewer would comment. `title` is one sentence with the
@@ -50,12 +50,12 @@ class Hit:
     `edits` do it where that is safe: they change nothing for a program that is right.
     """
 
-    file: AuditedFile
+    file: ProjectFile
     line: int
     title: str
     fix: str
     column: int = 1
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ExplanationStep, ...] = ()
     confidence: Confidence = Confidence.CONFIRMED
     severity: Severity | None = None  # where it is another one than the rule's
     edits: tuple[Edit, ...] = ()
@@ -67,20 +67,20 @@ class Hit:
 
 
 def hit(
-    file: AuditedFile,
+    file: ProjectFile,
     node: ast.AST,
     title: str,
     fix: str,
     *,
-    steps: tuple[Step, ...] = (),
+    steps: tuple[ExplanationStep, ...] = (),
     confidence: Confidence = Confidence.CONFIRMED,
     severity: Severity | None = None,
     edits: tuple[Edit, ...] = (),
-) -> Hit:
+) -> Violation:
     """Returns a hit at a syntax node."""
     line = getattr(node, "lineno", 1)
     before = file.line(line).encode()[: getattr(node, "col_offset", 0)]  # ast counts bytes
-    return Hit(
+    return Violation(
         file=file,
         line=line,
         column=len(before.decode("utf-8", "ignore")) + 1,
@@ -93,6 +93,6 @@ def hit(
     )
 
 
-def step(file: AuditedFile, node: ast.AST, text: str) -> Step:
+def step(file: ProjectFile, node: ast.AST, text: str) -> ExplanationStep:
     """Returns a step at a syntax node."""
-    return Step(place=file.place(getattr(node, "lineno", 1)), text=text)
+    return ExplanationStep(place=file.place(getattr(node, "lineno", 1)), text=text)

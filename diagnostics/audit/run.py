@@ -14,16 +14,16 @@ from diagnostics.audit import cache, engine, selection, settings
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Audit, Crash, Found, in_order
 from diagnostics.audit.selection import Selection
-from diagnostics.audit.settings import Settings
+from diagnostics.audit.settings import AuditSettings
 from diagnostics.audit.suppression import bad_ignore, unused_ignore
 from diagnostics.audit.suppression.ignores import Ignore, ignores
 from diagnostics.audit.time_limit import THE_REST
 from diagnostics.core.registry import BrokenPlugin, discover
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class AuditOptions:
     """What the command line says; `select` and `ignore` as written."""
 
     paths: tuple[Path, ...] = (Path(),)
@@ -33,7 +33,7 @@ class Options:
     cache_folder: Path | None = None
 
 
-def run(options: Options) -> Audit:
+def run(options: AuditOptions) -> Audit:
     """Returns what is found in the paths. Raises UsageError for a wrong path, code or setting."""
     began = time.monotonic()
     broken: list[BrokenPlugin] = []
@@ -63,13 +63,13 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _selection(options: Options, said: Settings, every: Mapping[str, ModuleType]) -> Selection:
+def _selection(options: AuditOptions, said: AuditSettings, every: Mapping[str, ModuleType]) -> Selection:
     select = selection.split(options.select, every, where="--select")
     ignore = selection.split(options.ignore, every, where="--ignore")
     return Selection(select=select or said.select, ignore=(*said.ignore, *ignore))
 
 
-def _answer(files: Sequence[AuditedFile], asked: Mapping[str, ModuleType], options: Options) -> Audit:
+def _answer(files: Sequence[ProjectFile], asked: Mapping[str, ModuleType], options: AuditOptions) -> Audit:
     where = options.cache_folder
     name = cache.key(files, asked) if where is not None else ""
     known = cache.load(where, name, files) if where is not None else None
@@ -81,7 +81,7 @@ def _answer(files: Sequence[AuditedFile], asked: Mapping[str, ModuleType], optio
     return answer
 
 
-def _excused(answer: Audit, said: Settings, chosen: Selection, every: Mapping[str, ModuleType]) -> Audit:
+def _excused(answer: Audit, said: AuditSettings, chosen: Selection, every: Mapping[str, ModuleType]) -> Audit:
     """Returns the audit without what comments and per-file-ignores excuse, with what is wrong with the comments."""
     comments = [one for file in answer.files for one in ignores(file)]
     good = [one for one in comments if not one.problem]

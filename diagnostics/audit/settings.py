@@ -21,7 +21,7 @@ TABLE = "tool.ups-doctor.audit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class AuditSettings:
     """What a project says; globs are relative to `folder`, where its pyproject.toml lies."""
 
     folder: str = ""
@@ -53,7 +53,7 @@ class Settings:
         return any(fnmatchcase("/".join(parts[:length]), wanted) for length in range(1, len(parts) + 1))
 
 
-def load(path: Path, rules: Mapping[str, ModuleType]) -> Settings:
+def load(path: Path, rules: Mapping[str, ModuleType]) -> AuditSettings:
     """Returns the settings that hold for `path`: of the nearest pyproject.toml with our table, else the defaults."""
     start = Path(os.path.realpath(path))
     for folder in (start, *start.parents):
@@ -62,7 +62,7 @@ def load(path: Path, rules: Mapping[str, ModuleType]) -> Settings:
             text, table = _table(file)
             if table is not None:
                 return _settings(file, text, table, rules)
-    return Settings()
+    return AuditSettings()
 
 
 def _table(file: Path) -> tuple[str, Any]:
@@ -81,7 +81,7 @@ def _table(file: Path) -> tuple[str, Any]:
     return text, body
 
 
-def _settings(file: Path, text: str, table: Any, rules: Mapping[str, ModuleType]) -> Settings:
+def _settings(file: Path, text: str, table: Any, rules: Mapping[str, ModuleType]) -> AuditSettings:
     at = _Places(file, text)
     if not isinstance(table, dict):
         raise UsageError(f"{at('audit')}: {TABLE} must be a table of keys, got {table!r}")
@@ -92,7 +92,7 @@ def _settings(file: Path, text: str, table: Any, rules: Mapping[str, ModuleType]
     lists = {key: _texts(table[key], key, at) for key in KEYS[:3] if key in table}
     for key in ("select", "ignore"):
         selection.split(lists.get(key, ()), rules, where=f"{at(key)}: {key}")
-    return Settings(
+    return AuditSettings(
         folder=str(file.parent),
         select=lists.get("select", selection.ALL),
         ignore=lists.get("ignore", ()),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 # Far beyond what ordinary projects take: the first question about one works out what the others need, too.
 QUESTION_S = 10.0
@@ -20,7 +20,7 @@ class OutOfTimeError(BaseException):
     """A question took too long; no `except Exception` on the way swallows it."""
 
 
-def seconds_for(files: Sequence[AuditedFile]) -> float:
+def seconds_for(files: Sequence[ProjectFile]) -> float:
     """Returns how much CPU time a question about one of these files may take."""
     return QUESTION_S + EACH_MIB_S * sum(len(file.raw) for file in files) / 2**20
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from diagnostics.audit.found import Crash, Found
-from diagnostics.audit.rule import Edit, Hit, Step
+from diagnostics.audit.rule import Edit, ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 
 def found_json(one: Found) -> dict[str, Any]:
@@ -29,16 +29,16 @@ def found_json(one: Found) -> dict[str, Any]:
     }
 
 
-def found_from(body: Any, files: Mapping[str, AuditedFile]) -> Found:
+def found_from(body: Any, files: Mapping[str, ProjectFile]) -> Found:
     """Returns the hit again. Raises KeyError, TypeError or ValueError where it is none."""
-    hit = Hit(
+    hit = Violation(
         file=files[body["path"]],
         line=_whole(body["line"]),
         column=_whole(body["column"]),
         title=_text(body["title"]),
         fix=_text(body["fix"]),
         confidence=Confidence(body["confidence"]),
-        steps=tuple(Step(place=_text(place), text=_text(text)) for place, text in body["steps"]),
+        steps=tuple(ExplanationStep(place=_text(place), text=_text(text)) for place, text in body["steps"]),
         edits=tuple(Edit(start=_place(start), end=_place(end), text=_text(text)) for start, end, text in body["edits"]),
     )
     return Found(code=_text(body["code"]), name=_text(body["name"]), severity=Severity(body["severity"]), hit=hit)

@@ -19,11 +19,11 @@ from typing import Any, TypeAlias
 
 from diagnostics.audit import wire
 from diagnostics.audit.found import Crash, Found
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
-Task: TypeAlias = tuple[str, AuditedFile]  # the code of a rule, and a file to ask it about
+Task: TypeAlias = tuple[str, ProjectFile]  # the code of a rule, and a file to ask it about
 Answer: TypeAlias = tuple[list[Found], list[Crash]]
-Ask: TypeAlias = Callable[[str, AuditedFile], Answer]
+Ask: TypeAlias = Callable[[str, ProjectFile], Answer]
 ENOUGH = 2_000_000  # characters to ask about; less is done before a second process has begun
 MOST_DEATHS = 3  # of a rule that kills the process; then it is asked no more
 LONGEST = "A2"  # rules about collectives follow ranks through the whole project: they begin
@@ -74,7 +74,7 @@ class _Pool:
         os.close(writing)
         self.streams.register(reading, selectors.EVENT_READ, _Worker(pid=pid, stream=reading, tasks=first))
 
-    def answers(self, files: Mapping[str, AuditedFile]) -> Iterator[Answer]:
+    def answers(self, files: Mapping[str, ProjectFile]) -> Iterator[Answer]:
         """Yields answers until all processes have ended."""
         while self.streams.get_map():
             for key, _ in self.streams.select():

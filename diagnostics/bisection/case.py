@@ -23,7 +23,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class RunSettings:
     """How the model is run. The defaults are the simplest values: what a failure does not need is set to these."""
 
     world: int = 1
@@ -59,11 +59,11 @@ class Edits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Configuration:
     """One case. Equal cases have equal keys, across runs too."""
 
     source: Source
-    settings: Settings = field(default_factory=Settings)
+    settings: RunSettings = field(default_factory=RunSettings)
     edits: Edits = field(default_factory=Edits)
     seed: int = 0
 
@@ -76,24 +76,24 @@ class Case:
         """A name for this case, for caches and folders."""
         return hashlib.sha256(json.dumps(self.as_json(), sort_keys=True).encode()).hexdigest()[:16]
 
-    def set(self, **changes: Any) -> Case:
+    def set(self, **changes: Any) -> Configuration:
         """Returns the case with other settings."""
         return replace(self, settings=replace(self.settings, **changes))
 
-    def edit(self, **changes: Any) -> Case:
+    def edit(self, **changes: Any) -> Configuration:
         """Returns the case with other edits."""
         return replace(self, edits=replace(self.edits, **changes))
 
-    def without(self, *paths: str) -> Case:
+    def without(self, *paths: str) -> Configuration:
         """Returns the case in which these modules, too, are stand-ins."""
         return self.edit(stand_ins=tuple(sorted({*self.edits.stand_ins, *paths})))
 
 
-def read_case(data: Mapping[str, Any]) -> Case:
+def read_case(data: Mapping[str, Any]) -> Configuration:
     """Returns the case that `as_json` wrote. Raises KeyError, TypeError, ValueError where it is not one."""
-    return Case(
+    return Configuration(
         source=Source(**_known(Source, data["source"])),
-        settings=Settings(**_known(Settings, data["settings"])),
+        settings=RunSettings(**_known(RunSettings, data["settings"])),
         edits=Edits(**_known(Edits, data["edits"])),
         seed=int(data["seed"]),
     )

@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.environments.versions import compare_versions
 from diagnostics.bisection.found import Bisection
-from diagnostics.bisection.progress import Progress
+from diagnostics.bisection.progress import BisectionProgress
 from diagnostics.bisection.report.files import shown_path, write_reports
 from diagnostics.bisection.report.run_report import run_report_of
 from diagnostics.bisection.repro.hand_over import hand_over
@@ -32,8 +32,8 @@ from diagnostics.bisection.targets.ladder import climbed_lines, rungs_of
 from diagnostics.bisection.targets.script_capture import training_command
 from diagnostics.bisection.targets.traces import trace
 from diagnostics.bisection.trial import Failure, Oracle, OutOfTries, Trial
-from diagnostics.bisection.tries.one_run import Surroundings
-from diagnostics.bisection.wanted import Wanted
+from diagnostics.bisection.tries.one_run import RunEnvironment
+from diagnostics.bisection.wanted import BisectionRequest
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.machine.contract import Machine
@@ -47,7 +47,7 @@ AXES_TRIES, OTHER_TRIES, STRATEGIES_TRIES = 4, 10, 4  # about as many as they ev
 FAULTS = "doctor-error.txt"
 
 
-class Counting(Oracle, Protocol):
+class CountingOracle(Oracle, Protocol):
     """An oracle that knows what is looked for, and counts."""
 
     sought: Failure | None
@@ -56,11 +56,11 @@ class Counting(Oracle, Protocol):
     def expect(self, more: int) -> None:
         """Says how many more tries there may be at most."""
 
-    def recording(self, case: Case) -> Path | None:
+    def recording(self, case: Configuration) -> Path | None:
         """Returns the file with what the modules of this model took and gave."""
 
 
-class Interrupted(KeyboardInterrupt):
+class BisectionInterrupted(KeyboardInterrupt):
     """Ctrl-C came; `found` and `report` hold what was known by then."""
 
     def __init__(self, found: Bisection, report: RunReport) -> None:
@@ -68,7 +68,9 @@ class Interrupted(KeyboardInterrupt):
         self.found, self.report = found, report
 
 
-def bisect(wanted: Wanted, oracle: Counting, machine: Machine, progress: Progress) -> tuple[Bisection, RunReport]:
+def bisect(
+    wanted: BisectionRequest, oracle: CountingOracle, machine: Machine, progress: BisectionProgress
+) -> tuple[Bisection, RunReport]:
     """Returns what was found, and the report of the failing case as a watched run.
 
     Raises UsageError where the model cannot be built or called as asked, Interrupted on Ctrl-C: by then the try that
@@ -79,14 +81,16 @@ def bisect(wanted: Wanted, oracle: Counting, machine: Machine, progress: Progres
         work.all()
     except KeyboardInterrupt as stop:
         work.found = replace(work.found, undecided=work.found.undecided or "it was interrupted")
-        raise Interrupted(*work.result()) from stop
+        raise BisectionInterrupted(*work.result()) from stop
     return work.result()
 
 
 class _Work:
     """What is known so far, and the parts that find out more."""
 
-    def __init__(self, wanted: Wanted, oracle: Counting, machine: Machine, progress: Progress) -> None:
+    def __init__(
+        self, wanted: BisectionRequest, oracle: CountingOracle, machine: Machine, progress: BisectionProgress
+    ) -> None:
         self._wanted, self._oracle, self._machine, self._progress = wanted, oracle, machine, progress
         self._began, self._started = time.monotonic(), time.strftime("%Y-%m-%dT%H:%M:%S%z")
         self._seen: RunReport | None = None
@@ -257,7 +261,7 @@ class _Work:
         self.found = hand_over(self.found, self._wanted, trial.tree, self._machine.child, self._progress)
 
     def _traced(self) -> None:
-        around = Surroundings(python=self._wanted.python, environ=os.environ, env=self._wanted.env)
+        around = RunEnvironment(python=self._wanted.python, environ=os.environ, env=self._wanted.env)
         cases = {"failing": self.found.failing, "healthy": self._healthy_case()}
         for name, case in cases.items():
             if case is not None:
@@ -269,7 +273,7 @@ class _Work:
         wanted, child = self._wanted, self._machine.child
         self.found = compare_versions(self.found, wanted, wanted.environments, open_machine, child, self._progress)
 
-    def _healthy_case(self) -> Case | None:
+    def _healthy_case(self) -> Configuration | None:
         """Returns the last case that passes: without the culprit, else with other settings."""
         if self.found.failing is not None and self.found.modules and self.found.heals:
             return self.found.failing.without(*self.found.modules)

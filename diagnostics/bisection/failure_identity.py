@@ -58,7 +58,7 @@ def place_of(frames: Sequence[Frame], *, cwd: str, ours: Sequence[str] = (), mov
     return f"{name}{CALLED_FROM}{_named(caller, cwd, line=True)}" if caller is not None else name
 
 
-class Wait(Enum):
+class BlockedIn(Enum):
     """For what a rank stands still."""
 
     ITSELF = 0  # it is in no communication: the others may wait for it
@@ -66,18 +66,18 @@ class Wait(Enum):
     WRAPPER = 2  # in communication of a wrapper or a backward pass
 
 
-def wait_of(frames: Sequence[Frame], *, ours: Sequence[str] = ()) -> Wait:
+def wait_of(frames: Sequence[Frame], *, ours: Sequence[str] = ()) -> BlockedIn:
     """Returns for what a rank with this stack, innermost frame first, waits."""
     waiting = False
     for frame in frames:
         if _WRAPPING.search(frame.file):
-            return Wait.WRAPPER
+            return BlockedIn.WRAPPER
         if _MODULE_CALL.search(frame.file):
-            return Wait.WRAPPER if waiting else Wait.ITSELF
+            return BlockedIn.WRAPPER if waiting else BlockedIn.ITSELF
         waiting = waiting or bool(_WAITING_IN.search(frame.file))
         if _is_own(frame) and not _is_ours(frame, ours):
-            return Wait.CALLED if waiting else Wait.ITSELF
-    return Wait.WRAPPER if waiting else Wait.ITSELF
+            return BlockedIn.CALLED if waiting else BlockedIn.ITSELF
+    return BlockedIn.WRAPPER if waiting else BlockedIn.ITSELF
 
 
 def same_place(one: str, other: str) -> bool:

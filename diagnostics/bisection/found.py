@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from diagnostics.bisection.case import Case
-from diagnostics.bisection.trial import Failure, Kind, Trial
+from diagnostics.bisection.case import Configuration
+from diagnostics.bisection.trial import Failure, FailureKind, Trial
 
 
-class Standing(StrEnum):
+class SettingStatus(StrEnum):
     """What is known of one setting."""
 
     NEEDED = "needed"  # passes with the simplest value
@@ -26,7 +26,7 @@ class AxisRow:
     axis: str  # "world size"
     value: str  # in the failing case
     other: str  # the value it was compared with
-    standing: Standing
+    standing: SettingStatus
     note: str = ""
 
 
@@ -74,11 +74,11 @@ class Bisection:
 
     name: str
     attempts: tuple[Attempt, ...]
-    failing: Case | None = None
+    failing: Configuration | None = None
     failure: Failure | None = None
     failed: int = 0
     runs: int = 0
-    minimal: Case | None = None
+    minimal: Configuration | None = None
     modules: tuple[str, ...] = ()
     relation: str = "one"  # together: it takes all of them; each: any of them alone fails
     within: str | None = None  # the smallest module that holds all of them and fails alone
@@ -131,7 +131,7 @@ class Attempt:
         """Came to no end under a compiler that nobody asked for: it takes minutes, which proves no hang."""
         failure = self.trial.failure
         compiles = self.trial.case.settings.compile and not self.asked
-        return compiles and failure is not None and failure.kind is Kind.HANG
+        return compiles and failure is not None and failure.kind is FailureKind.HANG
 
     @property
     def fails(self) -> bool:

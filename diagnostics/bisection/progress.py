@@ -7,7 +7,7 @@ from typing import Protocol
 from diagnostics.bisection.trial import Trial
 
 
-class Progress(Protocol):
+class BisectionProgress(Protocol):
     """Told of each try."""
 
     def trying(self, what: str, *, number: int, most: int | None, left_s: float | None) -> None:

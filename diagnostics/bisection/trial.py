@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.failure_identity import same_place
 
 PHASES = ("import", "construct", "batch", "edit", "group", "move", "wrap", "forward", "loss", "backward", "optimizer")
 
 
-class Kind(Enum):
+class FailureKind(Enum):
     """In which way a case fails."""
 
     SIGNAL = "signal"
@@ -34,7 +34,7 @@ class Failure:
     when the module runs alone: "torch/nn/modules/linear.py forward < model.py:31 forward"; see `same_place`.
     """
 
-    kind: Kind
+    kind: FailureKind
     detail: str  # "SIGSEGV", "RuntimeError", "exit code 3", "loss"
     message: str = ""  # the exception's first line, numbers, shapes and addresses replaced by "#"
     places: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Failure:
         """Returns whether both are the same failure. Of hangs one place in common is enough: all wait for it."""
         if other is None or (self.kind, self.detail, self.message) != (other.kind, other.detail, other.message):
             return False
-        if self.kind is Kind.HANG and self.places and other.places:
+        if self.kind is FailureKind.HANG and self.places and other.places:
             return any(same_place(one, its) for one in self.places for its in other.places)
         return len(self.places) == len(other.places) and all(map(same_place, self.places, other.places))
 
@@ -84,7 +84,7 @@ class Trial:
     that does not fit): it says nothing about the failure looked for.
     """
 
-    case: Case
+    case: Configuration
     failure: Failure | None = None
     refusal: str = ""
     hint: str = ""
@@ -111,8 +111,8 @@ class OutOfTries(Exception):  # noqa: N818 - no error: the user set the number
 class Oracle(Protocol):
     """Tries cases. Equal cases are tried once; what is known is kept over runs. May raise OutOfTries."""
 
-    def ask(self, case: Case, why: str) -> Trial:
+    def ask(self, case: Configuration, why: str) -> Trial:
         """Returns what the case gives; `why` is shown while it is tried: "without blocks.3"."""
 
-    def ask_all(self, cases: Sequence[tuple[Case, str]]) -> list[Trial]:
+    def ask_all(self, cases: Sequence[tuple[Configuration, str]]) -> list[Trial]:
         """Returns what each case gives, tried side by side where there are the cores for it."""

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from diagnostics.bisection.case import Case, Settings, Source
+from diagnostics.bisection.case import Configuration, RunSettings, Source
 
 READY = "ready.json"
 
-DEFAULT = Settings(world=2, wrapper="ddp", steps=2)
+DEFAULT = RunSettings(world=2, wrapper="ddp", steps=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class BisectionRequest:
     """One bisection. `named`: the settings the user gave; these stay while a failing case is sought."""
 
     name: str  # of the model, as it is shown
@@ -41,13 +41,13 @@ class Wanted:
     resume: str = ""  # the command that goes on with it
 
     @property
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[Configuration, ...]:
         """Returns the case that is expected to fail, of each model."""
-        settings = Settings(**{**_fields(DEFAULT), **self.as_trained, **self.named})
-        return tuple(Case(source=source, settings=settings) for source in self.sources)
+        settings = RunSettings(**{**_fields(DEFAULT), **self.as_trained, **self.named})
+        return tuple(Configuration(source=source, settings=settings) for source in self.sources)
 
 
-def _fields(settings: Settings) -> dict[str, Any]:
+def _fields(settings: RunSettings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in settings.__slots__}
 
 

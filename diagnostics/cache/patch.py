@@ -14,7 +14,7 @@ class UnrepairableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class ByteRange:
     """`size` bytes of the old file from `offset` on."""
 
     offset: int
@@ -30,16 +30,16 @@ class Patch:
     the whole as the new one. Formats whose readers look from the end (zip) have one.
     """
 
-    pieces: tuple[Range | bytes, ...]
+    pieces: tuple[ByteRange | bytes, ...]
     changes: tuple[str, ...]  # what is changed, for people: "3 storages cuda:0 -> cpu"
     tail: bytes = b""
 
     @property
     def size(self) -> int:
         """Bytes of the new file when it is written as a copy."""
-        return self.fresh + sum(piece.size for piece in self.pieces if isinstance(piece, Range))
+        return self.fresh + sum(piece.size for piece in self.pieces if isinstance(piece, ByteRange))
 
     @property
     def fresh(self) -> int:
         """Bytes of it that the old file does not have."""
-        return sum(len(piece) for piece in self.pieces if not isinstance(piece, Range))
+        return sum(len(piece) for piece in self.pieces if not isinstance(piece, ByteRange))

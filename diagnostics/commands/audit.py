@@ -19,7 +19,7 @@ from diagnostics.audit.output.filter import Filter
 from diagnostics.audit.output.json_text import audit_json
 from diagnostics.audit.output.sarif import sarif_json
 from diagnostics.audit.output.terminal import Lines, summary_line
-from diagnostics.audit.run import Options, known_rules, run
+from diagnostics.audit.run import AuditOptions, known_rules, run
 from diagnostics.core.console import ask, say
 from diagnostics.core.errors import UsageError, from_os_error
 
@@ -93,11 +93,11 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
         raise UsageError(f"--sarif {name}: the file it writes ends in .sarif or .json", hint="--sarif audit.sarif")
 
 
-def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> Options:
+def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> AuditOptions:
     if "" in paths:
         raise UsageError("one of the paths is empty: a variable that is not set?", hint="ups-doctor audit .")
     folder = options["cache_dir"] or cache.folder()
-    return Options(
+    return AuditOptions(
         paths=tuple(Path(path) for path in paths) or (Path(),),
         select=options["select"],
         ignore=options["ignore"],

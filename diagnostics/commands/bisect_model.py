@@ -14,7 +14,7 @@ import click
 from diagnostics.adapter import interpreter
 from diagnostics.bisection import place
 from diagnostics.bisection.case import WRAPPERS
-from diagnostics.bisection.engine import Interrupted, bisect
+from diagnostics.bisection.engine import BisectionInterrupted, bisect
 from diagnostics.bisection.environments.install import ask_for
 from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.report.files import shown_path, write_reports
@@ -26,13 +26,13 @@ from diagnostics.bisection.targets import target
 from diagnostics.bisection.targets.script_capture import ScriptDiedError
 from diagnostics.bisection.targets.script_died import explained
 from diagnostics.bisection.tries.oracle import open_tries
-from diagnostics.bisection.wanted import Wanted
+from diagnostics.bisection.wanted import BisectionRequest
 from diagnostics.command_folder import ScriptCommand
 from diagnostics.core.console import ask, say
 from diagnostics.core.errors import UsageError
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import open_machine
-from diagnostics.preflight.live_screen import Screen
+from diagnostics.preflight.live_screen import LiveScreen
 from diagnostics.report.run_report import RunReport
 
 # Options that are settings of a case, and their names there.
@@ -86,7 +86,7 @@ def command(context: click.Context, /, target: str | None, **options: Any) -> No
     with (
         place.opened(options["report_dir"], resume=options["resume"]) as (folder, problem),
         open_machine(python) as machine,
-        Screen(quiet=options["as_json"], verbose=_is_verbose(options)) as screen,
+        LiveScreen(quiet=options["as_json"], verbose=_is_verbose(options)) as screen,
     ):
         if problem:
             screen.say(f"{problem}; the report goes to {folder}")
@@ -97,7 +97,7 @@ def command(context: click.Context, /, target: str | None, **options: Any) -> No
         except ScriptDiedError as died:
             screen.waiting_for(f"running {died.script} once more, under watch: it ends before a model is given a batch")
             found, report = explained(died, folder, command=_typed(context))
-        except Interrupted as stop:
+        except BisectionInterrupted as stop:
             found, report, stopped = stop.found, stop.report, stop
         machine.close()  # before anything is written: a full disk must not leave a child behind
         written = write_reports(report, found, folder)
@@ -110,7 +110,7 @@ def command(context: click.Context, /, target: str | None, **options: Any) -> No
     context.exit(found.exit_code)
 
 
-def _bisected(wanted: Wanted, machine: Machine, screen: Screen) -> tuple[Bisection, RunReport]:
+def _bisected(wanted: BisectionRequest, machine: Machine, screen: LiveScreen) -> tuple[Bisection, RunReport]:
     shown = TriesShown(screen)
     shown.say(f"bisect-model of {wanted.name}, python {wanted.python}")
     shown.doing("importing torch")
@@ -126,7 +126,7 @@ def _typed(context: click.Context) -> str:
     return shlex.join(["ups-doctor", "bisect-model", *context.meta["arguments"]])
 
 
-def _show(found: Bisection, report: RunReport, screen: Screen, options: dict[str, Any]) -> None:
+def _show(found: Bisection, report: RunReport, screen: LiveScreen, options: dict[str, Any]) -> None:
     screen.live.clear()
     if options["as_json"]:
         say(json_text(report, found), nl=False)
@@ -157,8 +157,8 @@ def _wanted(
     folder: Path,
     python: str,
     machine: Machine,
-    screen: Screen,
-) -> Wanted:
+    screen: LiveScreen,
+) -> BisectionRequest:
     named_settings = {key: options[name] for name, key in SETTINGS.items() if options[name] is not None}
     if str(named_settings.get("device", "")).startswith("cuda"):
         named_settings.setdefault("backend", "nccl")
@@ -184,7 +184,7 @@ def _wanted(
         confirm=lambda line: _agreed(line, screen, yes=options["yes"]),
         on_cpu=not str(named_settings.get("device", "")).startswith("cuda"),
     )
-    return Wanted(
+    return BisectionRequest(
         name=model.name,
         sources=model.sources,
         script=tuple(options["script"]),
@@ -206,7 +206,7 @@ def _wanted(
     )
 
 
-def _agreed(line: str, screen: Screen, *, yes: bool) -> bool:
+def _agreed(line: str, screen: LiveScreen, *, yes: bool) -> bool:
     """Returns whether this may be downloaded; where nobody can be asked, only --yes agrees."""
     screen.say(line)
     if yes:

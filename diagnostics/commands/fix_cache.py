@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diagnostics.adapter import interpreter
-from diagnostics.cache.repair.engine import Options, Prepared, Result, carry_out, prepare, refuse
+from diagnostics.cache.repair.engine import Prepared, RepairOptions, RepairResult, carry_out, prepare, refuse
 from diagnostics.cache.repair.report import fix_json, write_report
 from diagnostics.cache.repair.terminal import fitted, plan_lines, question, result_lines
 from diagnostics.core.console import ask, redraw, say
@@ -60,7 +60,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     if "" in paths:
         raise UsageError("one of the paths is empty: a variable that is not set?", hint="ups-doctor fix-cache FOLDER")
     _refuse_contradictions(options)
-    asked = Options(
+    asked = RepairOptions(
         jobs=options["jobs"] or 0,
         compact=options["compact"],
         move_useless=not options["no_quarantine"],
@@ -115,7 +115,9 @@ def _can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _carried_out(prepared: Prepared, asked: Options, progress: ProgressLine, options: dict[str, Any]) -> Result | None:
+def _carried_out(
+    prepared: Prepared, asked: RepairOptions, progress: ProgressLine, options: dict[str, Any]
+) -> RepairResult | None:
     """Shows the plan, asks, and returns what was done; None where nothing was to do or to be done."""
     _say(plan_lines(prepared), options)
     refuse(prepared)

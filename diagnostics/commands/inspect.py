@@ -18,10 +18,10 @@ from diagnostics.adapter.description import JobDescription
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
 from diagnostics.core.findings import Verdict
-from diagnostics.inspection.engine import Inspected, Target, Wanted, inspect, usage_error
+from diagnostics.inspection.engine import Inspected, InspectionRequest, Target, inspect, usage_error
 from diagnostics.inspection.terminal import facts, module_lines, summary
 from diagnostics.machine.this import open_machine
-from diagnostics.preflight.live_screen import Screen
+from diagnostics.preflight.live_screen import LiveScreen
 from diagnostics.report import terminal
 
 FACTORY = re.compile(r"(?P<module>[^:]+):(?P<name>[A-Za-z_][\w.]*)$")
@@ -52,10 +52,10 @@ def command(context: click.Context, /, target: str, **options: Any) -> None:
     again = _command_line(target, options)
     with (
         open_machine(python) as machine,
-        Screen(quiet=options["as_json"], verbose=options["verbose"]) as screen,
+        LiveScreen(quiet=options["as_json"], verbose=options["verbose"]) as screen,
         tempfile.TemporaryDirectory(prefix="ups-doctor-inspect-") as folder,
     ):
-        wanted = Wanted(
+        wanted = InspectionRequest(
             python=python,
             folder=Path(folder),
             steps=options["steps"],
@@ -126,7 +126,7 @@ def _refuse(inspected: Inspected, options: dict[str, Any]) -> None:
 
 
 def _show(
-    inspected: Inspected, screen: Screen, target: str, options: dict[str, Any], code: int, command_line: str
+    inspected: Inspected, screen: LiveScreen, target: str, options: dict[str, Any], code: int, command_line: str
 ) -> None:
     verdict = inspected.verdict
     if options["as_json"]:

@@ -25,13 +25,13 @@ from diagnostics.core.stop_signal import interrupted_exit
 from diagnostics.core.thresholds import find, read_thresholds
 from diagnostics.machine.this import open_machine
 from diagnostics.preflight import baseline
-from diagnostics.preflight.engine import Interrupted, default_stages, run_preflight
-from diagnostics.preflight.live_screen import Screen
+from diagnostics.preflight.engine import PreflightInterrupted, default_stages, run_preflight
+from diagnostics.preflight.live_screen import LiveScreen
 from diagnostics.preflight.plan import STAGES_OF_A_JOB, Probe, in_order, load_probes, parse_skips, parse_stages
 from diagnostics.preflight.probe import PreflightConfig, Stage
 from diagnostics.preflight.setup import settle
 from diagnostics.report import terminal
-from diagnostics.report.check_report import Report
+from diagnostics.report.check_report import CheckReport
 from diagnostics.report.place import ReportPlace, open_place
 
 
@@ -75,7 +75,7 @@ def command(context: click.Context, /, config: Path | None, **options: Any) -> N
     thresholds = read_thresholds(options["thresholds"])
     python = interpreter.choose(options["python"], os.environ)
     started = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-    with open_machine(python) as machine, Screen(quiet=options["as_json"], verbose=options["verbose"]) as screen:
+    with open_machine(python) as machine, LiveScreen(quiet=options["as_json"], verbose=options["verbose"]) as screen:
         screen.say(f"preflight of {_subject(config, options)}, python {python}")
         described = None
         if config is not None:
@@ -96,7 +96,7 @@ def command(context: click.Context, /, config: Path | None, **options: Any) -> N
         stopped = None
         try:
             verdict = run_preflight(settled, machine, screen, stages, skip)
-        except Interrupted as stop:
+        except PreflightInterrupted as stop:
             verdict, stopped = stop.verdict, stop
         machine.close()  # before anything is written: a full disk must not leave a child behind
         report = _report(context, verdict, settled, started, options, interrupted=stopped is not None)
@@ -159,9 +159,9 @@ def _report(
     options: dict[str, Any],
     *,
     interrupted: bool,
-) -> Report:
+) -> CheckReport:
     system = os.uname()
-    return Report(
+    return CheckReport(
         verdict=verdict,
         command=shlex.join(["ups-doctor", "preflight", *context.meta["arguments"]]),
         started=started,
@@ -182,7 +182,7 @@ def _report(
 
 
 def _finish(
-    screen: Screen, place: ReportPlace, report: Report, settled: PreflightConfig, options: dict[str, Any]
+    screen: LiveScreen, place: ReportPlace, report: CheckReport, settled: PreflightConfig, options: dict[str, Any]
 ) -> None:
     verdict, reports = report.verdict, options["report_dir"]
     written = place.write(report)

@@ -30,7 +30,7 @@ COUNT_S = 0.5  # so long files are counted beforehand, for the bar
 MOST_JOBS = 16  # one process puts the answers together and can serve no more
 
 
-class Progress:
+class ScanBar:
     """A bar on stderr, silent where stderr is no terminal; hands each bad file on."""
 
     def __init__(self, total: int | None, found: Callable[[FileScan], None]) -> None:
@@ -102,7 +102,7 @@ def command(
     if "" in paths:
         raise UsageError("one of the paths is empty: a variable that is not set?", hint="ups-doctor scan-cache FOLDER")
     named = [Path(path) for path in paths]
-    progress = Progress(None, lambda found: None)
+    progress = ScanBar(None, lambda found: None)
     if progress.shown:
         progress.total = counted(named, within_s=COUNT_S)
     if only_paths or (verbose and not as_json):
@@ -122,7 +122,7 @@ def command(
     context.exit(code)
 
 
-def _listing(progress: Progress, only_paths: bool, end: str) -> Callable[[FileScan], None]:
+def _listing(progress: ScanBar, only_paths: bool, end: str) -> Callable[[FileScan], None]:
     """Returns what prints a bad file at once: however many they are, all are listed."""
     stdout: BinaryIO = sys.stdout.buffer
 

@@ -10,22 +10,25 @@ from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severi
 from diagnostics.core.wording import sentence, shown_ranks
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout
-from diagnostics.dynamic.collectives.rank_state import Position, Stand
-from diagnostics.dynamic.collectives.wait_for_graph import Disagreement
-from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockStory, deadlock_story
-from diagnostics.dynamic.divergence.divergence import Decision
+from diagnostics.dynamic.collectives.rank_state import RankState, Whereabouts
+from diagnostics.dynamic.collectives.wait_for_graph import CollectiveMismatch
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, deadlock_story
+from diagnostics.dynamic.divergence.divergence import DivergencePoint
 from diagnostics.dynamic.divergence.rank_history import Split
 from diagnostics.dynamic.divergence.rank_partition import site
 from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK
 
 MOST_SHOWN = 4
 _NAMES_RANK = re.compile(r"rank|main|master|leader|chief", re.IGNORECASE)
-_LEFT = {Stand.LEAVING: "is through with its program and only waits for its threads", Stand.ENDED: "has ended"}
+_LEFT = {
+    Whereabouts.LEAVING: "is through with its program and only waits for its threads",
+    Whereabouts.ENDED: "has ended",
+}
 
 
-def proved_hang(case: Case, *, code: str, name: str, failure_class: str, fix: Fix) -> Match | None:
+def proved_hang(case: Job, *, code: str, name: str, failure_class: str, fix: Fix) -> Match | None:
     """Returns the match where a deadlock of this class is proved, else None."""
     story = deadlock_story(case)
     if story is None or story.failure_class != failure_class:
@@ -54,7 +57,7 @@ def proved_hang(case: Case, *, code: str, name: str, failure_class: str, fix: Fi
     )
 
 
-def _is_sure(story: DeadlockStory) -> bool:
+def _is_sure(story: DeadlockDiagnosis) -> bool:
     """Whether the line is the only one, and which rank went another way is no choice. The deadlock itself is proved."""
     if not story.decisions or story.locations[0] not in story.decided:
         return len(story.locations) == 1
@@ -62,7 +65,7 @@ def _is_sure(story: DeadlockStory) -> bool:
     return story.certain and (alone or _tells_who(story.decisions[0]))
 
 
-def _tells_who(decision: Decision) -> bool:
+def _tells_who(decision: DivergencePoint) -> bool:
     """Whether the statement itself says who went another way: a test of the rank, a handler that one rank was in.
 
     What only follows from the rank (an empty shard) says that the ranks part there, and not who should not have.
@@ -72,7 +75,7 @@ def _tells_who(decision: Decision) -> bool:
     return decision.tainted_by == RANK and _NAMES_RANK.search(decision.text) is not None
 
 
-def _title(case: Case, story: DeadlockStory) -> str:
+def _title(case: Job, story: DeadlockDiagnosis) -> str:
     parties = _parties(case, story)
     told = "; ".join(sentence(one) if not index else one for index, one in enumerate(parties))
     decided = story.decisions[0] if story.decisions else None
@@ -81,7 +84,7 @@ def _title(case: Case, story: DeadlockStory) -> str:
     return f"{told}: {end}{line}"
 
 
-def _parties(case: Case, story: DeadlockStory) -> list[str]:
+def _parties(case: Job, story: DeadlockDiagnosis) -> list[str]:
     """Returns "rank 0 waits in barrier() at train.py:31" for the ranks of each place, those to blame first."""
     groups: dict[str, list[int]] = {}
     for one in (*story.deadlock.gone, *story.deadlock.positions):
@@ -90,7 +93,7 @@ def _parties(case: Case, story: DeadlockStory) -> list[str]:
     return [f"{shown_ranks(tuple(ranks))} {words}" for words, ranks in order[:MOST_SHOWN]]
 
 
-def _stands(case: Case, one: Position) -> str:
+def _stands(case: Job, one: RankState) -> str:
     frames = site(case, one)
     at = f" at {case.line(frames[0])}" if frames else ""
     if one.wait is None:
@@ -98,7 +101,7 @@ def _stands(case: Case, one: Position) -> str:
     return f"waits in {one.wait.shown}{at}"
 
 
-def _evidence(case: Case, story: DeadlockStory) -> Iterator[Evidence]:
+def _evidence(case: Job, story: DeadlockDiagnosis) -> Iterator[Evidence]:
     deadlock = story.deadlock
     for one in (*deadlock.positions, *deadlock.gone)[: 2 * MOST_SHOWN]:
         yield Evidence(source=f"record/agents: rank {one.rank} at {one.at_s:.1f} s", observed=_position(case, one))
@@ -118,22 +121,22 @@ def _evidence(case: Case, story: DeadlockStory) -> Iterator[Evidence]:
         yield from path_evidence(case, f"call path of rank {one.rank}", site(case, one))
 
 
-def _position(case: Case, one: Position) -> str:
+def _position(case: Job, one: RankState) -> str:
     slot = f", operation {one.wait.slot} of group {one.wait.group}" if one.wait and one.wait.slot is not None else ""
     since = f", since {one.wait.since_s:.1f} s" if one.wait is not None else ""
     return f"{_stands(case, one)}{slot}{since}"
 
 
-def _differs(pair: Disagreement) -> str:
+def _differs(pair: CollectiveMismatch) -> str:
     return f"rank {pair.one} and rank {pair.other} differ in {pair.what}"
 
 
-def _split_evidence(case: Case, split: Split) -> Iterator[Evidence]:
+def _split_evidence(case: Job, split: Split) -> Iterator[Evidence]:
     agreed = split.parting.agreed
     here, there = (_stories(case, ranks) for ranks in (split.parting.here, split.parting.there))
     if agreed is not None:
         yield from path_evidence(case, f"last call that {here} and {there} made alike: {agreed.op}", agreed.path)
 
 
-def _stories(case: Case, ranks: Sequence[int]) -> str:
+def _stories(case: Job, ranks: Sequence[int]) -> str:
     return named([one for rank in ranks if (one := case.of_rank(rank)) is not None])

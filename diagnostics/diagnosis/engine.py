@@ -15,10 +15,10 @@ from diagnostics.core.files import write_whole
 from diagnostics.core.findings import Confidence
 from diagnostics.core.registry import BrokenPlugin, discover
 from diagnostics.diagnosis.report_builder import fill_report
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.diagnosis.state_selection import LastWord, last_word
-from diagnostics.diagnosis.verdict import Decision, decide, exit_of
-from diagnostics.dynamic.job.job import Case
+from diagnostics.diagnosis.verdict import Diagnosis, decide, exit_of
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.job.job_builder import Material, build_case
 from diagnostics.dynamic.job.job_from_logs import log_case
 from diagnostics.record.agent_bytes import AgentFileError
@@ -33,7 +33,7 @@ FROM_LOGS = "no record: all this is read from log files, so nothing is more than
 
 
 @dataclass(slots=True)
-class Asking:
+class Questioning:
     """What is known of the signatures' answers before and while they are asked; see with_deadline.py."""
 
     # By code, with BEFORE behind it where it was asked about the state before the first signal.
@@ -47,7 +47,7 @@ class Asking:
         """Why this signature is not asked; "" where it is."""
         return "" if question in self.answers else self.left_out.get(question, self.closed)
 
-    def ask(self, question: str, module: ModuleType, case: Case) -> Match | None:
+    def ask(self, question: str, module: ModuleType, case: Job) -> Match | None:
         """Returns its answer. Raises what it raises."""
         if question in self.answers:
             return self.answers[question]
@@ -71,7 +71,7 @@ def diagnose(
 
 
 def examine(
-    folder: Path, *, provisional: bool = False, strict: bool = False, asking: Asking | None = None
+    folder: Path, *, provisional: bool = False, strict: bool = False, asking: Questioning | None = None
 ) -> RunReport:
     """Returns the report about the job whose report or record folder this is. Raises DoctorError for no record."""
     began = time.monotonic()
@@ -87,7 +87,7 @@ def examine(
     return _report(case, record, began, provisional=provisional, strict=strict, asking=asking)
 
 
-def examine_logs(files: Sequence[Path], *, asking: Asking | None = None) -> RunReport:
+def examine_logs(files: Sequence[Path], *, asking: Questioning | None = None) -> RunReport:
     """Returns what the logs of a job that nobody watched support, at most likely. Raises UsageError, DoctorError."""
     began = time.monotonic()
     texts = {}
@@ -124,7 +124,7 @@ def record_folder(folder: Path) -> Path:
     return inner if inner.is_dir() else folder
 
 
-def case_of(record: RunRecord, *, ended: bool = True) -> Case:
+def case_of(record: RunRecord, *, ended: bool = True) -> Job:
     """Returns the Case that a record makes."""
     material = Material(
         job=record.job,
@@ -140,17 +140,17 @@ def case_of(record: RunRecord, *, ended: bool = True) -> Case:
 
 
 def ask(
-    case: Case, *, running: bool = False, asking: Asking | None = None, about: str = ""
+    case: Job, *, running: bool = False, asking: Questioning | None = None, about: str = ""
 ) -> tuple[list[Match], list[str]]:
     """Returns what the signatures say about the case, and which of them could not be asked, in words.
 
     `about` is BEFORE where the case is that of an earlier state, of which the same signatures have other answers.
     """
-    asking = asking or Asking()
+    asking = asking or Questioning()
     broken: list[BrokenPlugin] = []
     plugins: Mapping[str, ModuleType] = discover(diagnosis, broken=broken)
     troubles = [f"signature {one.name}: {type(one.error).__name__}: {one.error}" for one in broken]
-    wanted = {Examines.ANY, Examines.FAILED if running or case.failed else Examines.SUCCEEDED}
+    wanted = {AppliesTo.ANY, AppliesTo.FAILED if running or case.failed else AppliesTo.SUCCEEDED}
     matches: list[Match] = []
     for code, module in plugins.items():
         if module.EXAMINES not in wanted:
@@ -172,7 +172,7 @@ def ask(
 
 
 def _report(
-    case: Case,
+    case: Job,
     record: RunRecord,
     began: float,
     *,
@@ -180,11 +180,11 @@ def _report(
     strict: bool = False,
     surest: Confidence = Confidence.CONFIRMED,
     gaps: Sequence[str] = (),
-    asking: Asking | None = None,
+    asking: Questioning | None = None,
 ) -> RunReport:
     troubles: list[str] = []
 
-    def decide_on(state: Case, running: bool) -> Decision:
+    def decide_on(state: Job, running: bool) -> Diagnosis:
         matches, broken = ask(state, running=running, asking=asking, about="" if running is provisional else BEFORE)
         troubles.extend(broken)
         return decide(state, [_at_most(surest, match) for match in matches])

@@ -8,17 +8,17 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.job.evidence import ended_s, rank_numbers, stood_still
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 
 
-def natural_outcome(case: Case) -> JobOutcome:
+def natural_outcome(case: Job) -> JobOutcome:
     """HANG where the job stood still when it was ended by the doctor, by itself or for the user; else CRASH."""
     return JobOutcome.HANG if stood_still(case) else JobOutcome.CRASH
 
 
 def blamed(
-    case: Case,
-    stories: Sequence[ProcessStory],
+    case: Job,
+    stories: Sequence[JobProcess],
     *,
     code: str,
     name: str,
@@ -34,7 +34,7 @@ def blamed(
     explains: Sequence[int] = (),
     began_s: float | None = None,
     generic: bool = False,
-    victims: Sequence[ProcessStory] = (),
+    victims: Sequence[JobProcess] = (),
 ) -> Match:
     """Returns a Match that blames `stories`; their pids, and `explains`, are what it accounts for.
 

@@ -9,7 +9,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import telling_frames
 from diagnostics.core.wording import signal_name
 from diagnostics.diagnosis.timeline import ended_in_words, last_collective
-from diagnostics.dynamic.job.job import Case, How, ProcessStory
+from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
 from diagnostics.record.record import RunRecord
 from diagnostics.record.supervisor_facts import ATTACHED
 from diagnostics.report.run_report import Coverage, RankRow, StackGroup
@@ -18,7 +18,7 @@ SHOWN_FRAMES = 20
 _ISOLATED = re.compile(r"^-[A-Za-z]*[IE]")
 
 
-def rank_rows(case: Case, culprits: Sequence[int], victims: Sequence[int], host: str) -> tuple[RankRow, ...]:
+def rank_rows(case: Job, culprits: Sequence[int], victims: Sequence[int], host: str) -> tuple[RankRow, ...]:
     """Returns one row a rank, also for ranks that are to blame and never started."""
     rows = [_row(case, story, culprits, victims, host) for story in case.ranks]
     there = {row.rank for row in rows}
@@ -26,7 +26,7 @@ def rank_rows(case: Case, culprits: Sequence[int], victims: Sequence[int], host:
     return tuple(sorted(rows, key=lambda row: row.rank))
 
 
-def stack_groups(case: Case) -> tuple[StackGroup, ...]:
+def stack_groups(case: Job) -> tuple[StackGroup, ...]:
     """Returns where the ranks stood, equal stacks once: the crash's own stack, a traceback, or a look from outside."""
     groups: dict[tuple[str, tuple[str, ...]], list[int]] = {}
     for story in case.ranks:
@@ -38,12 +38,12 @@ def stack_groups(case: Case) -> tuple[StackGroup, ...]:
     )
 
 
-def coverage(case: Case, record: RunRecord) -> Mapping[str, Coverage]:
+def coverage(case: Job, record: RunRecord) -> Mapping[str, Coverage]:
     """Returns what was and was not captured of each rank, by rank."""
     return {str(story.rank): _coverage(case, story, record) for story in case.ranks}
 
 
-def _row(case: Case, story: ProcessStory, culprits: Sequence[int], victims: Sequence[int], host: str) -> RankRow:
+def _row(case: Job, story: JobProcess, culprits: Sequence[int], victims: Sequence[int], host: str) -> RankRow:
     rank = story.rank if story.rank is not None else -1
     agent = story.agent
     module = story.death.module.shown if story.death is not None and story.death.module is not None else ""
@@ -64,7 +64,7 @@ def _row(case: Case, story: ProcessStory, culprits: Sequence[int], victims: Sequ
     )
 
 
-def _runs_on(case: Case, story: ProcessStory) -> bool:
+def _runs_on(case: Job, story: JobProcess) -> bool:
     return case.job.ended_by == ATTACHED and not story.end.source
 
 
@@ -75,11 +75,15 @@ def _never_started(rank: int) -> RankRow:
     )  # fmt: skip
 
 
-def _stack(case: Case, story: ProcessStory) -> tuple[str, tuple[str, ...]]:
+def _stack(case: Job, story: JobProcess) -> tuple[str, tuple[str, ...]]:
     """Returns how the process's place was captured, and its frames as "model.py:31 forward", innermost first."""
     frames: Sequence[Frame] = ()
     captured = ""
-    ending = [one for one in story.raised if one.how in (How.UNCAUGHT, How.SPAWN, How.OUTPUT)]
+    ending = [
+        one
+        for one in story.raised
+        if one.how in (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT)
+    ]
     if story.fault is not None and story.fault.crashed is not None and story.end.signal is not None:
         captured, frames = "faulthandler", story.fault.crashed.frames
     elif story.failed and ending and ending[-1].path:
@@ -90,7 +94,7 @@ def _stack(case: Case, story: ProcessStory) -> tuple[str, tuple[str, ...]]:
     return captured, tuple(f"{case.line(frame)} {frame.function}" for frame in shown[:SHOWN_FRAMES])
 
 
-def _coverage(case: Case, story: ProcessStory, record: RunRecord) -> Coverage:
+def _coverage(case: Job, story: JobProcess, record: RunRecord) -> Coverage:
     agent = story.agent
     hooks = agent.last_event("hooks") if agent is not None else None
     core = any(name.startswith(f"core-{story.pid}.") for name in record.captures)
@@ -122,7 +126,7 @@ def _coverage(case: Case, story: ProcessStory, record: RunRecord) -> Coverage:
     )
 
 
-def _why_no_agent(story: ProcessStory, record: RunRecord, *, attached: bool) -> str:
+def _why_no_agent(story: JobProcess, record: RunRecord, *, attached: bool) -> str:
     for option in story.argv[1:4]:
         if _ISOLATED.match(option):
             return f"python {option} ignores the variables that bring it in"

@@ -15,10 +15,10 @@ from diagnostics.core.findings import Confidence, Finding
 from diagnostics.diagnosis.rank_table import coverage, rank_rows, stack_groups
 from diagnostics.diagnosis.stalled_processes import standing_rows
 from diagnostics.diagnosis.timeline import timeline
-from diagnostics.diagnosis.verdict import Decision, Exit, job_exit
-from diagnostics.dynamic.failures.unexplained import Seen, unexplained
+from diagnostics.diagnosis.verdict import Diagnosis, Exit, job_exit
+from diagnostics.dynamic.failures.unexplained import ObservedFacts, unexplained
 from diagnostics.dynamic.job.evidence import ended_s
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.stall.stall_evidence import past_stalls
 from diagnostics.record.record import RunRecord
 from diagnostics.report.run_report import RankRow, RunReport, SourceExcerpt
@@ -30,12 +30,12 @@ JUST_NOW_S = 120.0  # a report later than this is made from an old record, and d
 
 
 def fill_report(
-    case: Case,
+    case: Job,
     record: RunRecord,
-    decision: Decision,
+    decision: Diagnosis,
     exit_: Exit,
     *,
-    state: Case | None = None,
+    state: Job | None = None,
     provisional: bool,
     troubles: Sequence[str],
     began: float,
@@ -47,7 +47,7 @@ def fill_report(
     """
     first = decision.first
     state = state or case
-    seen = unexplained(state) if first is None and decision.outcome is not JobOutcome.OK else Seen(sentence="")
+    seen = unexplained(state) if first is None and decision.outcome is not JobOutcome.OK else ObservedFacts(sentence="")
     culprits = tuple(first.culprit_ranks if first is not None else seen.ranks)
     suffered = {one.rank for one in state.victims if one.rank is not None}
     victims = tuple(sorted((suffered | set(first.victim_ranks if first is not None else ())) - set(culprits)))
@@ -91,12 +91,12 @@ def fill_report(
     )
 
 
-def _findings(decision: Decision) -> tuple[Finding, ...]:
+def _findings(decision: Diagnosis) -> tuple[Finding, ...]:
     first = [decision.first] if decision.first is not None else []
     return tuple(one.finding for one in [*first, *decision.others])
 
 
-def _rows(case: Case, state: Case, culprits: Sequence[int], victims: Sequence[int], host: str) -> tuple[RankRow, ...]:
+def _rows(case: Job, state: Job, culprits: Sequence[int], victims: Sequence[int], host: str) -> tuple[RankRow, ...]:
     """Returns how each rank ended, and where it stood when the verdict about it was true."""
     rows = rank_rows(case, culprits, victims, host)
     if state is case:
@@ -110,12 +110,12 @@ def _rows(case: Case, state: Case, culprits: Sequence[int], victims: Sequence[in
     )
 
 
-def _certainty(decision: Decision) -> Confidence:
+def _certainty(decision: Diagnosis) -> Confidence:
     """A job in which nothing was found wrong ended well by its own word; an unknown failure is only a guess."""
     return Confidence.CONFIRMED if decision.outcome is JobOutcome.OK else Confidence.POSSIBLE
 
 
-def _excerpts(case: Case, locations: Sequence[str]) -> tuple[SourceExcerpt, ...]:
+def _excerpts(case: Job, locations: Sequence[str]) -> tuple[SourceExcerpt, ...]:
     excerpts = []
     for location in locations[:SHOWN_LOCATIONS]:
         file, _, line = location.rpartition(":")
@@ -125,9 +125,7 @@ def _excerpts(case: Case, locations: Sequence[str]) -> tuple[SourceExcerpt, ...]
     return tuple(excerpts)
 
 
-def _seconds(
-    case: Case, state: Case, decision: Decision, now_s: float, began: float, *, here: bool
-) -> dict[str, float]:
+def _seconds(case: Job, state: Job, decision: Diagnosis, now_s: float, began: float, *, here: bool) -> dict[str, float]:
     seconds = {}
     job_s = case.job.ended_s
     if job_s is not None:
@@ -139,7 +137,7 @@ def _seconds(
     return seconds
 
 
-def _first_failure_s(case: Case, decision: Decision) -> float | None:
+def _first_failure_s(case: Job, decision: Diagnosis) -> float | None:
     """Returns when the trouble began to show: a culprit's end, the stall's beginning, or what the verdict names."""
     if case.culprits:
         return min(map(ended_s, case.culprits))
@@ -148,20 +146,20 @@ def _first_failure_s(case: Case, decision: Decision) -> float | None:
     return decision.first.began_s if decision.first is not None else None
 
 
-def _seconds_since(case: Case, now_s: float) -> float | None:
+def _seconds_since(case: Job, now_s: float) -> float | None:
     """Returns how long ago the job ended, or began where its end is unknown."""
     if case.job.started_ns <= 0:
         return None
     return now_s - case.job.started_ns / 1e9 - (case.job.ended_s or 0.0)
 
 
-def _environment(case: Case) -> dict[str, str]:
+def _environment(case: Job) -> dict[str, str]:
     pythons = sorted({story.agent.python for story in case.ranks if story.agent is not None and story.agent.python})
     facts = {"python of the job": ", ".join(pythons)} if pythons else {}
     return {**facts, **dict(sorted(case.job.variables.items()))}
 
 
-def _notes(case: Case) -> list[str]:
+def _notes(case: Job) -> list[str]:
     notes = past_stalls(case)
     restarts = max((story.restart for story in case.ranks), default=0)
     if restarts:

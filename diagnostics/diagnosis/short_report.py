@@ -12,7 +12,7 @@ from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis.engine import write_report
 from diagnostics.diagnosis.report_builder import doctor_version
 from diagnostics.diagnosis.verdict import STALLED_EXIT
-from diagnostics.record.supervisor_facts import JobFacts
+from diagnostics.record.supervisor_facts import SupervisorFacts
 from diagnostics.record.untrusted_files import read_job
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport
 
@@ -23,7 +23,7 @@ def write_short_report(folder: Path, job_code: int, why: str) -> int:
     A report that is there stands: a provisional one, made of more than this.
     """
     facts, problem = read_job(folder / "record" / "job.json")
-    job = facts or JobFacts(command=(), cwd="", started_ns=0)
+    job = facts or SupervisorFacts(command=(), cwd="", started_ns=0)
     exit_code = _exit_code(job, job_code)
     if not (folder / "report.md").exists():
         with suppress(OSError):  # said already: there is no report
@@ -31,13 +31,13 @@ def write_short_report(folder: Path, job_code: int, why: str) -> int:
     return exit_code
 
 
-def _exit_code(job: JobFacts, job_code: int) -> int:
+def _exit_code(job: SupervisorFacts, job_code: int) -> int:
     if job.ended_by == "interrupt":
         return 128 + next((one.signal for one in job.sent if one.why == "interrupt"), signal.SIGINT)
     return STALLED_EXIT if job.ended_for_hanging else job_code
 
 
-def _report(job: JobFacts, exit_code: int, gaps: tuple[str, ...]) -> RunReport:
+def _report(job: SupervisorFacts, exit_code: int, gaps: tuple[str, ...]) -> RunReport:
     outcome = _outcome(job)
     ranks = job.proved[-1].ranks if job.proved else ()
     own = 128 + job.signal if job.signal is not None else job.exit_code
@@ -71,7 +71,7 @@ def _report(job: JobFacts, exit_code: int, gaps: tuple[str, ...]) -> RunReport:
     )
 
 
-def _outcome(job: JobFacts) -> JobOutcome:
+def _outcome(job: SupervisorFacts) -> JobOutcome:
     if job.proved or job.ended_for_hanging:
         return JobOutcome.HANG
     if job.signal is not None or job.exit_code not in (0, None):

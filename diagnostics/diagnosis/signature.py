@@ -19,7 +19,7 @@ from diagnostics.core.failure_classes import FAILURE_CLASSES, JobOutcome
 from diagnostics.core.findings import Confidence, Finding, Role
 
 
-class Examines(StrEnum):
+class AppliesTo(StrEnum):
     """Which jobs a signature is asked about; a job that ended well is only shown to those that look for lies."""
 
     FAILED = "failed"  # a code other than 0, a signal, or ended by the doctor after a stall

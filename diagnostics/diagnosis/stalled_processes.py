@@ -4,47 +4,47 @@ from __future__ import annotations
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.frames import user_frames
-from diagnostics.dynamic.collectives.rank_state import Stand
+from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.job.evidence import program
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.observations import looks_of
-from diagnostics.dynamic.stall.rank_activity import Standing, standings
+from diagnostics.dynamic.stall.rank_activity import RankPosition, standings
 from diagnostics.dynamic.stall.stall_evidence import looks_words
 from diagnostics.dynamic.stall.wait_chain import below, is_idle, reason_of, stack_of
 from diagnostics.report.run_report import StandingRow
 
 MOST = 64  # processes, ranks first
 _WORDS = {
-    Stand.WAITING: "waits for its peers",
-    Stand.LEAVING: "is on its way out",
-    Stand.ENDED: "had ended",
-    Stand.ABSENT: "never came",
-    Stand.UNKNOWN: "nothing tells where it stands",
+    Whereabouts.WAITING: "waits for its peers",
+    Whereabouts.LEAVING: "is on its way out",
+    Whereabouts.ENDED: "had ended",
+    Whereabouts.ABSENT: "never came",
+    Whereabouts.UNKNOWN: "nothing tells where it stands",
 }
 
 
-def standing_rows(case: Case, outcome: JobOutcome) -> tuple[StandingRow, ...]:
+def standing_rows(case: Job, outcome: JobOutcome) -> tuple[StandingRow, ...]:
     """Returns one row a process of a job that hung: ranks, each followed by what it started; () of other jobs."""
     if outcome is not JobOutcome.HANG:
         return ()
     rows = []
     for standing in standings(case)[:MOST]:
         rows.append(_rank_row(case, standing))
-        if standing.stand is not Stand.ENDED:
+        if standing.stand is not Whereabouts.ENDED:
             rows += [_child_row(case, one) for one in below(case, standing.story) if _was_there(case, one)]
     return tuple(rows[:MOST])
 
 
-def _rank_row(case: Case, standing: Standing) -> StandingRow:
+def _rank_row(case: Job, standing: RankPosition) -> StandingRow:
     story = standing.story
     does = standing.reason.text if standing.reason is not None else _WORDS.get(standing.stand, standing.stand.value)
-    if standing.stand is Stand.WAITING:
+    if standing.stand is Whereabouts.WAITING:
         does += f" in {_waits_in(standing)}"
     place = case.line(standing.own[0]) if standing.own else ""
     return StandingRow(who=f"rank {story.rank}", pid=story.pid, place=place, does=does, looks=_looks(case, story))
 
 
-def _waits_in(standing: Standing) -> str:
+def _waits_in(standing: RankPosition) -> str:
     """Returns the collective that a rank waits in, or the torch function where only C++ knows."""
     calls = standing.story.agent.collectives if standing.story.agent is not None else ()
     if calls and calls[-1].left_s is None:
@@ -53,9 +53,9 @@ def _waits_in(standing: Standing) -> str:
     return "a backward pass" if "backward" in inner else inner or "a collective"
 
 
-def _child_row(case: Case, story: ProcessStory) -> StandingRow:
+def _child_row(case: Job, story: JobProcess) -> StandingRow:
     stack = stack_of(case, story)
-    worker = story.part is Part.DATA_WORKER
+    worker = story.part is ProcessRole.DATA_WORKER
     who = f"its data worker {story.pid}" if worker else f"its process {story.pid} ({program(story)})"
     if worker and is_idle(stack):
         return StandingRow(who=who, pid=story.pid, place="", does="waits for work", looks=_looks(case, story))
@@ -65,9 +65,9 @@ def _child_row(case: Case, story: ProcessStory) -> StandingRow:
     return StandingRow(who=who, pid=story.pid, place=place, does=reason.text, looks=_looks(case, story))
 
 
-def _was_there(case: Case, story: ProcessStory) -> bool:
+def _was_there(case: Job, story: JobProcess) -> bool:
     return bool(story.stacks or looks_of(case, story).samples)
 
 
-def _looks(case: Case, story: ProcessStory) -> str:
+def _looks(case: Job, story: JobProcess) -> str:
     return looks_words(looks_of(case, story))

@@ -20,10 +20,10 @@ from enum import IntEnum
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
 from diagnostics.core.wording import signal_name
-from diagnostics.diagnosis.verdict import Decision
+from diagnostics.diagnosis.verdict import Diagnosis
 from diagnostics.dynamic.job.attribution import INTERRUPTED
 from diagnostics.dynamic.job.evidence import stood_still
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.report.headline import class_and_ranks
 from diagnostics.report.run_report import NO_CLASS
 
@@ -51,12 +51,12 @@ class Foundation(IntEnum):
 class LastWord:
     """The verdict and the state of the job that it is about, `stopped` where somebody asked that state to end."""
 
-    decision: Decision
-    state: Case
+    decision: Diagnosis
+    state: Job
     stopped: bool = False
 
 
-def last_word(case: Case, before: Case | None, decide_on: Callable[[Case, bool], Decision]) -> LastWord:
+def last_word(case: Job, before: Job | None, decide_on: Callable[[Job, bool], Diagnosis]) -> LastWord:
     """Returns the verdict about an ended job. `before` is its state before the first signal, where that was kept.
 
     `decide_on(case, running)` asks the signatures.
@@ -83,7 +83,7 @@ def last_word(case: Case, before: Case | None, decide_on: Callable[[Case, bool],
     return replace(whole, decision=_noted(whole.decision, said))
 
 
-def foundation(decision: Decision, case: Case) -> Foundation:
+def foundation(decision: Diagnosis, case: Job) -> Foundation:
     """Returns how well a verdict about a case is founded."""
     if decision.first is None:
         return Foundation.NOTHING
@@ -96,7 +96,7 @@ def foundation(decision: Decision, case: Case) -> Foundation:
     }[decision.first.finding.confidence]
 
 
-def ended_from_outside(case: Case) -> bool:
+def ended_from_outside(case: Job) -> bool:
     """Whether a job that the doctor sent nothing was ended by a signal that no part of it had decided on."""
     if case.job.ended_s is None or case.job.ended_by == "unknown":  # nobody saw its end: the doctor was killed
         return True
@@ -107,9 +107,9 @@ def ended_from_outside(case: Case) -> bool:
     return any(_was_asked(case, story) for story in case.processes)
 
 
-def _was_asked(case: Case, story: ProcessStory) -> bool:
+def _was_asked(case: Job, story: JobProcess) -> bool:
     """Whether a rank or launcher died of a signal of unknown origin, or answered one with an exception."""
-    if story.part not in (Part.RANK, Part.LAUNCHER):
+    if story.part not in (ProcessRole.RANK, ProcessRole.LAUNCHER):
         return False
     if story.end.signal in _BY_SIGNAL and story.ended_by == "unknown":
         return True
@@ -118,7 +118,7 @@ def _was_asked(case: Case, story: ProcessStory) -> bool:
     return any(last - one.at_s < TEARDOWN_S for one in interrupted) or _left_in_a_handler(case, story)
 
 
-def _left_in_a_handler(case: Case, story: ProcessStory) -> bool:
+def _left_in_a_handler(case: Job, story: JobProcess) -> bool:
     """Whether the function that left is one that the same file gives to signal.signal or add_signal_handler."""
     left = story.agent.last_event("sys.exit", "os._exit") if story.agent is not None else None
     for frame in left.path if left is not None else ():
@@ -129,20 +129,20 @@ def _left_in_a_handler(case: Case, story: ProcessStory) -> bool:
     return False
 
 
-def _doctor_asked(case: Case) -> bool:
+def _doctor_asked(case: Job) -> bool:
     """Whether the doctor sent the job a signal before it had ended."""
     asked = case.job.ended_by == "interrupt" or case.job.ended_for_hanging
     return asked and any(one.why == case.job.ended_by for one in case.job.sent)
 
 
-def _with_reason(before: Case, case: Case) -> Case:
+def _with_reason(before: Job, case: Job) -> Job:
     """Returns the state in which the doctor ended a job for standing still, as one that stood still."""
     if not case.job.ended_for_hanging:
         return before
     return replace(before, job=replace(before.job, ended_by=case.job.ended_by))
 
 
-def _of_stopped(case: Case, state: Case, decision: Decision) -> Decision:
+def _of_stopped(case: Job, state: Job, decision: Diagnosis) -> Diagnosis:
     """Returns the verdict about a job that was asked to end: a healthy one neither hung nor crashed."""
     asked = _asked_in_words(case)
     if case.job.ended_for_hanging:
@@ -150,18 +150,18 @@ def _of_stopped(case: Case, state: Case, decision: Decision) -> Decision:
     still = stood_still(state) or bool(state.job.proved)
     failed = any(story.failed for story in state.processes)
     if decision.outcome in (JobOutcome.HANG, JobOutcome.CRASH) and not still and not failed:
-        decision = Decision(outcome=JobOutcome.OK, failure_class=NO_CLASS, first=None, others=(), notes=decision.notes)
+        decision = Diagnosis(outcome=JobOutcome.OK, failure_class=NO_CLASS, first=None, others=(), notes=decision.notes)
     if decision.outcome in (JobOutcome.HANG, JobOutcome.CRASH):
         return _noted(decision, f"the verdict is about the job before {asked}; what it did then is its teardown")
     return _noted(decision, "interrupted", f"{asked} ended the job while it went on")
 
 
-def _asked_in_words(case: Case) -> str:
+def _asked_in_words(case: Job) -> str:
     first = min(case.job.sent, key=lambda one: one.at_s)
     return f"{signal_name(first.signal)} at {first.at_s:.1f} s"
 
 
-def _went_on(case: Case, before: Case) -> bool:
+def _went_on(case: Job, before: Job) -> bool:
     """Whether the job trained on after `before` was kept, or lived on for longer than a teardown takes."""
     steps = {(story.pid, story.start_ticks): story.steps for story in before.processes}
     if any(story.steps > steps.get((story.pid, story.start_ticks), 0) for story in case.processes):
@@ -171,7 +171,7 @@ def _went_on(case: Case, before: Case) -> bool:
     return over is not None and case.job.ended_s is not None and case.job.ended_s - over > TEARDOWN_S
 
 
-def _words(decision: Decision) -> str:
+def _words(decision: Diagnosis) -> str:
     """Returns "hang, rank-stalled on rank 1 at train.py:31"."""
     first = decision.first
     what = class_and_ranks(decision.failure_class, first.culprit_ranks if first is not None else ())
@@ -179,5 +179,5 @@ def _words(decision: Decision) -> str:
     return f"{decision.outcome}, {what}{at}"
 
 
-def _noted(decision: Decision, *notes: str) -> Decision:
+def _noted(decision: Diagnosis, *notes: str) -> Diagnosis:
     return replace(decision, notes=tuple(dict.fromkeys([*decision.notes, *notes])))

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.evidence import how_it_ended, program
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_list import at_s
-from diagnostics.record.agent_data import AgentFile, CollectiveCall, Event
+from diagnostics.record.agent_data import AgentData, CollectiveCall, LifecycleEvent
 from diagnostics.report.run_report import TimelineEntry
 
 EACH = 12  # events of a rank
@@ -27,14 +27,16 @@ WORDS = {
 }  # fmt: skip
 
 
-def timeline(case: Case) -> tuple[TimelineEntry, ...]:
+def timeline(case: Job) -> tuple[TimelineEntry, ...]:
     """Returns the events by time: of each rank the last dozen, of the other processes start, failures and end."""
-    order = sorted(case.processes, key=lambda story: (story.part is not Part.RANK, not story.failed, story.began_s))
+    order = sorted(
+        case.processes, key=lambda story: (story.part is not ProcessRole.RANK, not story.failed, story.began_s)
+    )
     entries = [entry for story in order[:MOST_PROCESSES] for entry in _of_story(case, story)]
     return tuple(sorted(entries, key=lambda entry: entry.at_s))
 
 
-def ended_in_words(story: ProcessStory) -> str:
+def ended_in_words(story: JobProcess) -> str:
     """Returns "died of SIGSEGV after 3.2 s", "ended by its launcher (died of SIGTERM)"."""
     how = how_it_ended(story)
     if story.ended_by.startswith("pid "):
@@ -44,7 +46,7 @@ def ended_in_words(story: ProcessStory) -> str:
     return f"{how} after {story.end.at_s:.1f} s" if story.end.at_s is not None else how
 
 
-def last_collective(story: ProcessStory) -> str:
+def last_collective(story: JobProcess) -> str:
     """Returns "all_reduce #17", with " (waiting)" where it never returned; "" where there was none."""
     calls = story.agent.collectives if story.agent is not None else ()
     if not calls:
@@ -53,21 +55,21 @@ def last_collective(story: ProcessStory) -> str:
     return f"{_collective(calls[-1])}{waiting}"
 
 
-def _of_story(case: Case, story: ProcessStory) -> Iterator[TimelineEntry]:
-    if story.part is not Part.RANK:
+def _of_story(case: Job, story: JobProcess) -> Iterator[TimelineEntry]:
+    if story.part is not ProcessRole.RANK:
         yield TimelineEntry(
             at_s=story.began_s, rank=None, pid=story.pid, what=f"started: {story.part} {program(story)}"
         )
     telling = _telling(case, story, story.agent) if story.agent is not None else []
-    yield from telling[-EACH if story.part is Part.RANK else -4 :]
+    yield from telling[-EACH if story.part is ProcessRole.RANK else -4 :]
     known = story.end.exit_code is not None or story.end.signal is not None
-    if known and story.end.at_s is not None and not (story.part is Part.HELPER and not story.failed):
+    if known and story.end.at_s is not None and not (story.part is ProcessRole.HELPER and not story.failed):
         place = story.death.location if story.death is not None else ""
         what = ended_in_words(story).rpartition(" after ")[0]
         yield TimelineEntry(at_s=story.end.at_s, rank=_rank(story), pid=story.pid, what=what, location=place)
 
 
-def _telling(case: Case, story: ProcessStory, agent: AgentFile) -> list[TimelineEntry]:
+def _telling(case: Job, story: JobProcess, agent: AgentData) -> list[TimelineEntry]:
     done = {event.kind for event in agent.events}
     calls = [(call.sequence, _call_entry(case, story, agent, call)) for call in agent.collectives[-EACH:]]
     events = [
@@ -87,13 +89,13 @@ def _telling(case: Case, story: ProcessStory, agent: AgentFile) -> list[Timeline
     return entries
 
 
-def _is_telling(event: Event) -> bool:
+def _is_telling(event: LifecycleEvent) -> bool:
     if event.kind in DULL:
         return False
     return event.kind != "child-end" or "code=0" not in event.text.split()
 
 
-def _event_entry(case: Case, story: ProcessStory, agent: AgentFile, event: Event) -> TimelineEntry:
+def _event_entry(case: Job, story: JobProcess, agent: AgentData, event: LifecycleEvent) -> TimelineEntry:
     frames = user_frames(event.path, agent_folder=agent.agent_folder)
     word, text = WORDS.get(event.kind, event.kind), event.text
     if event.kind in ("sys.exit", "os._exit"):
@@ -111,7 +113,7 @@ def _event_entry(case: Case, story: ProcessStory, agent: AgentFile, event: Event
     )
 
 
-def _call_entry(case: Case, story: ProcessStory, agent: AgentFile, call: CollectiveCall) -> TimelineEntry:
+def _call_entry(case: Job, story: JobProcess, agent: AgentData, call: CollectiveCall) -> TimelineEntry:
     frames = user_frames(call.path, agent_folder=agent.agent_folder)
     return TimelineEntry(
         at_s=at_s(case.job, agent, call.entered_s),
@@ -126,5 +128,5 @@ def _collective(call: CollectiveCall) -> str:
     return f"{call.op} #{call.number}" if call.number >= 0 else call.op
 
 
-def _rank(story: ProcessStory) -> int | None:
-    return story.rank if story.part is Part.RANK else None
+def _rank(story: JobProcess) -> int | None:
+    return story.rank if story.part is ProcessRole.RANK else None

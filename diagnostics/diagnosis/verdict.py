@@ -15,7 +15,7 @@ from diagnostics.core.wording import signal_name
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
 from diagnostics.dynamic.job.evidence import stood_still
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.stall.liveness import judgement_of
 from diagnostics.record.supervisor_facts import ATTACHED
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS
@@ -32,7 +32,7 @@ _WEIGHT = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Diagnosis:
     """The verdict. `first` is the match it rests on, None where nothing fits; `others` follow in order."""
 
     outcome: JobOutcome
@@ -51,7 +51,7 @@ class Exit:
     reason: str
 
 
-def decide(case: Case, matches: Sequence[Match]) -> Decision:
+def decide(case: Job, matches: Sequence[Match]) -> Diagnosis:
     """Returns the verdict over all that the signatures said."""
     handled = _handled(case)
     pids = {one.story.pid for one in handled}
@@ -60,13 +60,13 @@ def decide(case: Case, matches: Sequence[Match]) -> Decision:
     return replace(_decide(case, counted), handled=tuple(one.sentence for one in handled))
 
 
-def _decide(case: Case, matches: Sequence[Match]) -> Decision:
+def _decide(case: Job, matches: Sequence[Match]) -> Diagnosis:
     roots = sorted(_without_generic_doubles([one for one in matches if one.is_root]), key=_rank)
     cascades = sorted((one for one in matches if not one.is_root), key=_rank)
     if not roots:
         return _unmatched(case, cascades)
     first = roots[0]
-    return Decision(
+    return Diagnosis(
         outcome=first.outcome,
         failure_class=first.failure_class,
         first=first,
@@ -74,7 +74,7 @@ def _decide(case: Case, matches: Sequence[Match]) -> Decision:
     )
 
 
-def exit_of(case: Case, decision: Decision, *, strict: bool = False, stopped: bool = False) -> Exit:
+def exit_of(case: Job, decision: Diagnosis, *, strict: bool = False, stopped: bool = False) -> Exit:
     """Returns the exit code by the table of the command's documentation. `stopped`: somebody asked the job to end."""
     own, said = job_exit(case)
     if case.job.ended_by == ATTACHED:
@@ -100,14 +100,14 @@ def exit_of(case: Case, decision: Decision, *, strict: bool = False, stopped: bo
     return Exit(code=own if own is not None else 0, reason=f"the job {said}")
 
 
-def _handled(case: Case) -> list[FailureFate]:
+def _handled(case: Job) -> list[FailureFate]:
     """Returns what failed in a job that ended with 0 and did not have to change its code."""
     if case.failed or case.job.exit_code != 0:
         return []
     return [one for one in failure_fates(case) if one.fate is not Fate.DROPPED]
 
 
-def _of_attached(decision: Decision) -> Exit:
+def _of_attached(decision: Diagnosis) -> Exit:
     """Returns the exit code of a look at a job that runs on."""
     match decision.outcome:
         case JobOutcome.OK:
@@ -117,7 +117,7 @@ def _of_attached(decision: Decision) -> Exit:
     return Exit(code=1, reason="something is wrong with a job that runs")
 
 
-def job_exit(case: Case) -> tuple[int | None, str]:
+def job_exit(case: Job) -> tuple[int | None, str]:
     """Returns the job's own exit code as a shell would see it, and how it ended in words."""
     if case.job.signal is not None:
         return 128 + case.job.signal, f"died of {signal_name(case.job.signal)}"
@@ -140,18 +140,20 @@ def _without_generic_doubles(roots: Sequence[Match]) -> list[Match]:
     ]
 
 
-def _unmatched(case: Case, cascades: Sequence[Match]) -> Decision:
+def _unmatched(case: Job, cascades: Sequence[Match]) -> Diagnosis:
     notes = ("interrupted",) if case.job.ended_by == "interrupt" else ()
     others = tuple(cascades)
     looked = judgement_of(case)
     if looked is not None and not looked.still and not looked.goes_on:
-        return Decision(outcome=JobOutcome.UNKNOWN, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
+        return Diagnosis(
+            outcome=JobOutcome.UNKNOWN, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes
+        )
     if stood_still(case):
-        return Decision(outcome=JobOutcome.HANG, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
+        return Diagnosis(outcome=JobOutcome.HANG, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
     crashed = case.failed and (case.job.ended_by != "interrupt" or bool(case.culprits))
     if crashed:
-        return Decision(outcome=JobOutcome.CRASH, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
-    return Decision(outcome=JobOutcome.OK, failure_class=NO_CLASS, first=None, others=others, notes=notes)
+        return Diagnosis(outcome=JobOutcome.CRASH, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
+    return Diagnosis(outcome=JobOutcome.OK, failure_class=NO_CLASS, first=None, others=others, notes=notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,10 +162,10 @@ class _Died:
     who: str
 
 
-def _culprits_signal(case: Case, decision: Decision) -> _Died | None:
+def _culprits_signal(case: Job, decision: Diagnosis) -> _Died | None:
     """Returns the signal that a culprit rank died of by itself; the verdict says who that is, where there is one."""
     ranks = decision.first.culprit_ranks if decision.first is not None else ()
-    stories: list[ProcessStory] = [story for rank in ranks if (story := case.of_rank(rank)) is not None]
+    stories: list[JobProcess] = [story for rank in ranks if (story := case.of_rank(rank)) is not None]
     for story in stories if decision.first is not None else case.culprits:
         if story.end.signal is not None and story.ended_by not in ENDED_BY_OTHERS:
             return _Died(number=story.end.signal, who=f"rank {story.rank}")

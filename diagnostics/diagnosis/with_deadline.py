@@ -18,7 +18,7 @@ from typing import Any
 
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.thresholds import Thresholds, read_thresholds
-from diagnostics.diagnosis.engine import Asking, examine, examine_logs, write_report
+from diagnostics.diagnosis.engine import Questioning, examine, examine_logs, write_report
 from diagnostics.diagnosis.signature import Match
 from diagnostics.machine.execution.forked import TOLD, Forked, NoAnswerError
 from diagnostics.report.run_report import RunReport
@@ -76,7 +76,7 @@ def examine_in_time(folder: Path | None, logs: Sequence[Path] = (), *, limits: T
 
 
 def _in_time(
-    examined: Callable[[Asking], RunReport],
+    examined: Callable[[Questioning], RunReport],
     limits: Thresholds | None,
     haste: Haste | None,
     earlier: Mapping[str, Match | None] | None = None,
@@ -84,7 +84,9 @@ def _in_time(
 ) -> RunReport:
     course = _Course(limits or _limits(), haste or Haste())
     while True:
-        asking = Asking(answers=course.answers, left_out=course.left_out, earlier=earlier or {}, closed=course.closed)
+        asking = Questioning(
+            answers=course.answers, left_out=course.left_out, earlier=earlier or {}, closed=course.closed
+        )
         try:
             copy = Forked(lambda send, asking=asking: _work(examined, asking, send))  # type: ignore[misc]
         except OSError:  # the job has used up what the user may start
@@ -105,7 +107,7 @@ def _limits() -> Thresholds:
         return Thresholds()
 
 
-def _work(examined: Callable[[Asking], RunReport], asking: Asking, send: Callable[[Any], None]) -> None:
+def _work(examined: Callable[[Questioning], RunReport], asking: Questioning, send: Callable[[Any], None]) -> None:
     """In the copy: examines, and says how far it has come."""
 
     def close(number: int, frame: object) -> None:

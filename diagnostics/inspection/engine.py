@@ -19,9 +19,9 @@ from diagnostics.core.own_folders import CHILDREN
 from diagnostics.core.registry import discover
 from diagnostics.core.wording import sentence_of
 from diagnostics.dynamic.failures.rank_findings import rank_finding
-from diagnostics.dynamic.job.rank_ends import RankEnd
+from diagnostics.dynamic.job.rank_ends import RankOutcome
 from diagnostics.inspection import checks
-from diagnostics.inspection.observations import InspectedModel, InspectionAnswer, ModelSeen, Refused, read_answer
+from diagnostics.inspection.observations import InspectedModel, InspectionAnswer, ModelObservation, Refused, read_answer
 from diagnostics.machine.facts import ChildTimeout, MachineError
 from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
 
@@ -45,7 +45,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class InspectionRequest:
     """What is to be inspected: targets, or the models of a job. `folder` takes what the child leaves."""
 
     targets: tuple[Target, ...] = ()
@@ -66,12 +66,12 @@ class Inspected:
     verdict: Verdict
 
     @property
-    def seen(self) -> tuple[tuple[str, ModelSeen], ...]:
+    def seen(self) -> tuple[tuple[str, ModelObservation], ...]:
         """Name and observations of each model that was stepped."""
         return tuple((model.name, model.seen) for model in self.models if model.seen is not None)
 
 
-def inspect(wanted: Wanted, child: Child) -> Inspected:
+def inspect(wanted: InspectionRequest, child: Child) -> Inspected:
     """Runs the child and judges what it saw.
 
     Raises UsageError where a target cannot be built or called as asked, DoctorError where the child cannot be run.
@@ -96,7 +96,7 @@ def inspect(wanted: Wanted, child: Child) -> Inspected:
     )
 
 
-def findings_of(seen: ModelSeen) -> tuple[Finding, ...]:
+def findings_of(seen: ModelObservation) -> tuple[Finding, ...]:
     """Returns what all inspections say of one model, by code."""
     return tuple(finding for module in discover(checks).values() for finding in module.look(seen))
 
@@ -109,7 +109,7 @@ def usage_error(refused: Refused, *, verbose: bool) -> UsageError:
     return UsageError(refused.message, hint="\n".join(filter(None, shown)))
 
 
-def _prepared(wanted: Wanted) -> tuple[list[str], dict[str, str]]:
+def _prepared(wanted: InspectionRequest) -> tuple[list[str], dict[str, str]]:
     """Writes the request; returns the child's command line and variables."""
     make_record_folder(_agents(wanted))
     body: dict[str, Any] = {"result": str(_result(wanted)), "steps": wanted.steps, "device": wanted.device}
@@ -132,19 +132,19 @@ def _prepared(wanted: Wanted) -> tuple[list[str], dict[str, str]]:
     return [*tether, wanted.python, str(CHILDREN / "inspect_model.py"), str(request)], {**own, **QUIET, **agent}
 
 
-def _agents(wanted: Wanted) -> Path:
+def _agents(wanted: InspectionRequest) -> Path:
     return wanted.folder / "agent"
 
 
-def _result(wanted: Wanted) -> Path:
+def _result(wanted: InspectionRequest) -> Path:
     return wanted.folder / "seen.json"
 
 
-def _end(wanted: Wanted, result: ChildResult | None) -> RankEnd:
+def _end(wanted: InspectionRequest, result: ChildResult | None) -> RankOutcome:
     """How the child ended, with what its agent noted; `result` is None where the deadline came first."""
     record = RunRecord.load(_agents(wanted))
     watched = next((agent for agent in record.agents if agent.parent_pid == os.getpid()), None)
-    return RankEnd(
+    return RankOutcome(
         rank=0,
         signal=result.signal if result is not None else None,
         returncode=result.returncode if result is not None else None,
@@ -157,7 +157,7 @@ def _end(wanted: Wanted, result: ChildResult | None) -> RankEnd:
     )
 
 
-def _answer(wanted: Wanted) -> InspectionAnswer:
+def _answer(wanted: InspectionRequest) -> InspectionAnswer:
     answer = read_json(_result(wanted))
     if answer is None:
         return InspectionAnswer(torch="", models=())
@@ -169,7 +169,7 @@ def _answer(wanted: Wanted) -> InspectionAnswer:
         ) from error
 
 
-def _refused(wanted: Wanted, result: ChildResult) -> UsageError:
+def _refused(wanted: InspectionRequest, result: ChildResult) -> UsageError:
     if wanted.job is None:
         return UsageError(sentence_of(result.stderr) or "the inspection refuses these arguments")
     if "invalid choice: 'inspect'" in result.stderr:
@@ -181,7 +181,7 @@ def _refused(wanted: Wanted, result: ChildResult) -> UsageError:
     return UsageError(sentence, hint=hint)
 
 
-def _ran(wanted: Wanted, end: RankEnd, answer: InspectionAnswer, seconds: float) -> Outcome:
+def _ran(wanted: InspectionRequest, end: RankOutcome, answer: InspectionAnswer, seconds: float) -> Outcome:
     """Returns the outcome of the steps themselves: undecided where the child did not come to its end."""
     whole = wanted.job is not None or len(answer.models) == len(wanted.targets)
     if not end.failed and whole and answer.models:
@@ -208,13 +208,13 @@ def _ran(wanted: Wanted, end: RankEnd, answer: InspectionAnswer, seconds: float)
     )
 
 
-def _with_findings(outcome: Outcome, stepped: Sequence[tuple[str, ModelSeen]]) -> Outcome:
+def _with_findings(outcome: Outcome, stepped: Sequence[tuple[str, ModelObservation]]) -> Outcome:
     module = discover(checks)[STEPS_CODE]
     findings = tuple(_named(finding, name) for name, seen in stepped for finding in module.look(seen))
     return replace(outcome, findings=findings) if outcome.status is Status.DONE else outcome
 
 
-def _judged(stepped: Sequence[tuple[str, ModelSeen]]) -> Iterator[Outcome]:
+def _judged(stepped: Sequence[tuple[str, ModelObservation]]) -> Iterator[Outcome]:
     for code, module in discover(checks).items():
         if code == STEPS_CODE:
             continue

@@ -78,7 +78,7 @@ class StepError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ModelStep:
     """One forward and backward."""
 
     calls: tuple[Call, ...]
@@ -173,7 +173,7 @@ class TensorRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSeen:
+class ModelObservation:
     """All that was seen of one model."""
 
     class_name: str
@@ -181,7 +181,7 @@ class ModelSeen:
     module_count: int
     tensors: tuple[TensorRow, ...]
     sharing: Sharing
-    steps: tuple[Step, ...]
+    steps: tuple[ModelStep, ...]
     effects: tuple[Effect, ...]
     same_batches: bool
     limited: str  # why operations could not be watched, "" where they were
@@ -192,7 +192,7 @@ class ModelSeen:
         return tuple(one for one in self.tensors if one.kind == "parameter" and one.trainable)
 
     @property
-    def whole_steps(self) -> tuple[Step, ...]:
+    def whole_steps(self) -> tuple[ModelStep, ...]:
         """The steps that came to their end."""
         return tuple(step for step in self.steps if step.error is None)
 
@@ -231,7 +231,7 @@ class InspectedModel:
 
     name: str
     refusal: Refused | None
-    seen: ModelSeen | None
+    seen: ModelObservation | None
     note: str = ""  # what an adapter says of its batches
 
 

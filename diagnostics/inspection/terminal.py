@@ -7,7 +7,7 @@ from typing import Any
 
 from diagnostics.core.findings import to_json
 from diagnostics.inspection.engine import Inspected
-from diagnostics.inspection.observations import ModelSeen
+from diagnostics.inspection.observations import ModelObservation
 from diagnostics.report import terminal
 
 COLUMNS = ("module", "class", "parameters", "buffers", "dtype", "device")
@@ -38,7 +38,7 @@ def _short(number: int) -> str:
     return str(number)
 
 
-def module_lines(name: str, seen: ModelSeen) -> Iterator[str]:
+def module_lines(name: str, seen: ModelObservation) -> Iterator[str]:
     """Yields a table of the modules that hold tensors: numbers, dtype, device."""
     rows = [COLUMNS] + [
         (
@@ -63,7 +63,7 @@ def module_lines(name: str, seen: ModelSeen) -> Iterator[str]:
         yield seen.limited
 
 
-def facts(seen: ModelSeen) -> dict[str, Any]:
+def facts(seen: ModelObservation) -> dict[str, Any]:
     """Returns what --json holds of a model beside findings: modules with dtype and device, writes, steps."""
     writes = {
         (one.kind, one.name, one.short, one.place): one.by_layer

@@ -21,7 +21,7 @@ from diagnostics.machine.facts import (
     Interface,
     Limit,
     PortHolder,
-    Process,
+    ProcessInfo,
     RankResult,
     Space,
     TorchFacts,
@@ -41,10 +41,10 @@ class Gpus(Protocol):
 class Processes(Protocol):
     """Processes that this user may see."""
 
-    def table(self) -> tuple[Process, ...]:
+    def table(self) -> tuple[ProcessInfo, ...]:
         """Every process that is alive; zombies are left out."""
 
-    def find(self, pid: int) -> Process | None:
+    def find(self, pid: int) -> ProcessInfo | None:
         """One process, None where it is gone."""
 
     def own_family(self) -> frozenset[int]:

@@ -71,7 +71,7 @@ class Driver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
+class ProcessInfo:
     """One process of this machine; fields that may not be read are empty."""
 
     pid: int
@@ -96,7 +96,7 @@ class PortHolder:
     port: int
     address: str
     user: str = ""
-    process: Process | None = None
+    process: ProcessInfo | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from diagnostics import preflight as built_in
 from diagnostics.core.findings import Outcome, Status, Verdict
 from diagnostics.machine.facts import ChildTimeout
 from diagnostics.preflight.plan import STAGE_ORDER, STAGES_OF_A_JOB, Probe, in_order, load_probes
-from diagnostics.preflight.probe import NotApplicable, PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import NotApplicable, PreflightConfig, ProbeResult, Skip, Stage
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Machine
@@ -25,7 +25,7 @@ QUICK_STAGES = (Stage.HOST, Stage.RENDEZVOUS)
 SCRIPT_STAGES = (Stage.HOST, Stage.LAUNCH, Stage.RENDEZVOUS, Stage.COLLECTIVES)
 
 
-class Observer(Protocol):
+class PreflightObserver(Protocol):
     """Told of progress, for a live line."""
 
     def started(self, probe: Probe) -> None:
@@ -35,7 +35,7 @@ class Observer(Protocol):
         """One probe has ended, or will not run."""
 
 
-class Silent:
+class SilentPreflight:
     """An observer that shows nothing."""
 
     def started(self, probe: Probe) -> None:
@@ -45,7 +45,7 @@ class Silent:
         """Shows nothing."""
 
 
-class Interrupted(KeyboardInterrupt):
+class PreflightInterrupted(KeyboardInterrupt):
     """Ctrl-C came while probes ran; `verdict` holds what was found so far."""
 
     def __init__(self, verdict: Verdict) -> None:
@@ -56,7 +56,7 @@ class Interrupted(KeyboardInterrupt):
 def run_preflight(
     config: PreflightConfig,
     machine: Machine,
-    observer: Observer | None = None,
+    observer: PreflightObserver | None = None,
     stages: Sequence[Stage] | None = None,
     skip: Collection[str] = (),
     package: ModuleType = built_in,
@@ -72,7 +72,7 @@ def run_preflight(
         stages = default_stages(has_job=config.job is not None, has_script=bool(config.script))
     loaded, broken = load_probes(package)
     chosen = [probe for probe in in_order(loaded) if probe.stage in stages]
-    run = _Run(config, machine, observer or Silent())
+    run = _Run(config, machine, observer or SilentPreflight())
     try:
         for outcome in broken:
             if outcome.stage in stages and outcome.code not in skip:
@@ -84,7 +84,7 @@ def run_preflight(
             run.one(probe, skip)
     except KeyboardInterrupt as stop:
         run.interrupted(chosen)
-        raise Interrupted(run.verdict(time.monotonic() - began)) from stop
+        raise PreflightInterrupted(run.verdict(time.monotonic() - began)) from stop
     return run.verdict(time.monotonic() - began)
 
 
@@ -107,7 +107,7 @@ def default_stages(*, has_job: bool, has_script: bool) -> tuple[Stage, ...]:
 class _Run:
     """The outcomes so far."""
 
-    def __init__(self, config: PreflightConfig, machine: Machine, observer: Observer) -> None:
+    def __init__(self, config: PreflightConfig, machine: Machine, observer: PreflightObserver) -> None:
         self.config = config
         self.machine = machine
         self.observer = observer
@@ -153,7 +153,7 @@ def examine(probe: Probe, machine: Machine, config: PreflightConfig) -> Outcome:
     began = time.monotonic()
     try:
         result = probe.examine(machine, config)
-        if not isinstance(result, Result):
+        if not isinstance(result, ProbeResult):
             raise TypeError(f"probe() of {probe.code} returned {type(result).__name__}, not a Result")
     except Skip as skip:
         outcome = _ended(probe, Status.SKIPPED, reason=str(skip), seconds=time.monotonic() - began)

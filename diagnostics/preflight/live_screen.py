@@ -13,7 +13,7 @@ from diagnostics.preflight.plan import Probe
 from diagnostics.report import terminal
 
 
-class Screen:
+class LiveScreen:
     """The observer of a run on a terminal, in a pipe, or (`quiet`) of one whose stdout belongs to JSON."""
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
@@ -22,7 +22,7 @@ class Screen:
         self.colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         self.live = LiveLine()
 
-    def __enter__(self) -> Screen:
+    def __enter__(self) -> LiveScreen:
         self.live.__enter__()
         return self
 

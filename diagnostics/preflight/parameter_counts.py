@@ -9,7 +9,7 @@ from diagnostics.adapter.answers import BuiltModule, ModelAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disagreement:
+class ParameterMismatch:
     """Two ranks that differ; `module` is the deepest first one that does, "" where only the totals tell."""
 
     ranks: tuple[int, int]
@@ -17,7 +17,7 @@ class Disagreement:
     values: tuple[str, str]
 
 
-def disagreeing(answers: Sequence[ModelAnswer]) -> Disagreement | None:
+def disagreeing(answers: Sequence[ModelAnswer]) -> ParameterMismatch | None:
     """Returns the first difference between ranks that reached the same phase; None where all agree."""
     for other in answers[1:]:
         first = answers[0]
@@ -28,7 +28,7 @@ def disagreeing(answers: Sequence[ModelAnswer]) -> Disagreement | None:
             return _deepest(first, other, differing)
         if len(first.phases) == len(other.phases) and first.parameters != other.parameters:
             values = (f"{first.parameters} parameters", f"{other.parameters} parameters")
-            return Disagreement(ranks=(first.rank, other.rank), module=_extra(first, other), values=values)
+            return ParameterMismatch(ranks=(first.rank, other.rank), module=_extra(first, other), values=values)
     return None
 
 
@@ -38,13 +38,13 @@ def _facts(module: BuiltModule) -> tuple[str, int, str]:
 
 def _deepest(
     first: ModelAnswer, other: ModelAnswer, differing: Sequence[tuple[BuiltModule, BuiltModule]]
-) -> Disagreement:
+) -> ParameterMismatch:
     """A parent differs because its child does: the first that has no differing child is the cause."""
     paths = [one.path for one, _ in differing]
     leaves = [pair for pair in differing if not any(_is_below(path, pair[0].path) for path in paths)]
     one, two = (leaves or list(differing))[0]
     values = (_shown(one), _shown(two))
-    return Disagreement(ranks=(first.rank, other.rank), module=one.path or one.class_name, values=values)
+    return ParameterMismatch(ranks=(first.rank, other.rank), module=one.path or one.class_name, values=values)
 
 
 def _is_below(path: str, parent: str) -> bool:

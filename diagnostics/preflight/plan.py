@@ -15,7 +15,7 @@ from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.core.findings import Outcome, Status
 from diagnostics.core.registry import BrokenPlugin, DuplicatePluginError, discover
 from diagnostics.core.spelling import nearest
-from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 
 if TYPE_CHECKING:
     from diagnostics.machine.contract import Machine
@@ -32,7 +32,7 @@ class Probe:
     name: str
     stage: Stage
     requires: tuple[str, ...]
-    examine: Callable[[Machine, PreflightConfig], Result]
+    examine: Callable[[Machine, PreflightConfig], ProbeResult]
 
     @property
     def title(self) -> str:

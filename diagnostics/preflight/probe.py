@@ -45,7 +45,7 @@ class NotApplicable(Skip):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class ProbeResult:
     """What a probe saw. `title` is the one line shown for it when all is well."""
 
     title: str

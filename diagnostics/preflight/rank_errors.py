@@ -20,7 +20,7 @@ SHOWN_STDERR = 1500  # characters of evidence
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownError:
     """A text that torch or gloo writes, and what it means; groups of the pattern fill the words."""
 
     pattern: re.Pattern[str]
@@ -31,35 +31,35 @@ class Known:
 
 
 KNOWN = (
-    Known(
+    KnownError(
         re.compile(r"Unable to find address for: (?P<what>\S+)"),
         "network-interface-missing",
         "gloo was told to use the network interface {what}, which this machine does not have",
         "name an interface that exists, or unset the variable",
         ("unset GLOO_SOCKET_IFNAME", "ip -brief address"),
     ),
-    Known(
+    KnownError(
         re.compile(r"EADDRINUSE|address already in use", re.IGNORECASE),
         "port-in-use",
         "the rendezvous port is taken by another process",
         "use another port, or end what holds it",
         ("ss -ltnp",),
     ),
-    Known(
+    KnownError(
         re.compile(r"client socket has timed out after \S{1,40} while trying to connect to \((?P<what>[^()]*)\)"),
         "master-unreachable",
         "no answer from the store at {what}",
         "set MASTER_ADDR to an address of the machine that runs rank 0, and let its port through the firewall",
         ("getent hosts $MASTER_ADDR",),
     ),
-    Known(
+    KnownError(
         re.compile(r"Failed to init uv loop|Too many open files"),
         "fd-exhaustion",
         "no file descriptor is left",
         "raise the limit in the shell that starts the job",
         ("ulimit -n 65536",),
     ),
-    Known(
+    KnownError(
         re.compile(r"(?:CUDA out of memory|not enough memory|DefaultCPUAllocator)"),
         "out-of-memory",
         "the memory asked for could not be had",
@@ -109,7 +109,7 @@ def _sentence(result: RankResult) -> str:
     return said[-1] if said else f"exit code {result.returncode}"
 
 
-def _known(result: RankResult) -> Known | None:
+def _known(result: RankResult) -> KnownError | None:
     return next((known for known in KNOWN if known.pattern.search(result.stderr)), None)
 
 

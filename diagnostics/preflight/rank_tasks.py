@@ -8,7 +8,7 @@ from typing import Any
 from diagnostics.core.findings import Finding
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import NOTHING, ChildTimeout, MachineError, RankResult, TorchFacts
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip
 from diagnostics.preflight.rank_errors import rank_failures, stuck_at
 from diagnostics.preflight.rank_values import unsupported, wrong_values
 
@@ -80,13 +80,13 @@ def rerun(code: str) -> str:
 
 def right_values(
     machine: Machine, config: PreflightConfig, code: str, operation: str, *, backend: str, nproc: int
-) -> Result:
+) -> ProbeResult:
     """Returns how one collective of task `values` went in the dtypes in use."""
     dtypes = dtypes_in_use(config)
     arguments = {"operation": operation, "dtypes": dtypes}
     ranks = run(machine, config, "values", backend=backend, nproc=nproc, arguments=arguments)
     findings = failures(code, ranks, f"{operation} on {backend}")
-    return Result(
+    return ProbeResult(
         title=f"{operation} right on {nproc} ranks of {backend} in {', '.join(dtypes)}",
         findings=(
             *findings,

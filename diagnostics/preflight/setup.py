@@ -16,7 +16,7 @@ from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.this import open_machine
 from diagnostics.preflight import baseline
-from diagnostics.preflight.engine import QUICK_STAGES, Observer, run_preflight
+from diagnostics.preflight.engine import QUICK_STAGES, PreflightObserver, run_preflight
 from diagnostics.preflight.probe import PreflightConfig, Stage
 
 RANKS_WITHOUT_GPU = 2
@@ -70,7 +70,7 @@ def check(
     skip: Collection[str] = (),
     nproc: int | None = None,
     backend: str | None = None,
-    observer: Observer | None = None,
+    observer: PreflightObserver | None = None,
 ) -> Verdict:
     """Examines the machine for one CONFIG under this very Python; what a trainer calls before it starts.
 

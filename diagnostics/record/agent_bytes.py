@@ -17,7 +17,7 @@ class AgentFileError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
+class AgentHeader:
     """The fixed part of the file, and where its areas are."""
 
     pid: int
@@ -31,7 +31,7 @@ class Header:
     problems: tuple[str, ...]
 
 
-def read_header(data: bytes) -> Header:
+def read_header(data: bytes) -> AgentHeader:
     """Returns the header of an agent's file. Raises AgentFileError where it is none."""
     if len(data) < layout.HEADER_BYTES:
         raise AgentFileError(f"{len(data)} bytes are less than a header of {layout.HEADER_BYTES}")
@@ -46,7 +46,7 @@ def read_header(data: bytes) -> Header:
         raise AgentFileError(f"has layout version {version}, this doctor reads version {layout.VERSION}")
     text = data[layout.TEXT_OFFSET : layout.TEXT_OFFSET + min(text_bytes, layout.TEXT_BYTES)]
     areas, problems = _areas(data)
-    return Header(
+    return AgentHeader(
         pid=pid,
         parent_pid=parent,
         start_ticks=ticks,

@@ -12,7 +12,7 @@ GROUP_MADE = "process-group"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class LifecycleEvent:
     """One rare event. `value` is an exit status or, for what was made, the nanoseconds it took."""
 
     sequence: int  # one order over everything the process recorded
@@ -120,7 +120,7 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentFile:
+class AgentData:
     """All that one process recorded. `problems` says what could not be read."""
 
     name: str
@@ -134,7 +134,7 @@ class AgentFile:
     cwd: str
     python: str
     agent_folder: str  # where the agent's own code lay; its frames are not the job's
-    events: tuple[Event, ...]
+    events: tuple[LifecycleEvent, ...]
     dropped_events: int
     open_modules: tuple[OpenModules, ...]
     entered: tuple[ModuleEntry, ...]  # oldest first
@@ -157,12 +157,12 @@ class AgentFile:
         value = self.variables.get("RANK", "")
         return int(value) if value.isdigit() else None
 
-    def last_event(self, *kinds: str) -> Event | None:
+    def last_event(self, *kinds: str) -> LifecycleEvent | None:
         """The latest event of one of these kinds."""
         return max((event for event in self.events if event.kind in kinds), key=lambda e: e.sequence, default=None)
 
 
-def homes_of(agents: Iterable[AgentFile]) -> Homes:
+def homes_of(agents: Iterable[AgentData]) -> Homes:
     """Returns the folders that the processes of a job told of."""
     return NOWHERE.joined(
         home(agent.agent_folder, agent.stdlib, agent.packages, agent.executable, agent.cwd) for agent in agents

@@ -11,13 +11,13 @@ from itertools import pairwise
 
 from diagnostics.agent.shared import layout
 from diagnostics.core.frame_owners import NOWHERE, Homes, home
-from diagnostics.record.agent_bytes import Header, StringTable, number, read_header
+from diagnostics.record.agent_bytes import AgentHeader, StringTable, number, read_header
 from diagnostics.record.agent_data import (
-    AgentFile,
+    AgentData,
     CollectiveCall,
     Construction,
-    Event,
     GroupProgress,
+    LifecycleEvent,
     ModuleEntry,
     ModuleName,
     OpenModules,
@@ -29,7 +29,7 @@ MAX_RANKS = 1 << 20
 _NAME_MASK = (1 << layout.NAME_BITS) - 1
 
 
-def decode_agent_file(data: bytes, name: str) -> AgentFile:
+def decode_agent_file(data: bytes, name: str) -> AgentData:
     """Returns what the bytes of the agent's file called `name` say. Raises AgentFileError with the reason."""
     header = read_header(data)
     text = [part.partition("=") for part in header.text]
@@ -45,7 +45,7 @@ def decode_agent_file(data: bytes, name: str) -> AgentFile:
         modules = b""
     lifecycle = header.areas.get("lifecycle", b"")
     calls, groups, call_problems = _collectives(header, homes)
-    return AgentFile(
+    return AgentData(
         name=name,
         pid=header.pid,
         parent_pid=header.parent_pid,
@@ -73,7 +73,7 @@ def decode_agent_file(data: bytes, name: str) -> AgentFile:
 
 
 def _collectives(
-    header: Header, homes: Homes
+    header: AgentHeader, homes: Homes
 ) -> tuple[tuple[CollectiveCall, ...], tuple[GroupProgress, ...], tuple[str, ...]]:
     area = header.areas.get("collectives", b"")
     if not area:
@@ -85,14 +85,14 @@ def _collectives(
     return collective_calls(area, header.monotonic_ns, homes), group_progress(area), problems
 
 
-def _events(area: bytes, header: Header, homes: Homes) -> Iterator[Event]:
+def _events(area: bytes, header: AgentHeader, homes: Homes) -> Iterator[LifecycleEvent]:
     strings = StringTable(header.areas.get("strings", b""), homes)
     for slot in range((len(area) - layout.LIFECYCLE_HEADER_BYTES) // layout.EVENT_BYTES):
         at = layout.LIFECYCLE_HEADER_BYTES + slot * layout.EVENT_BYTES
         commit, thread, sequence, now, kind, text, path, _, value = struct.unpack_from(layout.EVENT, area, at)
         if commit != slot + 1:
             continue
-        yield Event(
+        yield LifecycleEvent(
             sequence=sequence,
             seconds=round((now - header.monotonic_ns) / 1e9, 6),
             kind=strings.text(kind),

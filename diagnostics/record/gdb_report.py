@@ -32,7 +32,7 @@ class NativeFrame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoreReport:
+class GdbReport:
     """The thread that crashed, innermost frame first. `python` is empty where gdb could not read it."""
 
     signal: str
@@ -47,7 +47,7 @@ class CoreReport:
         return next((one for one in named if "__GI_" not in one.function), None)
 
 
-def parse_core_text(text: str) -> CoreReport | None:
+def parse_core_text(text: str) -> GdbReport | None:
     """Returns what captures/core-PID.txt says; None where it holds no frames."""
     head, _, rest = text.partition("=== native")
     native_part, _, python_part = rest.partition("=== python")
@@ -64,7 +64,7 @@ def parse_core_text(text: str) -> CoreReport | None:
     signal = _SIGNAL.search(head)
     if not native and not python:
         return None
-    return CoreReport(signal=signal[1] if signal else "", native=tuple(native), python=tuple(python))
+    return GdbReport(signal=signal[1] if signal else "", native=tuple(native), python=tuple(python))
 
 
 def _native(line: str) -> NativeFrame | None:

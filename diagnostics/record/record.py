@@ -17,11 +17,11 @@ from diagnostics.core.errors import DoctorError, from_os_error
 from diagnostics.core.frame_owners import Homes
 from diagnostics.core.own_folders import AGENT
 from diagnostics.record.agent_bytes import AgentFileError
-from diagnostics.record.agent_data import AgentFile, homes_of
+from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.agent_file import decode_agent_file
 from diagnostics.record.flight_recorder import FlightEntry, flight_from_json
-from diagnostics.record.stacks import FaultReport, ProcessFrames, frames_from_json, parse_fault_report
-from diagnostics.record.supervisor_facts import JobFacts
+from diagnostics.record.stacks import FaulthandlerLog, ProcessFrames, frames_from_json, parse_fault_report
+from diagnostics.record.supervisor_facts import SupervisorFacts
 from diagnostics.record.untrusted_files import (
     MAX_FILES,
     names_in,
@@ -56,10 +56,10 @@ class RunRecord:
     """
 
     folder: Path
-    agents: tuple[AgentFile, ...]  # by start
-    faults: Mapping[str, FaultReport]
+    agents: tuple[AgentData, ...]  # by start
+    faults: Mapping[str, FaulthandlerLog]
     unreadable: tuple[Unreadable, ...]
-    job: JobFacts | None = None
+    job: SupervisorFacts | None = None
     outputs: Mapping[str, str] = field(default_factory=dict)  # by file name: "all.txt", "12-345.stderr.txt"
     captures: Mapping[str, str] = field(default_factory=dict)  # by file name: "core-12.txt"
     sources: Mapping[str, str] = field(default_factory=dict)  # by the path the file had
@@ -135,27 +135,27 @@ class RunRecord:
             except OSError as error:
                 raise from_os_error(error, action="cannot save the record", path=folder) from error
 
-    def of_pid(self, pid: int) -> AgentFile | None:
+    def of_pid(self, pid: int) -> AgentData | None:
         """The latest program that ran under this pid."""
         return next((agent for agent in reversed(self.agents) if agent.pid == pid), None)
 
-    def of_rank(self, rank: int) -> AgentFile | None:
+    def of_rank(self, rank: int) -> AgentData | None:
         """The latest process of this rank that is not itself a child of one: not a data worker, not a helper."""
         same = [agent for agent in self.agents if agent.rank == rank]
         pids = {agent.pid for agent in same}
         mains = [agent for agent in same if agent.parent_pid not in pids and agent.forked_from not in pids]
         return mains[-1] if mains else None
 
-    def children_of(self, agent: AgentFile) -> tuple[AgentFile, ...]:
+    def children_of(self, agent: AgentData) -> tuple[AgentData, ...]:
         """The watched processes that `agent` started or forked."""
         return tuple(child for child in self.agents if agent.pid in (child.parent_pid, child.forked_from))
 
-    def fault_of(self, agent: AgentFile) -> FaultReport | None:
+    def fault_of(self, agent: AgentData) -> FaulthandlerLog | None:
         """What faulthandler wrote when this process died."""
         return self.faults.get(agent.name)
 
 
-def read_agent_file(path: Path) -> AgentFile:
+def read_agent_file(path: Path) -> AgentData:
     """Returns what one agent wrote. Raises AgentFileError with the reason, OSError where it cannot be read."""
     return decode_agent_file(read_bytes(path), path.name)
 

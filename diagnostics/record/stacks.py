@@ -96,7 +96,7 @@ class ThreadStack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaultReport:
+class FaulthandlerLog:
     """`error` is faulthandler's word for the signal ("Segmentation fault"), or "Timeout (0:00:30)" of a timed dump."""
 
     error: str
@@ -109,7 +109,7 @@ class FaultReport:
         return next((thread for thread in self.threads if thread.crashed), timed)
 
 
-def parse_fault_report(text: str, homes: Homes = NOWHERE) -> FaultReport | None:
+def parse_fault_report(text: str, homes: Homes = NOWHERE) -> FaulthandlerLog | None:
     """Returns the last report in `text`, which may hold other output too; None where there is none."""
     heads = list(_HEAD.finditer(text))
     if not heads:
@@ -122,7 +122,7 @@ def parse_fault_report(text: str, homes: Homes = NOWHERE) -> FaultReport | None:
         elif (frame := _FRAME.match(line)) and threads:
             file, function = printable(frame[1].encode()), printable(frame[3].encode())
             threads[-1][2].append(Frame(file=file, line=number(frame[2]), function=function))
-    return FaultReport(
+    return FaulthandlerLog(
         error=printable((head[1] or head[2]).encode()),
         threads=tuple(
             ThreadStack(ident=i, crashed=crashed, frames=homes.kept(frames)) for i, crashed, frames in threads

@@ -89,7 +89,7 @@ class DiskState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobFacts:
+class SupervisorFacts:
     """The job as a whole."""
 
     command: tuple[str, ...]  # as given, secrets hidden
@@ -121,16 +121,16 @@ class JobFacts:
         return self.ended_by in ENDED_FOR_HANGING
 
 
-def from_json(value: Mapping[str, Any]) -> JobFacts:
+def from_json(value: Mapping[str, Any]) -> SupervisorFacts:
     """Returns the facts of a job.json; what has the wrong type counts as missing. Raises ValueError for no object."""
     if not isinstance(value, Mapping):
         raise ValueError("job.json holds no object")
-    facts: JobFacts = _object(JobFacts, value, {"command": (), "cwd": "", "started_ns": 0})
+    facts: SupervisorFacts = _object(SupervisorFacts, value, {"command": (), "cwd": "", "started_ns": 0})
     long = {name: len(item) for name, item in value.items() if isinstance(item, list) and len(item) > MOST_OF_A_LIST}
     cut = tuple(
         Missing(what=f"job.json: {name}", why=f"the first and the last {MOST_OF_A_LIST // 2} of {count} are read")
         for name, count in long.items()
-        if name in JobFacts.__annotations__
+        if name in SupervisorFacts.__annotations__
     )
     return replace(facts, missing=(*facts.missing, *cut)) if cut else facts
 

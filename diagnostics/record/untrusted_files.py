@@ -11,7 +11,7 @@ from diagnostics.core import untrusted_json
 from diagnostics.core.line_clipping import clipped_lines
 from diagnostics.record import supervisor_facts
 from diagnostics.record.agent_bytes import AgentFileError
-from diagnostics.record.supervisor_facts import JobFacts
+from diagnostics.record.supervisor_facts import SupervisorFacts
 
 MAX_FILE_BYTES = 64 << 20  # an agent's file has less than 1 MiB
 MAX_TEXT_BYTES = 4 << 20  # of output: the first and the last half
@@ -48,7 +48,7 @@ def read_json(path: Path) -> Any:
     return untrusted_json.loads(read_bytes(path))
 
 
-def read_job(path: Path) -> tuple[JobFacts | None, str]:
+def read_job(path: Path) -> tuple[SupervisorFacts | None, str]:
     """Returns what job.json says and "", or None and why it cannot be used; None and "" where there is no file."""
     try:
         return supervisor_facts.from_json(read_json(path)), ""

@@ -9,7 +9,7 @@ from diagnostics.core.findings import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class CheckReport:
     """One run of preflight, ready to be written down.
 
     `command` repeats it in a shell. `facts` names what was examined (python, ranks, CONFIG), `variables`

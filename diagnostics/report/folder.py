@@ -15,29 +15,29 @@ from diagnostics.core.findings import to_json
 from diagnostics.core.markdown import page
 from diagnostics.core.registry import discover
 from diagnostics.report import check_sections
-from diagnostics.report.check_report import Report
+from diagnostics.report.check_report import CheckReport
 
 
-def write(report: Report, folder: Path) -> Path:
+def write(report: CheckReport, folder: Path) -> Path:
     """Writes report.json and report.md into `folder` and returns the path of report.md. Raises OSError."""
     write_whole(folder / "report.json", json_text(report))
     write_whole(folder / "report.md", markdown(report))
     return folder / "report.md"
 
 
-def markdown(report: Report) -> str:
+def markdown(report: CheckReport) -> str:
     """Returns the report as Markdown that also reads well in a terminal; every section that has lines."""
     return page(line for section in _sections(report) for line in section)
 
 
-def _sections(report: Report) -> Iterator[list[str]]:
+def _sections(report: CheckReport) -> Iterator[list[str]]:
     for module in discover(check_sections, key="ORDER").values():
         body: list[str] = module.render(report)
         if body:
             yield [f"{'#' if module.ORDER == 0 else '##'} {module.TITLE}", "", *body, ""]
 
 
-def json_text(report: Report) -> str:
+def json_text(report: CheckReport) -> str:
     """Returns the report as JSON, schema 1, secrets hidden."""
     body = to_json(report)
     return json.dumps(redaction.json_value({"schema": 1, "kind": "preflight", **body}), indent=1) + "\n"

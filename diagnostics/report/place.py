@@ -9,7 +9,7 @@ from pathlib import Path
 from diagnostics.core.errors import from_os_error
 from diagnostics.core.files import new_folder
 from diagnostics.core.shell_quoting import pasteable
-from diagnostics.report.check_report import Report
+from diagnostics.report.check_report import CheckReport
 from diagnostics.report.folder import write
 
 
@@ -20,7 +20,7 @@ class ReportPlace:
     folder: Path
     problem: str = ""
 
-    def write(self, report: Report) -> str:
+    def write(self, report: CheckReport) -> str:
         """Writes the report and returns one line: where it is, or why it could not be written."""
         if self.problem:
             return f"no report was written: {self.problem}"

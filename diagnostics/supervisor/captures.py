@@ -21,15 +21,15 @@ from diagnostics.record.supervisor_facts import Missing, Stall
 from diagnostics.report.headline import headline
 from diagnostics.supervisor.capture.core_dumps import cores
 from diagnostics.supervisor.capture.exception_flag import RaisedWatch
-from diagnostics.supervisor.capture.host_facts import Surroundings, at_start
+from diagnostics.supervisor.capture.host_facts import HostFacts, at_start
 from diagnostics.supervisor.capture.pre_signal_state import keep_state
 from diagnostics.supervisor.capture.run_folder import RunFolder
 from diagnostics.supervisor.capture.snapshot import snapshot
 from diagnostics.supervisor.capture.sources import collect_sources
 from diagnostics.supervisor.facts_file import JobFactsFile
-from diagnostics.supervisor.hang.monitor import HangWatch
-from diagnostics.supervisor.hang.progress import Progress, waits_for_orders
-from diagnostics.supervisor.hang.stall_detector import Judgement
+from diagnostics.supervisor.hang.monitor import HangMonitor
+from diagnostics.supervisor.hang.progress import JobProgress, waits_for_orders
+from diagnostics.supervisor.hang.stall_detector import StallState
 
 MOST_SNAPSHOTS = 3  # after deaths; a job whose helpers fail by design is not looked at again and again
 SNAPSHOT_S = 5.0
@@ -42,7 +42,7 @@ LOOK_S = 0.25
 PROVISIONAL_S = 30.0  # a report about a stall that goes on is made again after this time
 
 
-class JobCaptures:
+class CaptureController:
     """The captures of one job. Nothing here raises, and nothing but `facts_at_end` and `leftovers` waits."""
 
     def __init__(
@@ -59,9 +59,9 @@ class JobCaptures:
     ) -> None:
         self._place, self._file, self._say, self._kill = place, file, say, kill
         self._stop_asked = stop_asked
-        self._hangs = HangWatch(place, now, self._note)
-        self._around: Surroundings | None = None
-        self._progress = None if waits_for_orders(tuple(command)) else Progress(place.agents, stall_timeout_s)
+        self._hangs = HangMonitor(place, now, self._note)
+        self._around: HostFacts | None = None
+        self._progress = None if waits_for_orders(tuple(command)) else JobProgress(place.agents, stall_timeout_s)
         self._raising, self._raised = RaisedWatch(place.agents), set[int]()
         self._pauses_s = self._next_look = self._next_provisional = 0.0
         self._progress_at_end: tuple[Stall, ...] = ()
@@ -183,7 +183,7 @@ class JobCaptures:
         self._around = at_start(self._place.record, working_folder())
         self._file.surround(self._around.facts)
 
-    def _take_last_facts(self, around: Surroundings, pids: Collection[int]) -> None:
+    def _take_last_facts(self, around: HostFacts, pids: Collection[int]) -> None:
         around.facts_at_end(pids)
 
     def _judge(self, at_s: float, tree: JobTree, streams: JobStreams | None) -> None:
@@ -234,7 +234,9 @@ class JobCaptures:
             self._taken += 1
             self._raised.update(raised)
 
-    def _watch_hangs(self, at_s: float, said: Judgement, living: Mapping[int, int], streams: JobStreams | None) -> None:
+    def _watch_hangs(
+        self, at_s: float, said: StallState, living: Mapping[int, int], streams: JobStreams | None
+    ) -> None:
         if self._progress is None:
             return
         had = self._hangs.proof

@@ -20,10 +20,10 @@ from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING, Missing
 from diagnostics.supervisor.background_jobs import background_trainings
 from diagnostics.supervisor.background_services import Leftovers, Wish
 from diagnostics.supervisor.capture.run_folder import RunFolder
-from diagnostics.supervisor.captures import JobCaptures
+from diagnostics.supervisor.captures import CaptureController
 from diagnostics.supervisor.facts_file import JobFactsFile, end_of
 from diagnostics.supervisor.job_control import JobControl
-from diagnostics.supervisor.signals import INTERRUPTS, Ending, JobSending, JobSignals
+from diagnostics.supervisor.signals import INTERRUPTS, Escalation, SignalInbox, SignalLog
 from diagnostics.supervisor.start import environment, not_started, open_streams, raise_open_files, spawn
 from diagnostics.supervisor.unwatched import fault, wait_plainly
 
@@ -36,14 +36,14 @@ HURRIED_DRAIN_S = 0.5  # for the end of the output
 LEFTOVER_S = 0.5  # what is about to end by itself: resource trackers, ranks that lost their launcher
 
 
-class JobWatch:
+class EventLoop:
     """Watches one job. After `run`, `file` holds the facts, `captures` what was captured."""
 
     def __init__(
         self,
         command: Sequence[str],
         place: RunFolder,
-        signals: JobSignals,
+        signals: SignalInbox,
         *,
         stall_timeout_s: float,
         kill: bool,
@@ -65,11 +65,11 @@ class JobWatch:
             started_ns=time.time_ns(),
             python=sys.executable,
         )
-        self.captures = JobCaptures(
+        self.captures = CaptureController(
             place, self.file, stall_timeout_s, self._command, say, kill=kill, now=self._now,
             stop_asked=signals.stop_asked)  # fmt: skip
         self._poll = select.epoll()
-        self._ending = Ending()
+        self._ending = Escalation()
         self._argvs: list[Sequence[str]] = []
         self._interrupted_at = float("-inf")
         self._in_background = False
@@ -143,7 +143,7 @@ class JobWatch:
         self._tree = JobTree(process.pid, mark, self._poll, self._now)
         output = self._streams.files if self._streams is not None else frozenset
         self._left = Leftovers(self._tree, self._background, self._place.agents, output)
-        self._sending = JobSending(self._tree, self._group, self.file, self._now, self._left.to_end)
+        self._sending = SignalLog(self._tree, self._group, self.file, self._now, self._left.to_end)
         self._control = JobControl(self._terminal, self._tree, self._sending, self.captures.paused, self._now)
         if self._streams is not None:
             self._streams.job_has_started()

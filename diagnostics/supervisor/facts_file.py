@@ -12,7 +12,7 @@ from typing import Any
 
 from diagnostics.core import private_files, redaction
 from diagnostics.machine.processes.job_processes import Member
-from diagnostics.record.supervisor_facts import End, JobFacts, Missing, SeenProcess, SentSignal
+from diagnostics.record.supervisor_facts import End, Missing, SeenProcess, SentSignal, SupervisorFacts
 
 LEAST_S = 0.2  # between two writings
 SHARE = 0.01  # of the time may go into writing
@@ -46,11 +46,11 @@ class JobFactsFile:
         """Takes the processes as they are now."""
         self._processes = tuple(map(_seen, members))
 
-    def facts(self) -> JobFacts:
+    def facts(self) -> SupervisorFacts:
         """Returns all of it."""
         missing = (*self._around.get("missing", ()), *self.missing)
         around = {**self._around, "missing": tuple(dict.fromkeys(missing))}
-        return JobFacts(**self._known, **around, processes=self._processes, sent=tuple(self.sent))
+        return SupervisorFacts(**self._known, **around, processes=self._processes, sent=tuple(self.sent))
 
     def due(self) -> bool:
         """Whether it may be written again."""

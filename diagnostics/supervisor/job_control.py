@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from diagnostics.machine.execution.terminal import Terminal
 from diagnostics.machine.processes.job_processes import JobTree
-from diagnostics.supervisor.signals import JobSending
+from diagnostics.supervisor.signals import SignalLog
 
 
 class JobControl:
@@ -18,7 +18,7 @@ class JobControl:
         self,
         terminal: Terminal,
         tree: JobTree,
-        sending: JobSending,
+        sending: SignalLog,
         paused: Callable[[float], None],
         now: Callable[[], float],
     ) -> None:

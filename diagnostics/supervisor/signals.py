@@ -33,7 +33,7 @@ _PASSED_ON = (signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH, signal.SIGCONT, s
 HURRIED_S = 2.0  # for all that is left to do, so that the command ends within 3 s
 
 
-class JobSignals:
+class SignalInbox:
     """Collects signals while its `with` block runs; those ignored before, as under nohup, stay ignored."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class JobSignals:
         self._seen: list[signal.Signals] = []  # read and not taken yet
         self.end_by_s: float | None = None  # time.monotonic(); None while there is no haste
 
-    def __enter__(self) -> JobSignals:
+    def __enter__(self) -> SignalInbox:
         self._before_fd = signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
         for number in (*INTERRUPTS, *_PASSED_ON, signal.SIGCHLD):
             if signal.getsignal(number) is not signal.SIG_IGN or number == signal.SIGCHLD:
@@ -98,7 +98,7 @@ def _noted(number: int, frame: FrameType | None) -> None:
     """Does nothing: the number was written to the wakeup descriptor."""
 
 
-class Ending:
+class Escalation:
     """Says which signal is due. `is_on` from the first one on."""
 
     def __init__(self) -> None:
@@ -150,7 +150,7 @@ class Ending:
         return number
 
 
-class JobSending:
+class SignalLog:
     """One job: its process group and its tree. `why` is noted with each signal from then on."""
 
     def __init__(

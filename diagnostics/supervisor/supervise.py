@@ -25,8 +25,8 @@ from diagnostics.report.summary import summary_lines
 from diagnostics.supervisor.background_services import Wish
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
 from diagnostics.supervisor.capture.snapshot import keep_text
-from diagnostics.supervisor.event_loop import JobWatch
-from diagnostics.supervisor.signals import JobSignals
+from diagnostics.supervisor.event_loop import EventLoop
+from diagnostics.supervisor.signals import SignalInbox
 from diagnostics.supervisor.start import NotStartedError
 from diagnostics.supervisor.unwatched import lacks, run_unwatched, too_few_files
 
@@ -57,7 +57,7 @@ def watch(command: Sequence[str], options: WatchOptions) -> int:
     if why:
         return run_unwatched(command, why, quiet=options.quiet)
     try:
-        place, signals = open_run_folder(options.report_dir), JobSignals()
+        place, signals = open_run_folder(options.report_dir), SignalInbox()
         watch = _open_watch(command, place, signals, options)
     except OSError as error:  # no folder, no descriptor, no memory: the job has its own
         return run_unwatched(command, f"{error.strerror or error}", quiet=options.quiet)
@@ -80,8 +80,8 @@ def watch(command: Sequence[str], options: WatchOptions) -> int:
     return run_unwatched(command, lacking, quiet=options.quiet) if lacking else code
 
 
-def _open_watch(command: Sequence[str], place: RunFolder, signals: JobSignals, options: WatchOptions) -> JobWatch:
-    return JobWatch(
+def _open_watch(command: Sequence[str], place: RunFolder, signals: SignalInbox, options: WatchOptions) -> EventLoop:
+    return EventLoop(
         command,
         place,
         signals,
@@ -95,7 +95,7 @@ def _open_watch(command: Sequence[str], place: RunFolder, signals: JobSignals, o
     )
 
 
-def _complete(place: RunFolder, watch: JobWatch) -> None:
+def _complete(place: RunFolder, watch: EventLoop) -> None:
     try:
         for name, why in place.replaced().items():
             watch.file.missing.append(Missing(what=f"record/{name}", why=why))
@@ -109,7 +109,7 @@ def _complete(place: RunFolder, watch: JobWatch) -> None:
         )
 
 
-def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: JobWatch, signals: JobSignals) -> int:
+def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: EventLoop, signals: SignalInbox) -> int:
     record, page = _shown(place.record), _shown(place.folder / "report.md")
     try:
         haste = Haste(until_s=signals.until_s, wake=(signals.fd,))

@@ -18,7 +18,7 @@ from diagnostics.core.console import say
 from diagnostics.machine.processes.job_processes import Member
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.supervisor.facts_file import end_of
-from diagnostics.supervisor.signals import JobSignals
+from diagnostics.supervisor.signals import SignalInbox
 from diagnostics.supervisor.start import refusal
 
 LEAST_FILES = 24  # descriptors with which the doctor itself gets along
@@ -63,7 +63,7 @@ def fault(error: Exception) -> Missing:
     return Missing(what="the watch", why=redaction.text("".join(traceback.format_exception(error, limit=-2))))
 
 
-def wait_plainly(root: Member, signals: JobSignals, now: Callable[[], float]) -> dict[str, Any]:
+def wait_plainly(root: Member, signals: SignalInbox, now: Callable[[], float]) -> dict[str, Any]:
     """Waits for the job's first process, which leads its group, and passes signals on; returns what is known then.
 
     This is what is left to do where the watch itself has failed.

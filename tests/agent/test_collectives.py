@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.record.agent_data import AgentFile, CollectiveCall
+from diagnostics.record.agent_data import AgentData, CollectiveCall
 
 # Two ranks forked from one process that has imported torch: `rank_main(rank)` is the program.
 RANKS = """
@@ -34,7 +34,7 @@ HEAD = "import os, signal, torch\nimport torch.distributed as dist\n# lines of p
 def ranks(watch):
     """Runs `program` as two ranks and returns their agents' files."""
 
-    def run(program: str, codes: str = "0 0") -> tuple[AgentFile, ...]:
+    def run(program: str, codes: str = "0 0") -> tuple[AgentData, ...]:
         done = watch(RANKS, files={"program.py": HEAD + program})
         assert (done.returncode, done.stdout) == (0, codes + "\n"), done.stderr
         agents = sorted((agent for agent in done.record.agents if agent.rank is not None), key=lambda one: one.rank)

@@ -9,14 +9,14 @@ import pytest
 from shown_text import HOSTILE, poisoned, unprintable
 
 from diagnostics.attach.job_of_pid import job_of, jobs_below
-from diagnostics.attach.stack_tree_text import Screen, lines_of
+from diagnostics.attach.stack_tree_text import TextTree, lines_of
 from diagnostics.core.console import printable
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Part
-from diagnostics.dynamic.job.stack_classifier import Doing, place_of
+from diagnostics.dynamic.job.job import ProcessRole
+from diagnostics.dynamic.job.stack_classifier import RankActivity, place_of
 from diagnostics.dynamic.stall.liveness import judge
-from diagnostics.dynamic.stall.motion import Look, Motion, Moved, moved
-from diagnostics.dynamic.stall.stack_prefix_tree import Standing, ranges
+from diagnostics.dynamic.stall.motion import ActivityDelta, ActivityLevel, Observation, moved
+from diagnostics.dynamic.stall.stack_prefix_tree import ProcessStack, ranges
 from diagnostics.machine.facts import Activity
 from diagnostics.machine.processes.process_table import TableRow
 
@@ -29,25 +29,27 @@ BACKWARD = Frame(file=f"{SITE}/torch/autograd/graph.py", line=979, function="_en
 WAITS, SAVES = (REDUCE, LOOP, MAIN), (SAVE, LOOP, MAIN)
 
 
-def standing(rank: int, frames: tuple[Frame, ...], motion: Motion = Motion.FROZEN, **told: object) -> Standing:
+def standing(
+    rank: int, frames: tuple[Frame, ...], motion: ActivityLevel = ActivityLevel.FROZEN, **told: object
+) -> ProcessStack:
     facts: dict[str, object] = {"looks": 5, "stacks": 5, "cpus": 0.0, "switches_per_s": 0.0, **told}
-    return Standing(
+    return ProcessStack(
         pid=1000 + rank,
         parent_pid=999,
-        part=Part.RANK,
+        part=ProcessRole.RANK,
         rank=rank,
         owner=None,
         argv=("python", "train.py"),
         frames=frames,
         place=place_of(frames),
-        moved=Moved(motion=motion, **facts),  # type: ignore[arg-type]
+        moved=ActivityDelta(motion=motion, **facts),  # type: ignore[arg-type]
     )
 
 
 @pytest.mark.parametrize("colour", [False, True])
 def test_sixty_four_ranks_fit_on_a_narrow_screen(colour: bool) -> None:
     ranks = [standing(rank, SAVES if rank in (3, 17) else WAITS) for rank in range(64) if rank != 60]
-    screen = Screen(cwd="/job", width=80, colour=colour)
+    screen = TextTree(cwd="/job", width=80, colour=colour)
     lines = lines_of(ranks, screen, seconds=1.0, looks=2, world_size=64)
     plain = [re.sub("\033\\[[0-9]*m", "", line) for line in lines]
     assert max(map(len, plain)) <= 80
@@ -73,7 +75,7 @@ def test_sixty_four_ranks_fit_on_a_narrow_screen(colour: bool) -> None:
 
 
 def test_what_the_looks_mean() -> None:
-    def words(*ranks: Standing) -> tuple[bool, bool, str]:
+    def words(*ranks: ProcessStack) -> tuple[bool, bool, str]:
         found = judge(ranks, seconds=5.0, cwd="/job", world_size=len(ranks))
         return found.still, found.goes_on, found.words
 
@@ -84,31 +86,34 @@ def test_what_the_looks_mean() -> None:
         True, False, f"ranks 0-1 waited in all_reduce at train.py:40 {over}",
     )  # fmt: skip
     # A slow step: who waits was woken, so something does arrive.
-    assert words(standing(0, WAITS, Motion.POLLS), standing(1, asleep, Motion.POLLS))[:2] == (False, False)
-    evaluates = standing(1, SAVES, Motion.MOVES, cpus=1.0, same_function=False)
+    assert words(standing(0, WAITS, ActivityLevel.POLLS), standing(1, asleep, ActivityLevel.POLLS))[:2] == (
+        False,
+        False,
+    )
+    evaluates = standing(1, SAVES, ActivityLevel.MOVES, cpus=1.0, same_function=False)
     assert words(standing(0, WAITS), evaluates)[:2] == (False, True)
-    spins = standing(1, asleep, Motion.MOVES, cpus=1.0, same_function=True)
+    spins = standing(1, asleep, ActivityLevel.MOVES, cpus=1.0, same_function=True)
     assert words(standing(0, WAITS), spins)[:2] == (False, False)
-    assert words(standing(0, WAITS), standing(1, SAVES, Motion.STOPPED))[:2] == (True, False)
-    assert words(standing(0, asleep, Motion.POLLS, switches_per_s=2.0))[:2] == (False, False)
+    assert words(standing(0, WAITS), standing(1, SAVES, ActivityLevel.STOPPED))[:2] == (True, False)
+    assert words(standing(0, asleep, ActivityLevel.POLLS, switches_per_s=2.0))[:2] == (False, False)
     assert words(standing(0, ()))[:2] == (False, False)
 
 
 def test_a_thread_that_did_not_run_is_told_from_one_that_polls_and_one_that_works() -> None:
-    def look(at_s: float, frames: tuple[Frame, ...], switches: int, cpu_s: float = 0.0) -> Look:
+    def look(at_s: float, frames: tuple[Frame, ...], switches: int, cpu_s: float = 0.0) -> Observation:
         activity = Activity(
             state="S", waits_in="futex_do_wait", system_call="", main_cpu_s=cpu_s, switches=switches, cpu_s=cpu_s,
             bytes_moved=0,
         )  # fmt: skip
-        return Look(at_s=at_s, frames=frames, activity=activity)
+        return Observation(at_s=at_s, frames=frames, activity=activity)
 
     inner = Frame(file="/usr/lib/python3.11/selectors.py", line=415, function="select")
-    assert moved([look(0, WAITS, 7), look(1, WAITS, 7)]).motion is Motion.FROZEN
-    assert moved([look(0, WAITS, 7), look(1, WAITS, 9)]).motion is Motion.POLLS
-    assert moved([look(0, SAVES, 7), look(1, (inner, *SAVES), 9)]).motion is Motion.POLLS
-    assert moved([look(0, SAVES, 7), look(1, SAVES, 9, cpu_s=0.9)]).motion is Motion.BUSY
-    assert moved([look(0, SAVES, 7), look(1, WAITS, 9)]).motion is Motion.MOVES
-    assert moved([look(0, SAVES, 7)]).motion is Motion.UNKNOWN
+    assert moved([look(0, WAITS, 7), look(1, WAITS, 7)]).motion is ActivityLevel.FROZEN
+    assert moved([look(0, WAITS, 7), look(1, WAITS, 9)]).motion is ActivityLevel.POLLS
+    assert moved([look(0, SAVES, 7), look(1, (inner, *SAVES), 9)]).motion is ActivityLevel.POLLS
+    assert moved([look(0, SAVES, 7), look(1, SAVES, 9, cpu_s=0.9)]).motion is ActivityLevel.BUSY
+    assert moved([look(0, SAVES, 7), look(1, WAITS, 9)]).motion is ActivityLevel.MOVES
+    assert moved([look(0, SAVES, 7)]).motion is ActivityLevel.UNKNOWN
 
 
 def test_stacks_tell_in_which_call_a_rank_waits() -> None:
@@ -121,11 +126,11 @@ def test_stacks_tell_in_which_call_a_rank_waits() -> None:
             place_of, ((REDUCE, wrapper, objects, wrapper, LOOP), (BACKWARD, LOOP), (elastic, LOOP), SAVES, ())
         )
     ] == [
-        (Doing.WAITS, "all_gather_object"),
-        (Doing.BACKWARD, "backward"),
-        (Doing.OUTSIDE, ""),
-        (Doing.OUTSIDE, ""),
-        (Doing.UNKNOWN, ""),
+        (RankActivity.WAITS, "all_gather_object"),
+        (RankActivity.BACKWARD, "backward"),
+        (RankActivity.OUTSIDE, ""),
+        (RankActivity.OUTSIDE, ""),
+        (RankActivity.UNKNOWN, ""),
     ]
 
 
@@ -174,8 +179,8 @@ def test_ranges_of_ranks_are_short() -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_a_job_calls_its_things_moves_no_cursor_and_paints_nothing(name: str, colour: bool) -> None:
     one = poisoned(standing(0, SAVES), name)
-    other = poisoned(replace(standing(1, ()), part=Part.LAUNCHER, rank=None), name)
-    screen = Screen(cwd="/job", width=200, colour=colour, verbose=True, texts={SAVE: "save()"})
+    other = poisoned(replace(standing(1, ()), part=ProcessRole.LAUNCHER, rank=None), name)
+    screen = TextTree(cwd="/job", width=200, colour=colour, verbose=True, texts={SAVE: "save()"})
     lines = lines_of([one, other], screen, seconds=1.0, looks=2, world_size=2)
     shown = printable("\n".join(lines), colour=colour)
     assert unprintable(shown, colour=colour) == []

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from diagnostics.audit.rule import Edit, Hit, hit, step
+from diagnostics.audit.rule import Edit, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 
 def rule(code: str, check: object, **more: object) -> ModuleType:
@@ -22,7 +22,7 @@ def rule(code: str, check: object, **more: object) -> ModuleType:
     return made
 
 
-def calls_of_wait(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def calls_of_wait(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """A rule that finds every call of wait(), likely where it has an argument, and can put an argument in."""
     for call, _ in project.calls_in(file):
         if isinstance(call.func, ast.Name) and call.func.id == "wait":
@@ -43,7 +43,7 @@ WAITS = rule("A901", calls_of_wait, WORDS=("wait",), CHECKLIST="nothing waits fo
 LINES = rule(
     "A902",
     lambda file, project: (
-        Hit(file=file, line=number, title=f"line {number}", fix="none", severity=Severity.WARNING)
+        Violation(file=file, line=number, title=f"line {number}", fix="none", severity=Severity.WARNING)
         for number, line in enumerate(file.lines, 1)
         if "odd" in line and not line.lstrip().startswith("#")
     ),
@@ -51,18 +51,18 @@ LINES = rule(
 )
 
 
-def fails(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def fails(file: ProjectFile, project: Project) -> Iterator[Violation]:
     raise KeyError(f"no {file.shown}")
 
 
-def dies(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def dies(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if file.shown == "b.py":
         os.kill(os.getpid(), signal.SIGKILL)
-    yield Hit(file=file, line=1, title="alive", fix="none")
+    yield Violation(file=file, line=1, title="alive", fix="none")
 
 
-def python(shown: str, text: str) -> AuditedFile:
-    return AuditedFile(shown, text.encode(), FileKind.PYTHON)
+def python(shown: str, text: str) -> ProjectFile:
+    return ProjectFile(shown, text.encode(), FileKind.PYTHON)
 
 
 def project(folder: Path, **files: str) -> Path:

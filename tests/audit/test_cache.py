@@ -11,7 +11,7 @@ from rules_for_tests import LINES, WAITS, fails, python, rule
 
 from diagnostics.audit import cache
 from diagnostics.audit.engine import audit
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 RULES = {"A901": WAITS, "A902": LINES}
 
@@ -20,8 +20,8 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def some() -> list[AuditedFile]:
-    return [python("a.py", "wait()\n"), python("b.py", "(\n"), AuditedFile("c.sh", b"odd\n", FileKind.SHELL)]
+def some() -> list[ProjectFile]:
+    return [python("a.py", "wait()\n"), python("b.py", "(\n"), ProjectFile("c.sh", b"odd\n", FileKind.SHELL)]
 
 
 def test_an_answer_comes_back_as_it_was(tmp_path: Path) -> None:

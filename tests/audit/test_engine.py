@@ -13,9 +13,9 @@ from rules_for_tests import LINES, WAITS, dies, fails, python, rule
 from diagnostics.audit import workers
 from diagnostics.audit.engine import audit
 from diagnostics.audit.found import Audit, Crash
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 WAITING = "from x import wait\n\n\ndef f():\n    wait()\n    wait(5)\n"
 
@@ -25,7 +25,7 @@ def told(result: Audit) -> list[str]:
 
 
 def test_hits_come_by_file_and_line_with_the_severity_of_their_rule_or_their_own() -> None:
-    files = [python("b.py", WAITING), AuditedFile("a.sh", b"odd\n", FileKind.SHELL), python("c.py", "x = 1\n")]
+    files = [python("b.py", WAITING), ProjectFile("a.sh", b"odd\n", FileKind.SHELL), python("c.py", "x = 1\n")]
     result = audit(files, {"A901": WAITS, "A902": LINES})
     assert told(result) == ["a.sh:1:1 A902 confirmed", "b.py:5:5 A901 confirmed", "b.py:6:5 A901 likely"]
     assert [one.severity for one in result.found] == [Severity.WARNING, Severity.ERROR, Severity.ERROR]
@@ -34,9 +34,9 @@ def test_hits_come_by_file_and_line_with_the_severity_of_their_rule_or_their_own
 
 
 def test_of_two_hits_of_one_rule_at_one_place_the_surer_stays() -> None:
-    def twice(file: AuditedFile, project: Any) -> Any:
+    def twice(file: ProjectFile, project: Any) -> Any:
         for confidence in (Confidence.POSSIBLE, Confidence.CONFIRMED, Confidence.LIKELY):
-            yield Hit(file=file, line=1, title=str(confidence), fix="none", confidence=confidence)
+            yield Violation(file=file, line=1, title=str(confidence), fix="none", confidence=confidence)
 
     result = audit([python("a.py", "x = 1\n")], {"A903": rule("A903", twice)})
     assert told(result) == ["a.py:1:1 A903 confirmed"]
@@ -57,15 +57,15 @@ def test_a_rule_that_crashes_on_one_file_is_named_with_it_and_the_others_go_on()
 
 
 def test_what_is_only_possible_fails_no_commit() -> None:
-    def possible(file: AuditedFile, project: Any) -> Any:
-        yield Hit(file=file, line=1, title="who knows", fix="none", confidence=Confidence.POSSIBLE)
+    def possible(file: ProjectFile, project: Any) -> Any:
+        yield Violation(file=file, line=1, title="who knows", fix="none", confidence=Confidence.POSSIBLE)
 
     result = audit([python("a.py", "x = 1\n")], {"A903": rule("A903", possible)})
     assert (len(result.found), result.exit_code(), result.exit_code(strict=True)) == (1, 0, 0)
 
 
 def test_warnings_fail_only_where_it_is_strict() -> None:
-    result = audit([AuditedFile("a.sh", b"odd\n", FileKind.SHELL)], {"A902": LINES})
+    result = audit([ProjectFile("a.sh", b"odd\n", FileKind.SHELL)], {"A902": LINES})
     assert (result.exit_code(), result.exit_code(strict=True)) == (0, 1)
 
 
@@ -98,7 +98,7 @@ def test_a_worker_that_dies_takes_one_rule_on_one_file_with_it(jobs: int) -> Non
     assert len([one for one in result.found if one.code == "A901"]) == 8
 
 
-def always_dies(file: AuditedFile, project: Any) -> Any:
+def always_dies(file: ProjectFile, project: Any) -> Any:
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -9,18 +9,18 @@ from rules_for_tests import WAITS, rule
 
 from diagnostics.audit import files, fixes
 from diagnostics.audit.engine import audit
-from diagnostics.audit.rule import Edit, Hit
+from diagnostics.audit.rule import Edit, Violation
 from diagnostics.core.errors import DoctorError
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def changes(path: Path, check: object = None) -> list[fixes.Change]:
+def changes(path: Path, check: object = None) -> list[fixes.FileChange]:
     one = files.read(path, str(path))
-    assert isinstance(one, AuditedFile)
+    assert isinstance(one, ProjectFile)
     rules = {"A901": rule("A901", check) if check else WAITS}
     return list(fixes.changes(audit([one], rules).found))
 
@@ -97,9 +97,9 @@ def test_a_file_that_changed_since_it_was_read_is_left_alone(tmp_path: Path) -> 
 
 
 def edits(*several: Edit) -> object:
-    def check(file: AuditedFile, project: object) -> object:
+    def check(file: ProjectFile, project: object) -> object:
         for edit in several:
-            yield Hit(file=file, line=edit.start[0], column=edit.start[1] + 1, title="t", fix="f", edits=(edit,))
+            yield Violation(file=file, line=edit.start[0], column=edit.start[1] + 1, title="t", fix="f", edits=(edit,))
 
     return check
 

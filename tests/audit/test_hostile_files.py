@@ -10,8 +10,8 @@ from pathlib import Path
 from rules_for_tests import WAITS, fails, python, rule
 
 from diagnostics.audit.engine import audit
-from diagnostics.audit.run import Options, run
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.audit.run import AuditOptions, run
+from diagnostics.static.program.project_file import ProjectFile
 
 GOOD = "import torch.distributed as dist\nif dist.get_rank() == 0:\n    dist.barrier()\n"
 DEEP = "is nested so deeply that reading it may take the stack"
@@ -78,7 +78,7 @@ def test_each_hostile_file_gets_its_sentence_and_the_others_are_audited(tmp_path
     picture = {"cell_type": "code", "source": GOOD, "outputs": [{"data": {"image/png": "A" * 6_000_000}}]}
     (tmp_path / "pictures.ipynb").write_bytes(notebook([picture]))
     began = time.process_time()
-    found = run(Options(paths=(tmp_path,), select=("A2",), jobs=1))
+    found = run(AuditOptions(paths=(tmp_path,), select=("A2",), jobs=1))
     assert time.process_time() - began < 20
     assert {Path(one.path).name: one.problem for one in found.skipped} == {
         name: problem for name, (_, problem) in HOSTILE.items()
@@ -88,7 +88,7 @@ def test_each_hostile_file_gets_its_sentence_and_the_others_are_audited(tmp_path
     assert not (tmp_path / "ran").exists()
 
 
-def _never_ends(file: AuditedFile, project: object) -> object:
+def _never_ends(file: ProjectFile, project: object) -> object:
     while file.shown == "slow.py":
         pass
     return ()

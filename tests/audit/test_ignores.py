@@ -9,7 +9,7 @@ from rules_for_tests import LINES, WAITS
 
 from diagnostics.audit import run as audit_run
 from diagnostics.audit.found import Audit
-from diagnostics.audit.run import Options, run
+from diagnostics.audit.run import AuditOptions, run
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def small_rules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def audited(text: str, name: str = "a.py", **options: tuple[str, ...]) -> Audit:
     Path(name).write_text(text, encoding="utf-8")
-    return run(Options(paths=(Path(name),), **options))  # type: ignore[arg-type]
+    return run(AuditOptions(paths=(Path(name),), **options))  # type: ignore[arg-type]
 
 
 def told(result: Audit) -> list[str]:

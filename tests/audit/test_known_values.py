@@ -6,10 +6,10 @@ import ast
 
 import pytest
 
-from diagnostics.static.dataflow.partial_evaluation import KnownValues
+from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
 from diagnostics.static.dataflow.rank_predicates import OPEN, OnRank
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 HELPERS = """
 import os
@@ -48,12 +48,12 @@ OPEN_TEXT = "open"
 
 def on_four(expression: str) -> list[object]:
     """Returns what an expression in `asked` comes to on ranks 0 to 3."""
-    file = AuditedFile("train.py", (HELPERS % expression).encode(), FileKind.PYTHON)
+    file = ProjectFile("train.py", (HELPERS % expression).encode(), FileKind.PYTHON)
     project = Project([file])
     function = project.by_name["asked"][0]
     value = next(node.value for node in function.own_nodes if isinstance(node, ast.Return))
     assert value is not None
-    found = [KnownValues(project).value(value, function, OnRank(rank, 4)) for rank in range(4)]
+    found = [ConcreteEvaluator(project).value(value, function, OnRank(rank, 4)) for rank in range(4)]
     return [OPEN_TEXT if one is OPEN else one for one in found]
 
 

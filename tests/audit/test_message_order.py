@@ -7,27 +7,27 @@ import ast
 import pytest
 
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
-from diagnostics.static.spmd.p2p_simulation import Event, Kind, run
+from diagnostics.static.program.project_file import FileKind, ProjectFile
+from diagnostics.static.spmd.p2p_simulation import Message, MessageKind, run
 
-FUNCTION = Project([AuditedFile("a.py", b"f()", FileKind.PYTHON)]).functions[0]
+FUNCTION = Project([ProjectFile("a.py", b"f()", FileKind.PYTHON)]).functions[0]
 CALL = ast.Call(ast.Name("f", ast.Load()), [], [])
-KINDS = {"s": Kind.SEND, "r": Kind.RECEIVE, "i": Kind.SEND, "j": Kind.RECEIVE}
+KINDS = {"s": MessageKind.SEND, "r": MessageKind.RECEIVE, "i": MessageKind.SEND, "j": MessageKind.RECEIVE}
 
 
-def program(text: str) -> list[Event]:
+def program(text: str) -> list[Message]:
     """Returns the events of "s1 r1 i1 w b": send, recv, isend (i), irecv (j), wait for the last handle, barrier."""
-    events: list[Event] = []
+    events: list[Message] = []
     for word in text.split():
         if word == "b":
-            events.append(Event(Kind.MEET, CALL, FUNCTION, op="barrier"))
+            events.append(Message(MessageKind.MEET, CALL, FUNCTION, op="barrier"))
         elif word == "w":
             handle = next(one for one in reversed(events) if not one.blocking)
-            events.append(Event(Kind.WAIT, CALL, FUNCTION, awaited=handle))
+            events.append(Message(MessageKind.WAIT, CALL, FUNCTION, awaited=handle))
         else:
             peer, _, tag = word[1:].partition("#")
             blocking = word[0] in "sr"
-            events.append(Event(KINDS[word[0]], CALL, FUNCTION, int(peer), tag or 0, blocking=blocking))
+            events.append(Message(KINDS[word[0]], CALL, FUNCTION, int(peer), tag or 0, blocking=blocking))
     return events
 
 

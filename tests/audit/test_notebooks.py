@@ -8,10 +8,10 @@ from rules_for_tests import WAITS
 
 from diagnostics.audit.engine import audit
 from diagnostics.audit.notebooks import read
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 
-def notebook(*cells: str | list[str]) -> AuditedFile:
+def notebook(*cells: str | list[str]) -> ProjectFile:
     made = [{"cell_type": "code", "source": cell} for cell in cells]
     made.insert(1, {"cell_type": "markdown", "source": "# words"})
     return read("study.ipynb", json.dumps({"metadata": {}, "cells": made}).encode())

@@ -17,15 +17,15 @@ from diagnostics.audit import notebooks
 from diagnostics.audit.engine import audit
 from diagnostics.audit.output.filter import Filter
 from diagnostics.audit.output.sarif import sarif_json, uri
-from diagnostics.audit.rule import Hit, Step
+from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.audit.run import known_rules
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 SCHEMA = json.loads((Path(__file__).parent / "sarif-schema-2.1.0.json").read_text(encoding="utf-8"))
 BOOK = {"cells": [{"cell_type": "code", "source": "wait()"}]}
 
 
-def sarif(*files: AuditedFile, **more: Any) -> dict[str, Any]:
+def sarif(*files: ProjectFile, **more: Any) -> dict[str, Any]:
     rules = {"A901": WAITS, "A902": LINES, **more}
     text = sarif_json(audit(files, rules), Filter(), rules, version="1.2.3", exit_code=1)
     body: dict[str, Any] = json.loads(text)
@@ -102,11 +102,11 @@ def test_a_notebook_has_no_line_of_its_file() -> None:
 
 
 def test_a_step_in_a_place_that_is_no_file_is_valid_too() -> None:
-    def check(file: AuditedFile, project: object) -> Any:
-        yield Hit(file=file, line=1, title="t", fix="f", steps=(Step(place="somewhere", text="else"),))
+    def check(file: ProjectFile, project: object) -> Any:
+        yield Violation(file=file, line=1, title="t", fix="f", steps=(ExplanationStep(place="somewhere", text="else"),))
 
     sarif(
-        AuditedFile("Dockerfile", b"FROM x\n", FileKind.DOCKERFILE),
+        ProjectFile("Dockerfile", b"FROM x\n", FileKind.DOCKERFILE),
         A903=rule("A903", check, READS=[FileKind.DOCKERFILE]),
     )
 

@@ -15,10 +15,10 @@ from diagnostics.audit.output import checklist, github
 from diagnostics.audit.output.filter import Filter
 from diagnostics.audit.output.json_text import audit_json
 from diagnostics.audit.output.terminal import Lines
-from diagnostics.audit.rule import Hit, Step
+from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.console import printable
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 RULES = {"A901": WAITS, "A902": LINES}
 SECRET = "hf_" + "aB3dE5gH7jK9mN1pQ2rS" * 2
@@ -31,15 +31,15 @@ LONG = (
 def some() -> Audit:
     files = [
         python("train.py", f"import x\n\nif x:\n    é = wait()\n    wait(token='{SECRET}')\n"),
-        AuditedFile("run.sh", b"odd\n", FileKind.SHELL),
+        ProjectFile("run.sh", b"odd\n", FileKind.SHELL),
         python("old.py", "print 1\n"),
     ]
     return replace(audit(files, RULES), seconds=1.25)
 
 
 def one(text: str, **more: object) -> Audit:
-    def check(file: AuditedFile, project: object) -> object:
-        yield Hit(file=file, line=1, **{"title": LONG, "fix": "make it later", **more})  # type: ignore[arg-type]
+    def check(file: ProjectFile, project: object) -> object:
+        yield Violation(file=file, line=1, **{"title": LONG, "fix": "make it later", **more})  # type: ignore[arg-type]
 
     return audit([python("a.py", text)], {"A101": rule("A101", check)})
 
@@ -76,7 +76,7 @@ def test_findings_stand_at_their_lines_with_steps_and_fix_and_a_summary_ends_the
 
 def test_in_80_columns_sentences_wrap_under_themselves_and_long_lines_are_cut_around_the_caret() -> None:
     line = f"x = [{', '.join(str(number) for number in range(100))}]\n"
-    found = one(line, column=200, steps=(Step(place="a.py:1", text=LONG),), fix=LONG)
+    found = one(line, column=200, steps=(ExplanationStep(place="a.py:1", text=LONG),), fix=LONG)
     shown = list(Lines(width=80).of(found, Filter()))
     assert shown[:-1] == [
         "a.py:1:200",
@@ -139,7 +139,7 @@ def test_a_rule_that_crashed_is_shown_and_with_verbose_its_traceback() -> None:
 
 
 def test_github_reads_annotations_with_everything_escaped() -> None:
-    result = one("x = 1\n", title="50% of 1,2:\n3", steps=(Step(place="b.py:2", text="there"),))
+    result = one("x = 1\n", title="50% of 1,2:\n3", steps=(ExplanationStep(place="b.py:2", text="there"),))
     assert list(github.lines(result, Filter())) == [
         "::error file=a.py,line=1,col=1,title=A101 finds-a101::50%25 of 1,2:%0A3%0Ab.py:2: there%0Afix: make it later"
     ]
@@ -205,9 +205,9 @@ def test_the_checklist_says_kept_broken_or_no_case() -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_files_and_lines_hold_moves_no_cursor(name: str, colour: bool) -> None:
     files = [
-        AuditedFile(f"{name}.py", f"import x\nwait()  # {name!a} {name}\n".encode("utf-8", "replace"), FileKind.PYTHON),
-        AuditedFile(f"{name}.sh", b"odd\n", FileKind.SHELL),
-        AuditedFile(f"{name}2.py", b"print 1\n", FileKind.PYTHON),
+        ProjectFile(f"{name}.py", f"import x\nwait()  # {name!a} {name}\n".encode("utf-8", "replace"), FileKind.PYTHON),
+        ProjectFile(f"{name}.sh", b"odd\n", FileKind.SHELL),
+        ProjectFile(f"{name}2.py", b"print 1\n", FileKind.PYTHON),
     ]
     told = audit(files, {**RULES, "A903": rule("A903", fails)})
     shown = "\n".join(Lines(width=80, colour=colour, verbose=True).of(told, Filter()))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 
 from diagnostics.static.ordering.entry_points import Start
-from diagnostics.static.ordering.event_order import Event, Order, Trace, meeting
+from diagnostics.static.ordering.event_order import CallEvent, EventOrder, Trace, meeting
 from diagnostics.static.ordering.event_traces import traces
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 INIT = "torch.distributed.init_process_group"
 BARRIER = "torch.distributed.barrier"
@@ -17,7 +17,7 @@ DESTROY = "torch.distributed.destroy_process_group"
 
 def traced(**files: str) -> list[Trace]:
     audited = [
-        AuditedFile(f"{name}.py", textwrap.dedent(text).encode(), FileKind.PYTHON) for name, text in files.items()
+        ProjectFile(f"{name}.py", textwrap.dedent(text).encode(), FileKind.PYTHON) for name, text in files.items()
     ]
     return list(traces(Project(audited)))
 
@@ -27,7 +27,7 @@ def lines(trace: Trace) -> list[str]:
     return [f"{one.function.file}:{one.call.lineno} {one.name}" for one in trace.events]
 
 
-def only(trace: Trace, name: str) -> Event:
+def only(trace: Trace, name: str) -> CallEvent:
     (event,) = trace.named(name)
     return event
 
@@ -83,9 +83,9 @@ def test_two_arms_of_a_branch_exclude_each_other_and_what_follows_a_return_is_th
         """
     )
     asked, made, met = trace.events
-    assert trace.order(asked, made) is Order.EXCLUSIVE
-    assert trace.order(made, met) is Order.SURELY
-    assert trace.order(met, made) is Order.AFTER
+    assert trace.order(asked, made) is EventOrder.EXCLUSIVE
+    assert trace.order(made, met) is EventOrder.SURELY
+    assert trace.order(met, made) is EventOrder.AFTER
 
 
 def test_what_runs_under_a_condition_is_before_the_rest_maybe_and_never_surely() -> None:
@@ -100,7 +100,7 @@ def test_what_runs_under_a_condition_is_before_the_rest_maybe_and_never_surely()
         """
     )
     made, met = trace.events
-    assert trace.order(made, met) is Order.MAYBE
+    assert trace.order(made, met) is EventOrder.MAYBE
 
 
 def test_one_setting_asked_in_two_functions_goes_one_way() -> None:
@@ -130,8 +130,8 @@ def test_one_setting_asked_in_two_functions_goes_one_way() -> None:
         """
     )
     made, asked, met = trace.events
-    assert trace.order(made, asked) is Order.EXCLUSIVE
-    assert trace.order(made, met) is Order.SURELY
+    assert trace.order(made, asked) is EventOrder.EXCLUSIVE
+    assert trace.order(made, met) is EventOrder.SURELY
 
 
 def test_a_parameter_given_as_a_constant_decides_its_branch() -> None:

@@ -16,9 +16,9 @@ from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.wait_for_graph import prove
 from diagnostics.dynamic.divergence.rank_partition import splits
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
-from diagnostics.record.agent_data import AgentFile, CollectiveCall, GroupProgress, Steps
-from diagnostics.record.supervisor_facts import End, JobFacts
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
+from diagnostics.record.agent_data import AgentData, CollectiveCall, GroupProgress, Steps
+from diagnostics.record.supervisor_facts import End, SupervisorFacts
 from diagnostics.static.program.source_file import Sources
 
 SIZES = (2, 1_000, 10_000)
@@ -37,21 +37,53 @@ def call(number: int, op: str, path: tuple[Frame, ...], *, left: bool) -> Collec
     )  # fmt: skip
 
 
-def story(rank: int, world: tuple[int, ...], odd: bool) -> ProcessStory:
+def story(rank: int, world: tuple[int, ...], odd: bool) -> JobProcess:
     """Returns one rank with a full ring; the odd one is a step behind, and after its loop."""
     last = STEPS - 1 if odd else STEPS
     ring = [call(number, "all_reduce", IN_LOOP, left=True) for number in range(last - CALL_SLOTS + 1, last)]
     ring.append(call(last, "barrier" if odd else "all_reduce", AFTER_IT if odd else IN_LOOP, left=False))
-    agent = AgentFile(
-        name="", pid=100, parent_pid=1, start_ticks=rank, forked_from=0, started_ns=0, variables={}, argv=(), cwd="",
-        python="", agent_folder="", events=(), dropped_events=0, open_modules=(), entered=(), constructions=(),
-        problems=(), collectives=tuple(ring), steps=Steps(count=last),
+    agent = AgentData(
+        name="",
+        pid=100,
+        parent_pid=1,
+        start_ticks=rank,
+        forked_from=0,
+        started_ns=0,
+        variables={},
+        argv=(),
+        cwd="",
+        python="",
+        agent_folder="",
+        events=(),
+        dropped_events=0,
+        open_modules=(),
+        entered=(),
+        constructions=(),
+        problems=(),
+        collectives=tuple(ring),
+        steps=Steps(count=last),
         groups=(GroupProgress(group="0", ranks=world, calls=last + 1, rolling_hash=0),),
-    )  # fmt: skip
-    return ProcessStory(
-        pid=100, start_ticks=rank, parent_pid=1, argv=(), cwd="", part=Part.RANK, rank=rank, restart=0, began_s=0.0,
-        end=End(), ended_by="", agent=agent, fault=None, death=None, raised=(), loads=(), stdout="", stderr="",
-    )  # fmt: skip
+    )
+    return JobProcess(
+        pid=100,
+        start_ticks=rank,
+        parent_pid=1,
+        argv=(),
+        cwd="",
+        part=ProcessRole.RANK,
+        rank=rank,
+        restart=0,
+        began_s=0.0,
+        end=End(),
+        ended_by="",
+        agent=agent,
+        fault=None,
+        death=None,
+        raised=(),
+        loads=(),
+        stdout="",
+        stderr="",
+    )
 
 
 def measure(ranks: int) -> None:
@@ -59,8 +91,8 @@ def measure(ranks: int) -> None:
     world = tuple(range(ranks))
     began = time.process_time()
     stories = tuple(story(rank, world, odd=rank == ranks - 1) for rank in world)
-    job = JobFacts(command=(), cwd="", started_ns=0)
-    case = Case(
+    job = SupervisorFacts(command=(), cwd="", started_ns=0)
+    case = Job(
         job=job, processes=stories, ranks=stories, culprits=(), victims=(), sent=(), output="", output_by_rank={},
         sources=Sources("", {}, frozenset()),
     )  # fmt: skip

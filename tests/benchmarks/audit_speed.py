@@ -23,7 +23,7 @@ from typing import Any
 
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
-from diagnostics.audit.run import Options, known_rules, run
+from diagnostics.audit.run import AuditOptions, known_rules, run
 
 PROJECT = Path(__file__).parent.parent.parent
 
@@ -89,7 +89,7 @@ def once() -> None:
 
 def from_the_cache(paths: list[str]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        options = Options(paths=(Path(paths[0]),), cache_folder=Path(folder))
+        options = AuditOptions(paths=(Path(paths[0]),), cache_folder=Path(folder))
         first = run(options)
         began = time.process_time()
         again = run(options)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.found import Attempt, AxisRow, Bisection, Mark, Standing, StrategyRow, TreeRow
+from diagnostics.bisection.case import Configuration, RunSettings, Source
+from diagnostics.bisection.found import Attempt, AxisRow, Bisection, Mark, SettingStatus, StrategyRow, TreeRow
 from diagnostics.bisection.report.run_report import run_report_of
-from diagnostics.bisection.trial import Failure, Kind, Trial
+from diagnostics.bisection.trial import Failure, FailureKind, Trial
 from diagnostics.report.run_report import RunReport
 
-CASE = Case(source=Source(factory="model:make", inputs="model:batch"), settings=Settings(world=2, wrapper="ddp"))
+CASE = Configuration(
+    source=Source(factory="model:make", inputs="model:batch"), settings=RunSettings(world=2, wrapper="ddp")
+)
 STACK = "Segmentation fault\n/home/ann/model.py:16 forward\n/venv/torch/nn/modules/module.py:1789 _call_impl"
 FAILURE = Failure(
-    kind=Kind.SIGNAL,
+    kind=FailureKind.SIGNAL,
     detail="SIGSEGV",
     places=("model.py:16 forward",),
     phase="forward",
@@ -47,11 +49,11 @@ FOUND = Bisection(
     module_class="Attention",
     module_place="model.py:6",
     axes=(
-        AxisRow(axis="world size", value="2", other="1", standing=Standing.NEEDED),
-        AxisRow(axis="wrapper", value="ddp", other="none", standing=Standing.NOT_NEEDED),
-        AxisRow(axis="amp", value="off", other="bfloat16", standing=Standing.NO_EFFECT),
-        AxisRow(axis="threads", value="1", other="2", standing=Standing.HEALS),
-        AxisRow(axis="compile", value="off", other="on", standing=Standing.NOT_TRIED),
+        AxisRow(axis="world size", value="2", other="1", standing=SettingStatus.NEEDED),
+        AxisRow(axis="wrapper", value="ddp", other="none", standing=SettingStatus.NOT_NEEDED),
+        AxisRow(axis="amp", value="off", other="bfloat16", standing=SettingStatus.NO_EFFECT),
+        AxisRow(axis="threads", value="1", other="2", standing=SettingStatus.HEALS),
+        AxisRow(axis="compile", value="off", other="on", standing=SettingStatus.NOT_TRIED),
     ),
     strategies=(
         StrategyRow(way="ddp", result="fails"),

@@ -6,9 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-from diagnostics.bisection.case import Case, Settings, Source
+from diagnostics.bisection.case import Configuration, RunSettings, Source
 from diagnostics.bisection.trial import Trial
-from diagnostics.bisection.tries.one_run import Surroundings
+from diagnostics.bisection.tries.one_run import RunEnvironment
 from diagnostics.bisection.tries.oracle import Tries
 from diagnostics.bisection.tries.tries_file import TriesFile
 from diagnostics.machine.this import this_machine
@@ -31,13 +31,13 @@ class Told:
 
 
 def main(folder: Path, model: str, env: tuple[tuple[str, str], ...]) -> None:
-    settings = Settings(world=2, env=env)
+    settings = RunSettings(world=2, env=env)
     with this_machine() as machine:
-        around = Surroundings(python=sys.executable, environ=os.environ)
+        around = RunEnvironment(python=sys.executable, environ=os.environ)
         tries = Tries(machine.ranks, around, folder, TriesFile(folder / "tries.jsonl", {}), Told())
         for name in ("Net", "waits"):
             source = Source(factory=f"{model}:{name}", inputs=f"{model}:batch")
-            tries.ask(Case(source=source, settings=Settings() if name == "Net" else settings), name)
+            tries.ask(Configuration(source=source, settings=RunSettings() if name == "Net" else settings), name)
 
 
 if __name__ == "__main__":

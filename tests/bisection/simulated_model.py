@@ -6,21 +6,23 @@ import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from diagnostics.bisection.case import Case, Settings, Source
+from diagnostics.bisection.case import Configuration, RunSettings, Source
 from diagnostics.bisection.search.suspicion import parent_of
-from diagnostics.bisection.trial import Failure, Kind, ModuleNode, OutOfTries, Trial
+from diagnostics.bisection.trial import Failure, FailureKind, ModuleNode, OutOfTries, Trial
 
 CRASH = Failure(
-    kind=Kind.SIGNAL, detail="SIGSEGV", places=("model.py:31 forward",), phase="forward", step=1, ranks=(0,)
+    kind=FailureKind.SIGNAL, detail="SIGSEGV", places=("model.py:31 forward",), phase="forward", step=1, ranks=(0,)
 )
-OTHER = Failure(kind=Kind.EXCEPTION, detail="RuntimeError", message="shapes # and # do not match", phase="forward")
+OTHER = Failure(
+    kind=FailureKind.EXCEPTION, detail="RuntimeError", message="shapes # and # do not match", phase="forward"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """What is there in one try."""
 
-    settings: Settings
+    settings: RunSettings
     intact: frozenset[str]  # modules whose own code runs
     alone: str | None
 
@@ -42,7 +44,7 @@ class Simulated:
     def tries(self) -> int:
         return len(self.asked)
 
-    def ask(self, case: Case, why: str) -> Trial:
+    def ask(self, case: Configuration, why: str) -> Trial:
         if case.key not in self.known:
             if self.most is not None and self.tries >= self.most:
                 raise OutOfTries
@@ -50,10 +52,10 @@ class Simulated:
             self.known[case.key] = self.run(case)
         return self.known[case.key]
 
-    def ask_all(self, cases: Sequence[tuple[Case, str]]) -> list[Trial]:
+    def ask_all(self, cases: Sequence[tuple[Configuration, str]]) -> list[Trial]:
         return [self.ask(case, why) for case, why in cases]
 
-    def run(self, case: Case) -> Trial:
+    def run(self, case: Configuration) -> Trial:
         fixed = [node.path for node in self.nodes if not node.replaceable]
         wrong = [path for path in case.edits.stand_ins if path in fixed]
         if wrong:
@@ -77,8 +79,8 @@ class Simulated:
         }
 
 
-def case_of(**settings: object) -> Case:
-    return Case(source=Source(factory="model.py:make"), settings=replace(Settings(), **settings))  # type: ignore[arg-type]
+def case_of(**settings: object) -> Configuration:
+    return Configuration(source=Source(factory="model.py:make"), settings=replace(RunSettings(), **settings))  # type: ignore[arg-type]
 
 
 def random_nodes(seed: int, count: int) -> list[ModuleNode]:

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated_model import CRASH, OTHER, Rule, Run, Simulated, case_of, random_nodes
 
-from diagnostics.bisection.found import AxisRow, Standing, StrategyRow
+from diagnostics.bisection.found import AxisRow, SettingStatus, StrategyRow
 from diagnostics.bisection.search.axes import SIMPLEST, choices
 from diagnostics.bisection.search.axes_search import AxesFound, search_axes
 from diagnostics.bisection.search.strategies import compare_strategies
-from diagnostics.bisection.trial import Failure, Kind, Trial
+from diagnostics.bisection.trial import Failure, FailureKind, Trial
 
 EVERYTHING = {
     "world": 2,
@@ -33,7 +33,7 @@ def searched(rule: Rule, gpus: int = 0, **given: object) -> tuple[AxesFound, Sim
     return search_axes(oracle, failing, gpus=gpus), oracle
 
 
-def standings(found: AxesFound) -> dict[str, Standing]:
+def standings(found: AxesFound) -> dict[str, SettingStatus]:
     return {row.axis: row.standing for row in found.rows}
 
 
@@ -58,16 +58,16 @@ def test_a_failure_that_needs_nothing_takes_one_try_and_one_for_each_other_value
     assert found.minimal.case.settings == SIMPLEST
     assert found.healthy is None
     assert [(row.axis, row.value, row.other, row.standing) for row in found.rows] == [
-        ("world size", "2", "1", Standing.NOT_NEEDED),
-        ("wrapper", "ddp", "none", Standing.NOT_NEEDED),
-        ("steps", "2", "1", Standing.NOT_NEEDED),
-        ("amp", "off", "bfloat16", Standing.NO_EFFECT),
-        ("accumulation", "1", "2", Standing.NO_EFFECT),
-        ("activation checkpointing", "off", "on", Standing.NO_EFFECT),
-        ("workers", "0", "2", Standing.NO_EFFECT),
-        ("threads", "1", "2", Standing.NO_EFFECT),
-        ("env ATEN_CPU_CAPABILITY", "unset", "default", Standing.NO_EFFECT),
-        ("compile", "off", "on", Standing.NO_EFFECT),
+        ("world size", "2", "1", SettingStatus.NOT_NEEDED),
+        ("wrapper", "ddp", "none", SettingStatus.NOT_NEEDED),
+        ("steps", "2", "1", SettingStatus.NOT_NEEDED),
+        ("amp", "off", "bfloat16", SettingStatus.NO_EFFECT),
+        ("accumulation", "1", "2", SettingStatus.NO_EFFECT),
+        ("activation checkpointing", "off", "on", SettingStatus.NO_EFFECT),
+        ("workers", "0", "2", SettingStatus.NO_EFFECT),
+        ("threads", "1", "2", SettingStatus.NO_EFFECT),
+        ("env ATEN_CPU_CAPABILITY", "unset", "default", SettingStatus.NO_EFFECT),
+        ("compile", "off", "on", SettingStatus.NO_EFFECT),
     ]
 
 
@@ -77,7 +77,7 @@ def test_how_a_model_is_stepped_is_not_tried_where_its_construction_fails() -> N
 
 
 def test_a_hang_is_not_tried_under_a_compiler() -> None:
-    found, _ = searched(lambda run: replace(CRASH, kind=Kind.HANG, detail=""), world=2, wrapper="ddp", steps=2)
+    found, _ = searched(lambda run: replace(CRASH, kind=FailureKind.HANG, detail=""), world=2, wrapper="ddp", steps=2)
     assert "compile" not in standings(found)
 
 
@@ -90,11 +90,11 @@ def test_two_settings_in_combination_are_both_needed_and_what_heals_is_told() ->
     found, _ = searched(rule, world=2, wrapper="ddp", steps=2)
     assert found.minimal.case.settings == replace(SIMPLEST, wrapper="ddp", steps=2)
     assert found.rows[:3] == (
-        AxisRow(axis="world size", value="2", other="1", standing=Standing.NOT_NEEDED),
-        AxisRow(axis="wrapper", value="ddp", other="none", standing=Standing.NEEDED),
-        AxisRow(axis="steps", value="2", other="1", standing=Standing.NEEDED),
+        AxisRow(axis="world size", value="2", other="1", standing=SettingStatus.NOT_NEEDED),
+        AxisRow(axis="wrapper", value="ddp", other="none", standing=SettingStatus.NEEDED),
+        AxisRow(axis="steps", value="2", other="1", standing=SettingStatus.NEEDED),
     )
-    assert {row.axis for row in found.rows if row.standing is Standing.HEALS} == {
+    assert {row.axis for row in found.rows if row.standing is SettingStatus.HEALS} == {
         "activation checkpointing",
         "find_unused_parameters",
     }
@@ -111,7 +111,7 @@ def test_two_settings_in_combination_are_both_needed_and_what_heals_is_told() ->
 def test_more_ranks_than_needed_become_two() -> None:
     found, _ = searched(lambda run: CRASH if run.settings.world > 1 else None, world=8, wrapper="fsdp2")
     assert found.minimal.case.settings == replace(SIMPLEST, world=2)
-    assert found.rows[0] == AxisRow(axis="world size", value="2", other="1", standing=Standing.NEEDED)
+    assert found.rows[0] == AxisRow(axis="world size", value="2", other="1", standing=SettingStatus.NEEDED)
 
 
 def test_a_setting_without_which_it_fails_in_another_way_is_not_called_needed() -> None:
@@ -120,7 +120,7 @@ def test_a_setting_without_which_it_fails_in_another_way_is_not_called_needed() 
         axis="wrapper",
         value="ddp",
         other="none",
-        standing=Standing.NOT_TRIED,
+        standing=SettingStatus.NOT_TRIED,
         note="it fails in another way: RuntimeError in forward",
     )
 
@@ -134,7 +134,7 @@ def test_a_refused_value_is_told_as_not_tried() -> None:
     oracle = Refusing(random_nodes(1, 5), lambda run: CRASH)
     found = search_axes(oracle, oracle.ask(case_of(), "as asked"))
     assert found.rows[-1] == AxisRow(
-        axis="compile", value="off", other="on", standing=Standing.NOT_TRIED, note="cannot be run: no compiler"
+        axis="compile", value="off", other="on", standing=SettingStatus.NOT_TRIED, note="cannot be run: no compiler"
     )
 
 
@@ -144,7 +144,7 @@ def test_on_a_gpu_its_switches_are_tried_and_the_processor_is_the_simpler_device
 
     found, _ = searched(rule, gpus=2, world=2, wrapper="ddp", device="cuda", backend="nccl")
     assert found.minimal.case.settings == replace(SIMPLEST, device="cuda")
-    healing = {row.axis for row in found.rows if row.standing is Standing.HEALS}
+    healing = {row.axis for row in found.rows if row.standing is SettingStatus.HEALS}
     assert healing == {"env CUDA_LAUNCH_BLOCKING", "env PYTORCH_CUDA_ALLOC_CONF"}
 
 
@@ -152,7 +152,7 @@ def test_where_tries_run_out_the_failing_case_stays_and_the_rest_is_not_tried() 
     oracle = Simulated(random_nodes(1, 5), lambda run: CRASH if run.settings.world > 1 else None, most=2)
     found = search_axes(oracle, oracle.ask(case_of(world=2, wrapper="ddp"), "as asked"))
     assert found.minimal.case == case_of(world=2, wrapper="ddp")
-    assert {row.standing for row in found.rows} == {Standing.NOT_TRIED}
+    assert {row.standing for row in found.rows} == {SettingStatus.NOT_TRIED}
 
 
 def test_ways_of_training_are_compared_on_two_ranks() -> None:

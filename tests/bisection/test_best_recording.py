@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.trial import Failure, Kind, Trial
+from diagnostics.bisection.case import Configuration, RunSettings, Source
+from diagnostics.bisection.trial import Failure, FailureKind, Trial
 from diagnostics.bisection.tries.recording import best_recording, file_of
 
-ALONE = Case(source=Source(factory="model.py:make"))
-BOTH = replace(ALONE, settings=replace(Settings(), world=2, wrapper="ddp"))
+ALONE = Configuration(source=Source(factory="model.py:make"))
+BOTH = replace(ALONE, settings=replace(RunSettings(), world=2, wrapper="ddp"))
 
 
-def failure(kind: Kind, phase: str) -> Failure:
+def failure(kind: FailureKind, phase: str) -> Failure:
     return Failure(kind=kind, detail="", places=(), phase=phase, step=1, ranks=(0, 1))
 
 
@@ -23,13 +23,13 @@ def failure(kind: Kind, phase: str) -> Failure:
     ("seen", "taken"),
     [
         (None, BOTH),
-        (failure(Kind.DISAGREE, "end"), BOTH),  # each rank came to its end with a batch of its own
-        (failure(Kind.SIGNAL, "forward"), ALONE),  # a run that came to its end knows more
-        (failure(Kind.NONFINITE, "loss"), ALONE),
+        (failure(FailureKind.DISAGREE, "end"), BOTH),  # each rank came to its end with a batch of its own
+        (failure(FailureKind.SIGNAL, "forward"), ALONE),  # a run that came to its end knows more
+        (failure(FailureKind.NONFINITE, "loss"), ALONE),
     ],
 )
 def test_a_whole_run_comes_first_and_then_one_of_as_many_ranks(
-    tmp_path: Path, seen: Failure | None, taken: Case
+    tmp_path: Path, seen: Failure | None, taken: Configuration
 ) -> None:
     trials = [Trial(case=ALONE), Trial(case=BOTH, failure=seen)]
     for trial in trials:

@@ -8,11 +8,11 @@ import pytest
 from fakes import FakeRanks, fake_machine
 from simulated_model import CRASH, Rule, Simulated, needs, random_nodes
 
-from diagnostics.bisection.case import Case, Source
-from diagnostics.bisection.engine import Interrupted, bisect
-from diagnostics.bisection.found import Bisection, Standing
+from diagnostics.bisection.case import Configuration, Source
+from diagnostics.bisection.engine import BisectionInterrupted, bisect
+from diagnostics.bisection.found import Bisection, SettingStatus
 from diagnostics.bisection.trial import Failure, Trial
-from diagnostics.bisection.wanted import Wanted
+from diagnostics.bisection.wanted import BisectionRequest
 from diagnostics.core.errors import UsageError
 from diagnostics.report.run_report import RunReport
 
@@ -28,7 +28,7 @@ class Counted(Simulated):
     def expect(self, more: int) -> None:
         """Counts by itself."""
 
-    def recording(self, case: Case) -> Path | None:
+    def recording(self, case: Configuration) -> Path | None:
         return None
 
 
@@ -37,21 +37,21 @@ class Stopped(Counted):
 
     stop_at = 4
 
-    def run(self, case: Case) -> Trial:
+    def run(self, case: Configuration) -> Trial:
         if self.tries >= self.stop_at:
             raise KeyboardInterrupt
         return super().run(case)
 
 
 class Refused(Counted):
-    def run(self, case: Case) -> Trial:
+    def run(self, case: Configuration) -> Trial:
         return Trial(case=case, refusal="model: no module named 'model'", hint="look for it")
 
 
 class Faulty(Counted):
     """A fault of ours shows in the cases that replace modules."""
 
-    def run(self, case: Case) -> Trial:
+    def run(self, case: Configuration) -> Trial:
         if case.edits.stand_ins or case.edits.alone is not None:
             raise ZeroDivisionError("a fault of ours")
         return super().run(case)
@@ -74,7 +74,7 @@ class Quiet:
 def bisected(
     folder: Path, rule: Rule, kind: type[Counted] = Counted, most: int | None = None
 ) -> tuple[Bisection, RunReport]:
-    wanted = Wanted(
+    wanted = BisectionRequest(
         name="model.make",
         sources=(Source(factory="model.py:make"),),
         python="python",
@@ -91,14 +91,14 @@ def only_on_two_ranks(rule: Rule) -> Rule:
     return lambda run: rule(run) if run.settings.world > 1 else None
 
 
-def names(found: Bisection, standing: Standing) -> Sequence[str]:
+def names(found: Bisection, standing: SettingStatus) -> Sequence[str]:
     return [row.axis for row in found.axes if row.standing is standing]
 
 
 def test_module_settings_and_ways_are_found_in_one_go(tmp_path: Path) -> None:
     found, report = bisected(tmp_path, only_on_two_ranks(needs(CULPRIT)))
     assert (found.module, report.module, found.exit_code, report.exit_code) == (CULPRIT, CULPRIT, 1, 1)
-    assert names(found, Standing.NEEDED) == ["world size"]
+    assert names(found, SettingStatus.NEEDED) == ["world size"]
     assert {row.way: row.result for row in found.strategies}["ddp"] == "fails"
     wrappers = [case.settings.wrapper for case in (found.failing, found.minimal) if case is not None]
     assert wrappers == ["ddp", "none"]
@@ -140,7 +140,7 @@ def test_a_fault_of_ours_costs_one_part(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_keeps_what_is_known(tmp_path: Path) -> None:
-    with pytest.raises(Interrupted) as stopped:
+    with pytest.raises(BisectionInterrupted) as stopped:
         bisected(tmp_path, needs(CULPRIT), Stopped)
     found = stopped.value.found
     assert (found.failure, found.exit_code, found.undecided) == (CRASH, 3, "it was interrupted")

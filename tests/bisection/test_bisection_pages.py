@@ -7,12 +7,12 @@ import pytest
 from bisected import FOUND, HEALTHY, reported
 from shown_text import HOSTILE, page_faults, poisoned, unprintable
 
-from diagnostics.bisection.found import Bisection, Standing
+from diagnostics.bisection.found import Bisection, SettingStatus
 from diagnostics.bisection.report.json_text import json_text
 from diagnostics.bisection.report.markdown import markdown
 from diagnostics.bisection.report.terminal import outcome_lines, said_by
 from diagnostics.bisection.report.words import headline, needs
-from diagnostics.bisection.trial import Kind
+from diagnostics.bisection.trial import FailureKind
 from diagnostics.core.console import printable
 from diagnostics.report.run_report import RunReport
 
@@ -230,19 +230,19 @@ def test_what_no_watch_can_see_is_told_by_the_tries() -> None:
     assert FOUND.failure is not None
     told = {
         kind: (report.outcome.value, report.failure_class)
-        for kind in (Kind.NONFINITE, Kind.DISAGREE, Kind.HANG, Kind.MEMORY)
+        for kind in (FailureKind.NONFINITE, FailureKind.DISAGREE, FailureKind.HANG, FailureKind.MEMORY)
         for report in [reported(replace(FOUND, failure=replace(FOUND.failure, kind=kind)))]
     }
     assert told == {
-        Kind.NONFINITE: ("silent-wrong", "nan-on-rank"),
-        Kind.DISAGREE: ("silent-wrong", "rank-divergence"),
-        Kind.HANG: ("hang", "rank-stalled"),
-        Kind.MEMORY: ("crash", "host-oom"),
+        FailureKind.NONFINITE: ("silent-wrong", "nan-on-rank"),
+        FailureKind.DISAGREE: ("silent-wrong", "rank-divergence"),
+        FailureKind.HANG: ("hang", "rank-stalled"),
+        FailureKind.MEMORY: ("crash", "host-oom"),
     }
 
 
 def test_a_failure_that_needs_no_setting_says_so() -> None:
-    rows = tuple(replace(row, standing=Standing.NO_EFFECT) for row in FOUND.axes)
+    rows = tuple(replace(row, standing=SettingStatus.NO_EFFECT) for row in FOUND.axes)
     said = "needs none of these settings: it fails in one process, without a wrapper"
     assert needs(replace(FOUND, axes=rows)) == said
 
@@ -262,7 +262,7 @@ def test_a_watched_run_that_names_a_module_which_the_tries_rule_out_is_not_belie
 def test_an_exception_is_told_in_its_own_words() -> None:
     assert FOUND.failure is not None
     text = "Traceback (most recent call last):\n  ...\ntorch.OutOfMemoryError: first words\nmore words"
-    failure = replace(FOUND.failure, kind=Kind.EXCEPTION, detail="OutOfMemoryError", text=text)
+    failure = replace(FOUND.failure, kind=FailureKind.EXCEPTION, detail="OutOfMemoryError", text=text)
     assert said_by(failure) == "torch.OutOfMemoryError: first words"
     assert said_by(FOUND.failure) == ""
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from simulated_model import CRASH, OTHER, case_of
 
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.search.model_search import search_model
-from diagnostics.bisection.search.module_found import ModuleFound, Relation
-from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
+from diagnostics.bisection.search.module_found import FailureRelation, ModuleFound
+from diagnostics.bisection.trial import Failure, FailureKind, ModuleNode, Trial
 
 DIES = replace(CRASH, phase="construct", step=0)
 PLAN = [  # built_as, inside, path
@@ -27,7 +27,7 @@ class Constructing:
         self.dying, self.after, self.factory = dying, after, factory
         self.tries = 0
 
-    def ask(self, case: Case, why: str) -> Trial:
+    def ask(self, case: Configuration, why: str) -> Trial:
         self.tries += 1
         begun: list[ModuleNode] = []
         for name, inside, path in PLAN:
@@ -55,7 +55,7 @@ class Constructing:
             name = inside[name]
         return found
 
-    def died(self, case: Case, begun: list[ModuleNode], *, open_too: bool = True) -> Trial:
+    def died(self, case: Configuration, begun: list[ModuleNode], *, open_too: bool = True) -> Trial:
         still = self.chain(begun[-1].built_as) if open_too else []
         tree = tuple(replace(node, path="", built=node.built_as not in still) for node in begun)
         return Trial(case=case, failure=DIES, failed=1, tree=tree)
@@ -85,7 +85,7 @@ def test_where_the_model_cannot_do_without_it_class_and_number_are_told() -> Non
 
 def test_every_constructor_of_a_class_is_told_where_each_fails() -> None:
     found = searched(Constructing("model.Attention#0", "model.Attention#1"))
-    assert (found.modules, found.relation) == (("blocks.0.attn", "blocks.1.attn"), Relation.EACH)
+    assert (found.modules, found.relation) == (("blocks.0.attn", "blocks.1.attn"), FailureRelation.EACH)
 
 
 def test_a_factory_that_fails_by_itself_names_no_module() -> None:
@@ -107,7 +107,7 @@ class Wrapping(Constructing):
         super().__init__()
         self.culprit = culprit
 
-    def ask(self, case: Case, why: str) -> Trial:
+    def ask(self, case: Configuration, why: str) -> Trial:
         self.tries += 1
         fails = replace(OTHER, phase="wrap")
         nodes = [
@@ -131,7 +131,7 @@ class Wrapping(Constructing):
                 there.add(path)
         if self.culprit in there:
             return Trial(case=case, failure=fails, tree=tuple(nodes))
-        late = Failure(kind=Kind.EXCEPTION, detail="AttributeError", phase="forward")
+        late = Failure(kind=FailureKind.EXCEPTION, detail="AttributeError", phase="forward")
         return Trial(case=case, failure=late if case.edits.not_built else None, tree=tuple(nodes))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from diagnostics.bisection.case import Case, Edits, Source
+from diagnostics.bisection.case import Configuration, Edits, Source
 from diagnostics.bisection.trial import ModuleNode
 from diagnostics.bisection.tries.journal_tree import read_tree
 from diagnostics.machine.execution.ranks import TorchRanks
@@ -212,7 +212,9 @@ def run(ranks: TorchRanks, tmp_path: Path) -> Callable[..., tuple[RankResult, di
     file = MODELS / "edited.py"
 
     def rank(factory: str, **edits: Any) -> tuple[RankResult, dict[str, Any]]:
-        case = Case(source=Source(factory=f"{file}:{factory}", inputs=f"{file}:sequences"), edits=Edits(**edits))
+        case = Configuration(
+            source=Source(factory=f"{file}:{factory}", inputs=f"{file}:sequences"), edits=Edits(**edits)
+        )
         request = {**case.as_json(), "result": str(tmp_path / "answer"), "structures": str(tmp_path / "journal")}
         request["record"] = not edits
         arguments = {"request": {"timeout_s": 60, **request}, "agent": str(CHILDREN.parent / "agent")}

@@ -7,11 +7,11 @@ from typing import Any
 
 from bisected import FAILURE
 
-from diagnostics.bisection.case import Case, Settings, Source
+from diagnostics.bisection.case import Configuration, RunSettings, Source
 from diagnostics.bisection.found import Attempt
 from diagnostics.bisection.search.failing_case import failing, look_for_failure
-from diagnostics.bisection.trial import Kind, Trial
-from diagnostics.bisection.wanted import Wanted
+from diagnostics.bisection.trial import FailureKind, Trial
+from diagnostics.bisection.wanted import BisectionRequest
 
 ONE = (Source(factory="model:make"),)
 
@@ -19,30 +19,30 @@ ONE = (Source(factory="model:make"),)
 class Rules:
     """An oracle: a case fails where the rule says so."""
 
-    def __init__(self, fails: Callable[[Case], bool], refuses: str = "") -> None:
+    def __init__(self, fails: Callable[[Configuration], bool], refuses: str = "") -> None:
         self.fails, self.refuses = fails, refuses
 
-    def ask(self, case: Case, why: str) -> Trial:
+    def ask(self, case: Configuration, why: str) -> Trial:
         if case.settings.wrapper == self.refuses:
             return Trial(case=case, refusal=f"{self.refuses} is not installed")
         failure = FAILURE if self.fails(case) else None
         return Trial(case=case, failure=failure, failed=int(failure is not None))
 
-    def ask_all(self, cases: Sequence[tuple[Case, str]]) -> list[Trial]:
+    def ask_all(self, cases: Sequence[tuple[Configuration, str]]) -> list[Trial]:
         return [self.ask(case, why) for case, why in cases]
 
 
-def wanted(sources: tuple[Source, ...] = ONE, **named: Any) -> Wanted:
-    return Wanted(name="net", sources=sources, python="python", folder=Path("reports"), named=named)
+def wanted(sources: tuple[Source, ...] = ONE, **named: Any) -> BisectionRequest:
+    return BisectionRequest(name="net", sources=sources, python="python", folder=Path("reports"), named=named)
 
 
-def ways(oracle: Rules, asked: Wanted) -> list[str]:
+def ways(oracle: Rules, asked: BisectionRequest) -> list[str]:
     return [one.way for one in look_for_failure(asked, oracle)]
 
 
 def test_the_first_case_is_two_ranks_in_ddp() -> None:
     (only,) = look_for_failure(wanted(), Rules(lambda case: True))
-    assert only.trial.case.settings == Settings(world=2, wrapper="ddp", steps=2)
+    assert only.trial.case.settings == RunSettings(world=2, wrapper="ddp", steps=2)
     assert failing([only]) is only
 
 
@@ -89,8 +89,8 @@ def test_a_case_that_cannot_be_run_as_asked_ends_the_look() -> None:
 
 
 def test_a_compiler_that_takes_long_is_no_hang() -> None:
-    hang = replace(FAILURE, kind=Kind.HANG, detail="")
-    slow = Trial(case=Case(source=ONE[0], settings=Settings(compile=True)), failure=hang, failed=1)
+    hang = replace(FAILURE, kind=FailureKind.HANG, detail="")
+    slow = Trial(case=Configuration(source=ONE[0], settings=RunSettings(compile=True)), failure=hang, failed=1)
     assert [Attempt(way="", trial=slow, asked=asked).fails for asked in (False, True)] == [False, True]
     quick = replace(slow, failure=FAILURE)
     assert Attempt(way="", trial=quick).fails

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnostics.bisection.failure_identity import Wait, place_of, same_place, wait_of
+from diagnostics.bisection.failure_identity import BlockedIn, place_of, same_place, wait_of
 from diagnostics.core.frame import Frame
 
 SITE = "/venv/lib/python3.11/site-packages/"
@@ -95,16 +95,16 @@ def test_the_line_of_a_rank_that_may_still_run_is_left_out_and_kept_where_it_wai
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        ([BLOCK, CALL, DDP, CALL, RUNNER], Wait.ITSELF),
-        ([LINEAR, CALL, BLOCK, CALL, DDP, RUNNER], Wait.ITSELF),
-        ([ALL_REDUCE, LOGGED, BLOCK, CALL, DDP, CALL, RUNNER], Wait.CALLED),
-        ([*BACKWARD, RUNNER], Wait.WRAPPER),
-        ([f"{SITE}torch/distributed/fsdp/_fully_shard/_fsdp_common.py:5 wrapper", NET, RUNNER], Wait.WRAPPER),
-        ([DDP, CALL, RUNNER], Wait.WRAPPER),
-        ([BLOCK, *BACKWARD, RUNNER], Wait.ITSELF),
+        ([BLOCK, CALL, DDP, CALL, RUNNER], BlockedIn.ITSELF),
+        ([LINEAR, CALL, BLOCK, CALL, DDP, RUNNER], BlockedIn.ITSELF),
+        ([ALL_REDUCE, LOGGED, BLOCK, CALL, DDP, CALL, RUNNER], BlockedIn.CALLED),
+        ([*BACKWARD, RUNNER], BlockedIn.WRAPPER),
+        ([f"{SITE}torch/distributed/fsdp/_fully_shard/_fsdp_common.py:5 wrapper", NET, RUNNER], BlockedIn.WRAPPER),
+        ([DDP, CALL, RUNNER], BlockedIn.WRAPPER),
+        ([BLOCK, *BACKWARD, RUNNER], BlockedIn.ITSELF),
     ],
 )
 def test_a_rank_waits_for_its_peers_only_where_its_innermost_line_stands_in_communication(
-    lines: list[str], expected: Wait
+    lines: list[str], expected: BlockedIn
 ) -> None:
     assert wait_of(stack(*lines), ours=OURS) is expected

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.bisection.trial import Failure, FailureKind
 from diagnostics.bisection.tries.failures import failure_of, fault_of_ours
 from diagnostics.bisection.tries.rank_runs import RankRun
 from diagnostics.bisection.tries.trial_answers import RankAnswer, RankError
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.rank_ends import RankEnd
-from diagnostics.record.stacks import FaultReport, ThreadStack
+from diagnostics.dynamic.job.rank_ends import RankOutcome
+from diagnostics.record.stacks import FaulthandlerLog, ThreadStack
 
 LINE = Frame(file="/job/model.py", line=31, function="forward")
 OTHER = Frame(file="/job/model.py", line=77, function="forward")
@@ -22,7 +22,7 @@ BACKWARD = Frame(file=f"{TORCH}_tensor.py", line=9, function="backward")
 ENGINE = Frame(file=f"{TORCH}autograd/graph.py", line=9, function="_engine_run_backward")
 LOST = "[pair.cc:553] Connection closed by peer [127.0.0.1]:41313"
 HEALTHY = RankRun(
-    end=RankEnd(
+    end=RankOutcome(
         rank=0, signal=None, returncode=0, timed_out=False, ended=False, seconds=1.0, stderr="", agent=None, fault=None
     ),
     answer=RankAnswer(finished=True, gradients="aa", parameters="bb", step=2),
@@ -50,15 +50,15 @@ def stuck(rank: int, *frames: Frame) -> RankRun:
     return at(rank, 10.0, timed_out=True, ended=True, signal=9, returncode=-9, fault=fault)
 
 
-def stacks(error: str, *frames: Frame) -> FaultReport:
-    return FaultReport(error=error, threads=(ThreadStack(ident="1", crashed=True, frames=frames),))
+def stacks(error: str, *frames: Frame) -> FaulthandlerLog:
+    return FaulthandlerLog(error=error, threads=(ThreadStack(ident="1", crashed=True, frames=frames),))
 
 
 def of(*runs: RankRun) -> Failure | None:
     return failure_of(runs, cwd="/job")
 
 
-def found(*runs: RankRun) -> tuple[Kind, str, str, tuple[str, ...], tuple[int, ...]]:
+def found(*runs: RankRun) -> tuple[FailureKind, str, str, tuple[str, ...], tuple[int, ...]]:
     failure = of(*runs)
     assert failure is not None
     return failure.kind, failure.detail, failure.message, failure.places, failure.ranks
@@ -80,27 +80,27 @@ def test_an_abort_while_a_finished_rank_takes_its_group_down_is_no_failure() -> 
 def test_the_same_crash_is_the_same_on_one_rank_and_on_two() -> None:
     alone, both = of(crashed(0, LINE)), of(crashed(0, LINE), crashed(1, LINE))
     assert alone is not None
-    assert found(crashed(0, LINE)) == (Kind.SIGNAL, "SIGSEGV", "", ("model.py:31 forward",), (0,))
+    assert found(crashed(0, LINE)) == (FailureKind.SIGNAL, "SIGSEGV", "", ("model.py:31 forward",), (0,))
     assert alone.same_as(both)
 
 
 def test_a_rank_that_only_lost_its_peer_is_not_named() -> None:
-    expected = (Kind.SIGNAL, "SIGSEGV", "", ("model.py:31 forward",), (1,))
+    expected = (FailureKind.SIGNAL, "SIGSEGV", "", ("model.py:31 forward",), (1,))
     assert found(raised(0, "RuntimeError", LOST, OTHER), crashed(1, LINE, 2.0)) == expected
     assert found(at(0, ended=True, signal=9, returncode=-9), crashed(1, LINE)) == expected
 
 
 def test_of_two_ways_to_fail_the_one_that_came_first_is_told() -> None:
     first, then = raised(1, "ValueError", "bad 3", LINE, seconds=1.0), crashed(0, OTHER, 1.5, 6)
-    assert found(then, first) == (Kind.EXCEPTION, "ValueError", "bad #", ("model.py:31 forward",), (1,))
+    assert found(then, first) == (FailureKind.EXCEPTION, "ValueError", "bad #", ("model.py:31 forward",), (1,))
 
 
 def test_the_rank_that_others_wait_for_is_named_and_not_those_that_wait() -> None:
     waiting = stuck(0, ENGINE, BACKWARD)
     in_code, in_a_call = stuck(1, LINE), stuck(1, ALL_REDUCE, LINE)
-    assert found(waiting, in_code) == (Kind.HANG, "", "", ("model.py forward",), (1,))
-    assert found(waiting, in_a_call) == (Kind.HANG, "", "", ("model.py:31 forward",), (1,))
-    assert found(waiting, second(waiting)) == (Kind.HANG, "", "", ("torch/_tensor.py backward",), (0, 1))
+    assert found(waiting, in_code) == (FailureKind.HANG, "", "", ("model.py forward",), (1,))
+    assert found(waiting, in_a_call) == (FailureKind.HANG, "", "", ("model.py:31 forward",), (1,))
+    assert found(waiting, second(waiting)) == (FailureKind.HANG, "", "", ("torch/_tensor.py backward",), (0, 1))
 
 
 def test_a_rank_that_waits_at_its_end_is_no_culprit_of_a_hang() -> None:
@@ -125,23 +125,23 @@ def test_hangs_with_a_place_in_common_are_the_same() -> None:
     ],
 )
 def test_the_same_limit_of_memory_is_one_failure_however_it_shows(run: RankRun) -> None:
-    assert found(run) == (Kind.MEMORY, "", "", ("model.py:31 forward",), (0,))
+    assert found(run) == (FailureKind.MEMORY, "", "", ("model.py:31 forward",), (0,))
     native = replace(crashed(0, LINE, number=6), end=replace(crashed(0, LINE, number=6).end, stderr="std::bad_alloc"))
-    assert found(native)[:3] == (Kind.MEMORY, "", "")
+    assert found(native)[:3] == (FailureKind.MEMORY, "", "")
 
 
 def test_what_cpp_says_before_it_aborts_is_the_message() -> None:
     stderr = "terminate called after throwing an instance of 'c10::Error'\n  what():  bad size 7\nmore"
     run = crashed(0, LINE, number=6)
-    assert found(replace(run, end=replace(run.end, stderr=stderr)))[:3] == (Kind.SIGNAL, "SIGABRT", "bad size #")
+    assert found(replace(run, end=replace(run.end, stderr=stderr)))[:3] == (FailureKind.SIGNAL, "SIGABRT", "bad size #")
 
 
 def test_a_process_that_leaves_before_its_end_has_failed_whatever_its_exit_code() -> None:
-    assert found(at(0, returncode=0)) == (Kind.EXIT, "exit code 0", "", (), (0,))
-    assert found(at(0, returncode=3)) == (Kind.EXIT, "exit code 3", "", (), (0,))
+    assert found(at(0, returncode=0)) == (FailureKind.EXIT, "exit code 0", "", (), (0,))
+    assert found(at(0, returncode=3)) == (FailureKind.EXIT, "exit code 3", "", (), (0,))
     left = raised(0, "SystemExit", "3", LINE)
     left = replace(left, end=replace(left.end, returncode=3))
-    assert found(left) == (Kind.EXIT, "exit code 3", "", ("model.py:31 forward",), (0,))
+    assert found(left) == (FailureKind.EXIT, "exit code 3", "", ("model.py:31 forward",), (0,))
 
 
 @pytest.mark.parametrize(
@@ -155,14 +155,14 @@ def test_a_process_that_leaves_before_its_end_has_failed_whatever_its_exit_code(
 def test_what_is_no_number_is_told_without_a_name_that_an_edit_moves(said: str, detail: str, phase: str) -> None:
     failure = of(replace(HEALTHY, answer=RankAnswer(finished=True, nonfinite=said, nonfinite_step=2)))
     assert failure is not None
-    assert (failure.kind, failure.detail, failure.phase, failure.step) == (Kind.NONFINITE, detail, phase, 2)
+    assert (failure.kind, failure.detail, failure.phase, failure.step) == (FailureKind.NONFINITE, detail, phase, 2)
     assert failure.text == f"{said} is not finite"
 
 
 def test_gradients_that_differ_between_ranks_are_a_failure_and_those_that_are_not_told_are_none() -> None:
     other = replace(second(HEALTHY), answer=RankAnswer(finished=True, gradients="ab", parameters="bb"))
     untold = replace(second(HEALTHY), answer=RankAnswer(finished=True))
-    assert found(HEALTHY, other) == (Kind.DISAGREE, "gradients", "", (), (0, 1))
+    assert found(HEALTHY, other) == (FailureKind.DISAGREE, "gradients", "", (), (0, 1))
     assert of(HEALTHY, untold) is None
 
 

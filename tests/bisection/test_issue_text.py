@@ -2,26 +2,26 @@ from __future__ import annotations
 
 import platform
 
-from diagnostics.bisection.case import Case, Settings, Source
-from diagnostics.bisection.found import AxisRow, Bisection, Standing
+from diagnostics.bisection.case import Configuration, RunSettings, Source
+from diagnostics.bisection.found import AxisRow, Bisection, SettingStatus
 from diagnostics.bisection.repro.issue_text import issue_text
 from diagnostics.bisection.repro.repro import Repro
-from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.bisection.trial import Failure, FailureKind
 
 FOUND = Bisection(
     name="shop:make",
     attempts=(),
-    minimal=Case(source=Source(factory="shop:make"), settings=Settings(world=2, wrapper="ddp")),
+    minimal=Configuration(source=Source(factory="shop:make"), settings=RunSettings(world=2, wrapper="ddp")),
     failure=Failure(
-        kind=Kind.SIGNAL, detail="SIGSEGV", phase="forward", step=1, text="Segmentation fault\nshop.py:3 f"
+        kind=FailureKind.SIGNAL, detail="SIGSEGV", phase="forward", step=1, text="Segmentation fault\nshop.py:3 f"
     ),
     failed=2,
     runs=3,
     modules=("blocks.1",),
     module_class="Block",
     axes=(
-        AxisRow(axis="world size", value="2", other="1", standing=Standing.NEEDED),
-        AxisRow(axis="threads", value="2", other="1", standing=Standing.NOT_NEEDED),
+        AxisRow(axis="world size", value="2", other="1", standing=SettingStatus.NEEDED),
+        AxisRow(axis="threads", value="2", other="1", standing=SettingStatus.NOT_NEEDED),
     ),
     torch="2.13.0",
 )

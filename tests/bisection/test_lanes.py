@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from diagnostics.bisection.case import Case, Settings, Source
+from diagnostics.bisection.case import Configuration, RunSettings, Source
 from diagnostics.bisection.tries.lanes import Lanes
 from diagnostics.machine.contract import Ranks
 from diagnostics.machine.facts import RankResult, TorchFacts
@@ -55,8 +55,11 @@ def lanes(*, jobs: int | None = None, cores: float = 2.0) -> tuple[Lanes, list[W
     return Lanes(made[0], another, jobs=jobs, cores=cores), made  # type: ignore[arg-type]
 
 
-def cases(number: int, world: int = 1) -> list[Case]:
-    return [Case(source=Source(factory="m:Net"), settings=Settings(world=world), seed=seed) for seed in range(number)]
+def cases(number: int, world: int = 1) -> list[Configuration]:
+    return [
+        Configuration(source=Source(factory="m:Net"), settings=RunSettings(world=world), seed=seed)
+        for seed in range(number)
+    ]
 
 
 @pytest.mark.parametrize(

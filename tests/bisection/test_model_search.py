@@ -11,8 +11,8 @@ from simulated_model import CRASH, OTHER, Run, Simulated, case_of, needs, random
 
 from diagnostics.bisection.found import Mark
 from diagnostics.bisection.search.model_search import search_model
-from diagnostics.bisection.search.module_found import ModuleFound, Relation
-from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
+from diagnostics.bisection.search.module_found import FailureRelation, ModuleFound
+from diagnostics.bisection.trial import Failure, FailureKind, ModuleNode, Trial
 
 # no deadline: other work on the machine is no fault of the search
 some = settings(max_examples=40, deadline=None)
@@ -75,7 +75,7 @@ def test_two_modules_that_fail_only_together_are_a_set(seed: int, size: int) -> 
     found = searched(Simulated(nodes, needs(*pair)))
     tops = {path for path in pair if not any(other != path and holds(path, other) for other in pair)}
     if len(pair) == len(tops) == 2:
-        assert (set(found.modules), found.relation) == (pair, Relation.TOGETHER)
+        assert (set(found.modules), found.relation) == (pair, FailureRelation.TOGETHER)
     else:  # one holds the other: the one that holds it
         holding = next(path for path in pair if all(holds(path, other) for other in pair))
         assert found.modules == (holding,)
@@ -105,7 +105,7 @@ def test_two_modules_that_each_fail_are_both_told(seed: int, size: int) -> None:
     found = searched(Simulated(nodes, lambda run: CRASH if {one, two} & run.intact else None))
     outer = {path for path in (one, two) if not any(other != path and holds(other, path) for other in (one, two))}
     if len(outer) == 2:
-        assert (set(found.modules), found.relation) == ({one, two}, Relation.EACH)
+        assert (set(found.modules), found.relation) == ({one, two}, FailureRelation.EACH)
     else:
         assert set(found.modules) & {one, two}
 
@@ -115,7 +115,7 @@ def test_a_class_that_fails_wherever_it_is_used_is_told_with_all_its_instances()
     culprits = {f"blocks.{number}.attn" for number in range(12)}
     oracle = Simulated(nodes, lambda run: CRASH if culprits & run.intact else None)
     found = searched(oracle)
-    assert (set(found.modules), found.relation, found.heals) == (culprits, Relation.EACH, True)
+    assert (set(found.modules), found.relation, found.heals) == (culprits, FailureRelation.EACH, True)
     assert oracle.tries < 15
 
 
@@ -136,7 +136,7 @@ def test_of_a_set_the_module_that_was_open_counts_where_it_cannot_be_replaced() 
     reading = ("", "blocks", "blocks.2", "blocks.2.attn")
     nodes = [replace(one, replaceable=one.path not in reading) for one in blocks(4)]
     found = searched(Simulated(nodes, needs("blocks.0.attn", "blocks.2.attn")), "blocks.2.attn")
-    assert (found.modules, found.relation) == (("blocks.0.attn", "blocks.2.attn"), Relation.TOGETHER)
+    assert (found.modules, found.relation) == (("blocks.0.attn", "blocks.2.attn"), FailureRelation.TOGETHER)
     assert (found.heals, found.fails_alone) == (True, True)
 
 
@@ -225,7 +225,7 @@ def test_a_module_that_never_calls_what_has_parameters_is_suspected_of_leaving_t
         replace(one, entered=0, calls=0, parameters=9) if one.path == "blocks.7.mlp" else one for one in blocks(20)
     ]
     unused = Failure(
-        kind=Kind.EXCEPTION, detail="RuntimeError", text="Expected to have finished reduction", phase="forward"
+        kind=FailureKind.EXCEPTION, detail="RuntimeError", text="Expected to have finished reduction", phase="forward"
     )
     oracle = Simulated(nodes, needs("blocks.7", failure=unused))
     assert searched(oracle).modules == ("blocks.7",)

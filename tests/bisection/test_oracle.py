@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.bisection.case import Case, Settings, Source
+from diagnostics.bisection.case import Configuration, RunSettings, Source
 from diagnostics.bisection.trial import OutOfTries, Trial
-from diagnostics.bisection.tries.one_run import Surroundings
+from diagnostics.bisection.tries.one_run import RunEnvironment
 from diagnostics.bisection.tries.oracle import Tries
 from diagnostics.bisection.tries.tries_file import TriesFile
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import this_machine
 
 FAILING = Path(__file__).parent / "models" / "failing.py"
-ONE = Settings()
-TWO = Settings(world=2)
-DDP = Settings(world=2, wrapper="ddp")
-PROGRAMS = Settings(world=2, wrapper="ddp", env=(("UPS_TEST_SWITCH", "1"),))
+ONE = RunSettings()
+TWO = RunSettings(world=2)
+DDP = RunSettings(world=2, wrapper="ddp")
+PROGRAMS = RunSettings(world=2, wrapper="ddp", env=(("UPS_TEST_SWITCH", "1"),))
 
 
 class Silent:
@@ -57,7 +57,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 @pytest.fixture
 def open_tries(machine: Machine, tmp_path: Path) -> Open:
-    around = Surroundings(python=sys.executable, environ=machine.environ)
+    around = RunEnvironment(python=sys.executable, environ=machine.environ)
 
     def opened(**options: object) -> Tries:
         file = TriesFile(tmp_path / "tries.jsonl", {})
@@ -66,8 +66,8 @@ def open_tries(machine: Machine, tmp_path: Path) -> Open:
     return opened
 
 
-def case(name: str, settings: Settings = ONE) -> Case:
-    return Case(source=Source(factory=f"{FAILING}:{name}", inputs=f"{FAILING}:batch"), settings=settings)
+def case(name: str, settings: RunSettings = ONE) -> Configuration:
+    return Configuration(source=Source(factory=f"{FAILING}:{name}", inputs=f"{FAILING}:batch"), settings=settings)
 
 
 def told(trial: Trial) -> tuple[str, str, str, list[str], str, str | None, tuple[int, ...]]:
@@ -78,7 +78,7 @@ def told(trial: Trial) -> tuple[str, str, str, list[str], str, str | None, tuple
 
 
 @pytest.mark.parametrize("settings", [ONE, DDP], ids=["1 rank", "2 ranks"])
-def test_a_healthy_model_passes(open_tries: Open, settings: Settings) -> None:
+def test_a_healthy_model_passes(open_tries: Open, settings: RunSettings) -> None:
     assert open_tries().ask(case("Net", settings), "as it is").passed
 
 
@@ -133,7 +133,7 @@ def test_a_segmentation_fault_stays_the_same_while_others_are_stand_ins_and_alon
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_each_way_to_fail_is_told_apart(
-    open_tries: Open, name: str, settings: Settings, expected: tuple[object, ...]
+    open_tries: Open, name: str, settings: RunSettings, expected: tuple[object, ...]
 ) -> None:
     assert told(open_tries().ask(case(name, settings), "x")) == expected
 
@@ -144,7 +144,7 @@ def test_each_way_to_fail_is_told_apart(
     ids=["in its own code", "in a collective that the other rank does not call"],
 )
 def test_a_rank_that_keeps_the_others_waiting_is_a_hang_at_its_line(
-    open_tries: Open, name: str, settings: Settings, place: str, ranks: tuple[int, ...]
+    open_tries: Open, name: str, settings: RunSettings, place: str, ranks: tuple[int, ...]
 ) -> None:
     trial = open_tries(deadline_s=5.0).ask(case(name, settings), "x")
     assert told(trial) == ("hang", "", "", [place], "forward", "blocks.2", ranks)
@@ -182,7 +182,7 @@ def test_no_more_cases_are_tried_than_allowed_and_what_was_tried_is_kept(open_tr
 
 
 def test_a_factory_that_is_not_there_is_a_refusal(open_tries: Open) -> None:
-    trial = open_tries().ask(Case(source=Source(factory=f"{FAILING.parent}/none.py:Net")), "x")
+    trial = open_tries().ask(Configuration(source=Source(factory=f"{FAILING.parent}/none.py:Net")), "x")
     assert (trial.failure, trial.passed) == (None, False)
     assert trial.refusal.endswith(f"no such file: {FAILING.parent}/none.py")
 

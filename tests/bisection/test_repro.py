@@ -11,20 +11,20 @@ from typing import Any
 
 import pytest
 
-from diagnostics.bisection.case import Case, Edits, Settings, Source
+from diagnostics.bisection.case import Configuration, Edits, RunSettings, Source
 from diagnostics.bisection.repro.check import Run, fails_alike
 from diagnostics.bisection.repro.harness import main_lines
-from diagnostics.bisection.repro.plan import Plan
-from diagnostics.bisection.repro.repro import Asked, Repro, find_repro
+from diagnostics.bisection.repro.plan import ScriptPlan
+from diagnostics.bisection.repro.repro import Repro, ScriptRequest, find_repro
 from diagnostics.bisection.repro.text import folded
 from diagnostics.bisection.repro.user_sources import user_sources
-from diagnostics.bisection.trial import Failure, Kind, ModuleNode
+from diagnostics.bisection.trial import Failure, FailureKind, ModuleNode
 from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.facts import ChildResult
 from diagnostics.static.slicing.source_closure import Own
 
 MODELS = Path(__file__).parent / "models"
-SEGFAULT = Failure(kind=Kind.SIGNAL, detail="SIGSEGV", places=("shown/parts.py:28 forward",), phase="forward")
+SEGFAULT = Failure(kind=FailureKind.SIGNAL, detail="SIGSEGV", places=("shown/parts.py:28 forward",), phase="forward")
 NODES = (
     ModuleNode(path="", class_name="Net", built_as="shown.model.Net#0", parameters=60),
     ModuleNode(path="before", class_name="Linear", built_as="torch.nn.modules.linear.Linear#0", parameters=20),
@@ -103,12 +103,16 @@ def recording(folder: Path, how: str) -> Path:
     return file
 
 
-def asked(failure: Failure = SEGFAULT, *, modules: Sequence[str] = ("part",), case: Case | None = None) -> Asked:
-    case = case or Case(source=Source(factory="shown.model:crash", inputs="shown.model:batch"))
-    return Asked(case=case, failure=failure, modules=modules, within=None, model="shown.model:crash", nodes=NODES)
+def asked(
+    failure: Failure = SEGFAULT, *, modules: Sequence[str] = ("part",), case: Configuration | None = None
+) -> ScriptRequest:
+    case = case or Configuration(source=Source(factory="shown.model:crash", inputs="shown.model:batch"))
+    return ScriptRequest(
+        case=case, failure=failure, modules=modules, within=None, model="shown.model:crash", nodes=NODES
+    )
 
 
-def found(wanted: Asked, file: Path, child: Any, progress: Silent | None = None) -> Repro:
+def found(wanted: ScriptRequest, file: Path, child: Any, progress: Silent | None = None) -> Repro:
     sources = user_sources(wanted.case.source, wanted.nodes, MODELS, [])
     return find_repro(wanted, [file], sources, sys.executable, child, progress or Silent())
 
@@ -194,7 +198,7 @@ def test_the_shortest_script_that_fails_is_taken(tmp_path: Path) -> None:
 
 
 def test_where_only_two_modules_together_fail_the_others_are_stand_ins(tmp_path: Path) -> None:
-    case = Case(source=Source(factory="shown.model:crash"), edits=Edits(stand_ins=("before",)))
+    case = Configuration(source=Source(factory="shown.model:crash"), edits=Edits(stand_ins=("before",)))
     wanted = asked(modules=("part", ""), case=case)
     repro = found(wanted, recording(tmp_path, ""), ScriptedChild(fails=["stand_in("]))
     assert "def stand_in(module, make):" in repro.text
@@ -216,9 +220,11 @@ def test_a_constructor_that_fails_is_called_alone(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_script_with_two_ranks_fails_as_the_wrapped_model_does(tmp_path: Path) -> None:
-    case = Case(source=Source(factory="shown.model:crash"), settings=Settings(world=2, wrapper="ddp", steps=2))
+    case = Configuration(
+        source=Source(factory="shown.model:crash"), settings=RunSettings(world=2, wrapper="ddp", steps=2)
+    )
     failure = Failure(
-        kind=Kind.EXCEPTION,
+        kind=FailureKind.EXCEPTION,
         detail="RuntimeError",
         message="Expected to have finished reduction in the prior iteration before starting a new one. This error "
         "indicates that your module has parameters that were not used in producing loss. You can enable unused "
@@ -243,12 +249,14 @@ ALL = {
 }
 
 
-@pytest.mark.parametrize("kind", [Kind.SIGNAL, Kind.HANG, Kind.NONFINITE, Kind.DISAGREE])
-def test_every_combination_of_settings_gives_a_script_that_can_be_parsed(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [FailureKind.SIGNAL, FailureKind.HANG, FailureKind.NONFINITE, FailureKind.DISAGREE])
+def test_every_combination_of_settings_gives_a_script_that_can_be_parsed(kind: FailureKind) -> None:
     for values in itertools.product(*ALL.values()):
-        settings = Settings(**dict(zip(ALL, values, strict=True)))
-        failure = Failure(kind=kind, detail="gradients" if kind is Kind.DISAGREE else "loss", phase="backward")
-        plan = Plan(settings=settings, failure=failure, build=("model = Net()",), inputs=("x",), units=("blocks.0",))
+        settings = RunSettings(**dict(zip(ALL, values, strict=True)))
+        failure = Failure(kind=kind, detail="gradients" if kind is FailureKind.DISAGREE else "loss", phase="backward")
+        plan = ScriptPlan(
+            settings=settings, failure=failure, build=("model = Net()",), inputs=("x",), units=("blocks.0",)
+        )
         compile("\n".join(main_lines(plan)), "repro.py", "exec")
 
 
@@ -269,36 +277,44 @@ TRACEBACK = """Traceback (most recent call last):
         (SEGFAULT, Run(returncode=None), False),
         (SEGFAULT, Run(returncode=1, stdout="exit codes of the ranks: [1, -11]\n"), True),
         (
-            Failure(kind=Kind.EXCEPTION, detail="ValueError", message="shape # does not fit"),
+            Failure(kind=FailureKind.EXCEPTION, detail="ValueError", message="shape # does not fit"),
             Run(returncode=1, stderr=f"{TRACEBACK}ValueError: shape (2, 3) does not fit\n"),
             True,
         ),
         (
-            Failure(kind=Kind.EXCEPTION, detail="ValueError", message="shape # does not fit"),
+            Failure(kind=FailureKind.EXCEPTION, detail="ValueError", message="shape # does not fit"),
             Run(returncode=1, stderr=f"{TRACEBACK}[rank0]: ValueError: shape (4, 8) does not fit\n"),
             True,
         ),
         (
-            Failure(kind=Kind.EXCEPTION, detail="ValueError", message="shape # does not fit"),
+            Failure(kind=FailureKind.EXCEPTION, detail="ValueError", message="shape # does not fit"),
             Run(returncode=1, stderr=f"{TRACEBACK}ValueError: out of range\n"),
             False,
         ),
         (
-            Failure(kind=Kind.HANG, detail="", places=("model.py:3 forward",)),
+            Failure(kind=FailureKind.HANG, detail="", places=("model.py:3 forward",)),
             Run(returncode=1, stderr='Timeout (0:00:20)!\n  File "repro.py", line 3 in forward\n'),
             True,
         ),
-        (Failure(kind=Kind.HANG, detail=""), Run(returncode=1, stderr="Killed"), False),
-        (Failure(kind=Kind.EXIT, detail="exit code 3"), Run(returncode=3), True),
-        (Failure(kind=Kind.EXIT, detail="exit code 3"), Run(returncode=1), False),
-        (Failure(kind=Kind.NONFINITE, detail="loss"), Run(returncode=1, stderr="FloatingPointError: loss is"), True),
-        (Failure(kind=Kind.NONFINITE, detail="loss"), Run(returncode=1, stderr="FloatingPointError: gradi"), False),
+        (Failure(kind=FailureKind.HANG, detail=""), Run(returncode=1, stderr="Killed"), False),
+        (Failure(kind=FailureKind.EXIT, detail="exit code 3"), Run(returncode=3), True),
+        (Failure(kind=FailureKind.EXIT, detail="exit code 3"), Run(returncode=1), False),
         (
-            Failure(kind=Kind.DISAGREE, detail="gradients"),
+            Failure(kind=FailureKind.NONFINITE, detail="loss"),
+            Run(returncode=1, stderr="FloatingPointError: loss is"),
+            True,
+        ),
+        (
+            Failure(kind=FailureKind.NONFINITE, detail="loss"),
+            Run(returncode=1, stderr="FloatingPointError: gradi"),
+            False,
+        ),
+        (
+            Failure(kind=FailureKind.DISAGREE, detail="gradients"),
             Run(returncode=1, stderr="AssertionError: gradients differ between the ranks"),
             True,
         ),
-        (Failure(kind=Kind.MEMORY, detail=""), Run(returncode=1, stderr="CUDA out of memory."), True),
+        (Failure(kind=FailureKind.MEMORY, detail=""), Run(returncode=1, stderr="CUDA out of memory."), True),
     ],
 )
 def test_only_the_same_failure_counts(failure: Failure, run: Run, alike: bool) -> None:

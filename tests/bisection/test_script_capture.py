@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from diagnostics.bisection.case import Case, Source
+from diagnostics.bisection.case import Configuration, Source
 from diagnostics.bisection.targets.script_capture import CapturedScript, capture_script
 from diagnostics.bisection.tries.failures import trial_of
-from diagnostics.bisection.tries.one_run import Asked, Surroundings, run_once
+from diagnostics.bisection.tries.one_run import RunEnvironment, RunRequest, run_once
 from diagnostics.core.errors import UsageError
 from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.execution.ranks import TorchRanks
@@ -155,10 +155,10 @@ def test_a_batch_that_cannot_be_pickled_is_no_matter_where_another_one_is_given(
     (job / "data.py").write_text("import torch\ndef batch():\n    return {'batch': {'x': torch.ones(3, 4)}}\n")
     captured = capture(job, text, inputs="data.py:batch")
     assert captured == expected(job, source=Source(capture=str(job / "captured"), inputs="data.py:batch"))
-    around = Surroundings(python=sys.executable, environ=os.environ, env={})
+    around = RunEnvironment(python=sys.executable, environ=os.environ, env={})
     with closing(TorchRanks(sys.executable)) as ranks:
-        runs, seconds = run_once(Case(source=captured.source), Asked(deadline_s=60), ranks, around)
-    tried = trial_of(Case(source=captured.source), runs, seconds)
+        runs, seconds = run_once(Configuration(source=captured.source), RunRequest(deadline_s=60), ranks, around)
+    tried = trial_of(Configuration(source=captured.source), runs, seconds)
     assert (tried.passed, tried.refusal) == (True, "")
 
 
@@ -270,9 +270,9 @@ def test_a_step_of_several_calls_is_taken_with_all_of_them(job: Path) -> None:
         (net(torch.randn(3, 4)).mean() + net(torch.randn(3, 4)).mean()).backward()
     """
     captured = capture(job, text)
-    around = Surroundings(python=sys.executable, environ=os.environ, env={"PYTHONPATH": str(job)})
+    around = RunEnvironment(python=sys.executable, environ=os.environ, env={"PYTHONPATH": str(job)})
     with closing(TorchRanks(sys.executable)) as ranks:
-        runs, seconds = run_once(Case(source=captured.source), Asked(deadline_s=60), ranks, around)
-    failure = trial_of(Case(source=captured.source), runs, seconds).failure
+        runs, seconds = run_once(Configuration(source=captured.source), RunRequest(deadline_s=60), ranks, around)
+    failure = trial_of(Configuration(source=captured.source), runs, seconds).failure
     assert failure is not None
     assert (failure.detail, failure.phase) == ("RuntimeError", "backward")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from simulated_model import CRASH, case_of
 
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.search.climbing import Climbed, Rung, climb
 from diagnostics.bisection.search.shrinking import shrink
 from diagnostics.bisection.trial import ModuleNode, OutOfTries, Trial
@@ -25,7 +25,7 @@ class Cutting:
     def __init__(self, needed: dict[str, set[int]], *, batch: int = 1, most: int = 99) -> None:
         self.needed, self.batch, self.most, self.tries = needed, batch, most, 0
 
-    def ask(self, case: Case, why: str) -> Trial:
+    def ask(self, case: Configuration, why: str) -> Trial:
         if self.tries >= self.most:
             raise OutOfTries
         self.tries += 1
@@ -86,7 +86,7 @@ class Ladder(Cutting):
         super().__init__({})
         self.breaks_at, self.refused = breaks_at, refused
 
-    def ask(self, case: Case, why: str) -> Trial:
+    def ask(self, case: Configuration, why: str) -> Trial:
         depth = int(case.edits.overrides[-1].partition("=")[2])
         if depth in self.refused:
             return Trial(case=case, refusal="no such depth")

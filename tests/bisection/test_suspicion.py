@@ -6,7 +6,7 @@ import pytest
 from simulated_model import CRASH, case_of
 
 from diagnostics.bisection.search.suspicion import never_reached, part_tree, pointed_at
-from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
+from diagnostics.bisection.trial import Failure, FailureKind, ModuleNode, Trial
 
 NODES = (
     ModuleNode(path="", class_name="Net", place="model.py:60", entered=1),
@@ -64,7 +64,7 @@ def test_a_module_that_two_hold_lies_below_what_holds_both_and_goes_with_each() 
         ({"step": 2}, True),
         ({"phase": "backward"}, True),
         ({"ranks": (1,)}, True),
-        ({"kind": Kind.HANG}, True),
+        ({"kind": FailureKind.HANG}, True),
     ],
 )
 def test_modules_after_a_crash_in_the_first_forward_are_left_out(changes: dict[str, object], reached: bool) -> None:
@@ -79,6 +79,6 @@ def test_nothing_is_left_out_where_nobody_saw_what_was_reached() -> None:
 
 def test_an_unused_parameter_points_at_what_never_calls_its_module() -> None:
     message = "Parameter indices which did not receive grad for rank 0: 3"
-    unused = Failure(kind=Kind.EXCEPTION, detail="RuntimeError", message=message, phase="forward", step=2)
+    unused = Failure(kind=FailureKind.EXCEPTION, detail="RuntimeError", message=message, phase="forward", step=2)
     nodes = [replace(node, entered=0, calls=0) if node.path == "blocks.0.norm" else node for node in NODES[:5]]
     assert pointed_at(nodes, Trial(case=case_of(), failure=unused)) == ("blocks.0",)

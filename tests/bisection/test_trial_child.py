@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from diagnostics.bisection.case import Case, Settings, Source
+from diagnostics.bisection.case import Configuration, RunSettings, Source
 from diagnostics.machine.execution.ranks import TorchRanks
 from diagnostics.machine.facts import RankResult
 
@@ -21,7 +21,7 @@ MODELS = Path(__file__).parent / "models"
 CHILDREN = Path(__file__).parent.parent.parent / "diagnostics" / "children"
 BEFORE = ["import", "group", "construct", "batch", "edit", "move", "wrap"]
 STEP = ["batch", "forward", "loss", "backward", "optimizer"]
-TWO = Settings(world=2, wrapper="ddp", steps=2)
+TWO = RunSettings(world=2, wrapper="ddp", steps=2)
 Answer = dict[str, Any]
 
 
@@ -53,7 +53,7 @@ def ranks() -> Iterator[TorchRanks]:
 
 @pytest.fixture
 def attempt(ranks: TorchRanks, tmp_path: Path) -> Callable[..., Tried]:
-    def run(case: Case, *, program: str = "", **more: object) -> Tried:
+    def run(case: Configuration, *, program: str = "", **more: object) -> Tried:
         world = case.settings.world
         request = {**case.as_json(), "result": str(tmp_path / "answer-{rank}.json"), "timeout_s": 100, **more}
         if program:
@@ -69,10 +69,10 @@ def attempt(ranks: TorchRanks, tmp_path: Path) -> Callable[..., Tried]:
     return run
 
 
-def case(factory: str = "Net", inputs: str = "batch", settings: Settings | None = None) -> Case:
+def case(factory: str = "Net", inputs: str = "batch", settings: RunSettings | None = None) -> Configuration:
     file = MODELS / "trained.py"
     source = Source(factory=f"{file}:{factory}", inputs=f"{file}:{inputs}" if inputs else "")
-    return Case(source=source, settings=settings or Settings())
+    return Configuration(source=source, settings=settings or RunSettings())
 
 
 def phases(answer: Answer) -> list[str]:
@@ -177,7 +177,7 @@ def test_what_the_users_code_raises_is_a_failure(
 def test_what_cannot_be_run_as_asked_is_refused_in_a_sentence(
     attempt: Callable[..., Tried], factory: str, inputs: str, settings: dict[str, Any], told: str
 ) -> None:
-    tried = attempt(case(factory, inputs, Settings(**settings)))
+    tried = attempt(case(factory, inputs, RunSettings(**settings)))
     answer = tried.answers[0]
     assert (tried.codes, answer["error"]) == ([2], None)
     assert answer["refusal"].replace(str(MODELS / "trained.py"), "FILE").startswith(told)
@@ -232,7 +232,7 @@ def test_models_and_inputs_of_all_kinds_are_stepped(attempt: Callable[..., Tried
 
 
 def test_a_loader_of_the_users_reads_with_the_workers_asked_for(attempt: Callable[..., Tried]) -> None:
-    without, with_two = (attempt(case("Net", "crashing_loader", Settings(workers=number))) for number in (0, 2))
+    without, with_two = (attempt(case("Net", "crashing_loader", RunSettings(workers=number))) for number in (0, 2))
     assert without.codes == [0]
     error = with_two.answers[0]["error"]
     assert (error["phase"], error["type"]) == ("batch", "OSError")
@@ -277,13 +277,13 @@ def test_a_healthy_trace_has_phases_modules_and_operations(attempt: Callable[...
     assert within["blocks.0"] < within["aten::addmm"] < within["optimizer"]
 
 
-def handed_over(config: str = "good.yaml", stage: str = "", overrides: tuple[str, ...] = ()) -> Case:
+def handed_over(config: str = "good.yaml", stage: str = "", overrides: tuple[str, ...] = ()) -> Configuration:
     source = Source(adapter=("handing_over", "inspect", config), stage=stage)
-    return Case(source=source, settings=replace(TWO, threads=2)).edit(overrides=overrides)
+    return Configuration(source=source, settings=replace(TWO, threads=2)).edit(overrides=overrides)
 
 
 def test_an_adapter_hands_over_the_stage_that_is_wanted(attempt: Callable[..., Tried]) -> None:
-    def ask(one: Case) -> tuple[int | None, Answer]:
+    def ask(one: Configuration) -> tuple[int | None, Answer]:
         tried = attempt(one)
         return tried.codes[0], tried.answers[0]
 
@@ -333,6 +333,6 @@ def test_lightning_fabric_steps_a_model_where_it_is_installed(attempt: Callable[
 
 @pytest.mark.slow
 def test_a_compiled_model_fails_and_passes_as_the_plain_one(attempt: Callable[..., Tried]) -> None:
-    assert attempt(case(settings=Settings(compile=True))).codes == [0]
-    error = attempt(case("raises", settings=Settings(compile=True))).answers[0]["error"]
+    assert attempt(case(settings=RunSettings(compile=True))).codes == [0]
+    error = attempt(case("raises", settings=RunSettings(compile=True))).answers[0]["error"]
     assert (error["type"], error["module"]) == ("ValueError", "blocks.1")

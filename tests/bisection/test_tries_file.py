@@ -6,19 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.bisection.case import Case, Source
-from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
+from diagnostics.bisection.case import Configuration, Source
+from diagnostics.bisection.trial import Failure, FailureKind, ModuleNode, Trial
 from diagnostics.bisection.tries.attempts import Deadlines
 from diagnostics.bisection.tries.side_effects import FolderState, what_will_run, written_line
 from diagnostics.bisection.tries.source_stamp import source_stamp
 from diagnostics.bisection.tries.tries_file import TriesFile, known_case
 from diagnostics.core.errors import DoctorError
 
-CASE = Case(source=Source(factory="model:Net"))
+CASE = Configuration(source=Source(factory="model:Net"))
 TRIAL = Trial(
     case=CASE.set(world=2).without("a.b"),
     failure=Failure(
-        kind=Kind.SIGNAL, detail="SIGSEGV", places=("model.py:31 forward",), phase="forward", step=1, ranks=(0, 1)
+        kind=FailureKind.SIGNAL,
+        detail="SIGSEGV",
+        places=("model.py:31 forward",),
+        phase="forward",
+        step=1,
+        ranks=(0, 1),
     ),
     seconds=0.5,
     runs=5,

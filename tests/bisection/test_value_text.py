@@ -3,17 +3,17 @@ from __future__ import annotations
 import pytest
 
 from diagnostics.static.slicing.source_closure import Own
-from diagnostics.static.slicing.value_literals import NotTextError, Numbers, Texts, tensor_text
+from diagnostics.static.slicing.value_literals import Literals, NotTextError, NumberFidelity, tensor_text
 
 
-def texts() -> Texts:
+def texts() -> Literals:
     """A project whose module `shop` is at hand; `shop.Config` is a dataclass."""
 
     def at_hand(name: str) -> Own | None:
         module, _, inner = name.partition(":")
         return Own(module, inner.partition(".")[0]) if module == "shop" else None
 
-    return Texts(
+    return Literals(
         at_hand=at_hand,
         called=lambda own: f"{own.name}_of_{own.module}",
         construction=lambda name: f"<{name}>",
@@ -69,27 +69,35 @@ def tensor(*shape: int, dtype: str = "float32", **more: object) -> dict[str, obj
 @pytest.mark.parametrize(
     ("told", "numbers", "text"),
     [
-        (tensor(2, 3), Numbers.SIMPLE, "torch.randn(2, 3)"),
-        (tensor(), Numbers.SIMPLE, "torch.randn(())"),
-        (tensor(2, grad=True), Numbers.SIMPLE, "torch.randn(2, requires_grad=True) * 1"),
-        (tensor(2, dtype="bfloat16"), Numbers.SIMPLE, "torch.randn(2, dtype=torch.bfloat16)"),
-        (tensor(2, mean=0.1, std=0.2), Numbers.SIMPLE, "torch.randn(2)"),
-        (tensor(2, mean=0.1, std=0.2), Numbers.ALIKE, "torch.randn(2) * 0.2 + 0.1"),
-        (tensor(2, mean=0.5, std=0.2, low=0.1, high=0.9), Numbers.SIMPLE, "torch.rand(2)"),
-        (tensor(2, mean=5.0, std=0.0, low=5.0, high=5.0), Numbers.SIMPLE, "torch.full((2,), 5)"),
-        (tensor(2, nan=True), Numbers.SIMPLE, "torch.full((2,), float('nan'))"),
-        (tensor(2, 3, dtype="int64", low=4, high=9), Numbers.SIMPLE, "torch.randint(4, 10, (2, 3))"),
-        (tensor(2, dtype="int32", low=0, high=1), Numbers.SIMPLE, "torch.randint(0, 2, (2,), dtype=torch.int32)"),
-        (tensor(2, dtype="bool", low=0, high=1), Numbers.SIMPLE, "torch.rand((2,)) < 0.5"),
-        (tensor(2, dtype="bool", low=1, high=1), Numbers.SIMPLE, "torch.full((2,), True)"),
-        (tensor(2, dtype="int64", low=0, high=9, values=[9, 0]), Numbers.SIMPLE, "torch.randint(0, 10, (2,))"),
-        (tensor(2, dtype="int64", low=0, high=9, values=[9, 0]), Numbers.MASKS, "torch.tensor([9, 0])"),
-        (tensor(1, 2, values=[0.0, "-inf"]), Numbers.MASKS, "torch.tensor([0.0, float('-inf')]).reshape((1, 2))"),
-        (tensor(5, values=[1.0, 2.0, 3.0, 4.0, 5.0]), Numbers.MASKS, "torch.randn(5)"),
-        (tensor(5, values=[1.0, 2.0, 3.0, 4.0, 5.0]), Numbers.EQUAL, "torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0])"),
+        (tensor(2, 3), NumberFidelity.SIMPLE, "torch.randn(2, 3)"),
+        (tensor(), NumberFidelity.SIMPLE, "torch.randn(())"),
+        (tensor(2, grad=True), NumberFidelity.SIMPLE, "torch.randn(2, requires_grad=True) * 1"),
+        (tensor(2, dtype="bfloat16"), NumberFidelity.SIMPLE, "torch.randn(2, dtype=torch.bfloat16)"),
+        (tensor(2, mean=0.1, std=0.2), NumberFidelity.SIMPLE, "torch.randn(2)"),
+        (tensor(2, mean=0.1, std=0.2), NumberFidelity.ALIKE, "torch.randn(2) * 0.2 + 0.1"),
+        (tensor(2, mean=0.5, std=0.2, low=0.1, high=0.9), NumberFidelity.SIMPLE, "torch.rand(2)"),
+        (tensor(2, mean=5.0, std=0.0, low=5.0, high=5.0), NumberFidelity.SIMPLE, "torch.full((2,), 5)"),
+        (tensor(2, nan=True), NumberFidelity.SIMPLE, "torch.full((2,), float('nan'))"),
+        (tensor(2, 3, dtype="int64", low=4, high=9), NumberFidelity.SIMPLE, "torch.randint(4, 10, (2, 3))"),
+        (
+            tensor(2, dtype="int32", low=0, high=1),
+            NumberFidelity.SIMPLE,
+            "torch.randint(0, 2, (2,), dtype=torch.int32)",
+        ),
+        (tensor(2, dtype="bool", low=0, high=1), NumberFidelity.SIMPLE, "torch.rand((2,)) < 0.5"),
+        (tensor(2, dtype="bool", low=1, high=1), NumberFidelity.SIMPLE, "torch.full((2,), True)"),
+        (tensor(2, dtype="int64", low=0, high=9, values=[9, 0]), NumberFidelity.SIMPLE, "torch.randint(0, 10, (2,))"),
+        (tensor(2, dtype="int64", low=0, high=9, values=[9, 0]), NumberFidelity.MASKS, "torch.tensor([9, 0])"),
+        (
+            tensor(1, 2, values=[0.0, "-inf"]),
+            NumberFidelity.MASKS,
+            "torch.tensor([0.0, float('-inf')]).reshape((1, 2))",
+        ),
+        (tensor(5, values=[1.0, 2.0, 3.0, 4.0, 5.0]), NumberFidelity.MASKS, "torch.randn(5)"),
+        (tensor(5, values=[1.0, 2.0, 3.0, 4.0, 5.0]), NumberFidelity.EQUAL, "torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0])"),
     ],
 )
-def test_a_tensor_is_drawn_alike(told: dict[str, object], numbers: Numbers, text: str) -> None:
+def test_a_tensor_is_drawn_alike(told: dict[str, object], numbers: NumberFidelity, text: str) -> None:
     assert tensor_text(told, numbers) == text
 
 

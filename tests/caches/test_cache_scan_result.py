@@ -4,11 +4,11 @@ import pytest
 
 from diagnostics.cache.file_scan import FileScan, Problem
 from diagnostics.cache.formats import torch_zip
-from diagnostics.cache.scan.result import Count
+from diagnostics.cache.scan.result import ScanCounter
 
 
 def finding_of(name: str, code: str = "C101") -> tuple[str, str]:
-    count = Count()
+    count = ScanCounter()
     count.add(FileScan(path="a.pt", size=1, code=code, format="x", problems=(Problem(name=name, observed="o"),)))
     (finding,) = count.finish(paths=["a.pt"], roots=["a.pt"], seconds=0, interrupted=False).findings
     assert finding.fix

@@ -8,7 +8,7 @@ import pytest
 
 from diagnostics.cache.file_scan import FileScan
 from diagnostics.cache.folder_checks import gaps
-from diagnostics.cache.folder_checks.number_series import MAX_INTERVALS, Numbers
+from diagnostics.cache.folder_checks.number_series import MAX_INTERVALS, NumberSet
 
 
 def told(paths: Iterable[str]) -> list[tuple[str, str, str, int]]:
@@ -129,7 +129,7 @@ def test_files_that_are_no_cache_make_no_series() -> None:
 def test_numbers_are_kept_as_intervals_in_any_order() -> None:
     for seed in range(20):
         wanted = random.Random(seed).sample(range(300), 200)
-        numbers = Numbers()
+        numbers = NumberSet()
         for number in [*wanted, *wanted[:50]]:
             numbers.add(number)
         missing = {number for begin, end in numbers.holes() for number in range(begin, end + 1)}
@@ -145,7 +145,7 @@ def test_a_million_names_take_little_memory() -> None:
         run.add(FileScan(path=scan(number), size=1))
     series = run.check.open[""][".pt"]  # type: ignore[attr-defined]
     assert len(series.numbers.begins) == 1
-    scattered = Numbers()
+    scattered = NumberSet()
     for number in range(0, 10 * MAX_INTERVALS, 2):
         scattered.add(number)
     assert scattered.scattered

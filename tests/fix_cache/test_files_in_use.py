@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.cache.repair.actions import Status
-from diagnostics.cache.repair.engine import Options, carry_out, prepare
+from diagnostics.cache.repair.actions import RepairStatus
+from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare
 from diagnostics.machine.processes.file_writers import file_uses, is_written
 
 Fix = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -74,12 +74,12 @@ def test_a_secret_of_the_other_command_line_is_hidden(cache: Path, fix: Fix) -> 
 
 
 def test_who_begins_to_write_after_the_plan_is_noticed_too(cache: Path) -> None:
-    prepared = prepare([cache], Options())
+    prepared = prepare([cache], RepairOptions())
     with process(OPENS, cache / "cuda.pt", "r+b") as other:
-        result = carry_out(prepared, Options())
+        result = carry_out(prepared, RepairOptions())
     (left,) = result.left
     assert left.plan.path == str(cache / "cuda.pt")
-    assert (left.status, left.text.startswith(f"open for writing by pid {other.pid} (")) == (Status.LEFT, True)
+    assert (left.status, left.text.startswith(f"open for writing by pid {other.pid} (")) == (RepairStatus.LEFT, True)
     assert result.exit_code == 1
 
 
@@ -91,8 +91,8 @@ def test_processes_that_may_write_unseen_are_counted(cache: Path) -> None:
     program = (
         "import encodings.unicode_escape, os, sys; from pathlib import Path\n"
         "from diagnostics.cache.scan.one_file import formats; formats()\n"
-        "from diagnostics.cache.repair.engine import Options, prepare; os.setuid(65534)\n"
-        "prepared = prepare([Path(sys.argv[1])], Options())\n"
+        "from diagnostics.cache.repair.engine import RepairOptions, prepare; os.setuid(65534)\n"
+        "prepared = prepare([Path(sys.argv[1])], RepairOptions())\n"
         "print(prepared.plan.unseen > 0, *sorted({file.action for file in prepared.plan.files}))"
     )
     with process(OPENS, cache / "cuda.pt", "r+b"):

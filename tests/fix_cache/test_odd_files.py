@@ -16,7 +16,7 @@ import torch
 import torch.distributed.checkpoint
 
 from diagnostics.cache.repair.actions import Action
-from diagnostics.cache.repair.engine import Options, carry_out, prepare
+from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare
 from diagnostics.cache.scan.one_file import scan_file
 
 Fix = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -28,7 +28,7 @@ def bad(path: Path) -> bool:
 
 def planned(*paths: Path) -> dict[str, Action]:
     """Returns the action for each file that has one, by its name."""
-    return {Path(file.path).name: file.action for file in prepare(paths, Options()).plan.files}
+    return {Path(file.path).name: file.action for file in prepare(paths, RepairOptions()).plan.files}
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_useless_file_behind_a_link_is_not_moved_from_under_it(one: Path, tmp_
 
 
 def test_paths_given_twice_and_nested_count_once(one: Path) -> None:
-    prepared = prepare([one, one / "cuda.pt", one.parent / "one", Path(f"{one}/*.pt")], Options())
+    prepared = prepare([one, one / "cuda.pt", one.parent / "one", Path(f"{one}/*.pt")], RepairOptions())
     assert (prepared.plan.census.files, len(prepared.plan.todo)) == (1, 1)
 
 
@@ -77,10 +77,10 @@ def test_hard_links_keep_the_old_content_and_the_plan_says_so(one: Path, tmp_pat
 
 
 def test_a_removed_file_and_a_changed_one_are_left_and_the_others_go_on(cache: Path) -> None:
-    prepared = prepare([cache], Options())
+    prepared = prepare([cache], RepairOptions())
     (cache / "cuda.pt").unlink()
     os.utime(cache / "legacy_cuda.pt")
-    result = carry_out(prepared, Options())
+    result = carry_out(prepared, RepairOptions())
     assert {Path(outcome.plan.path).name: outcome.text for outcome in result.left} == {
         "cuda.pt": "it was removed since the plan was made",
         "legacy_cuda.pt": "it was changed since the plan was made; run again",
@@ -101,8 +101,9 @@ def test_what_this_user_may_not_change_is_left_with_the_reason(cache: Path) -> N
         path.chmod(0o755)
     program = (
         "import os, sys; from pathlib import Path; from diagnostics.cache.scan.one_file import formats; formats()\n"
-        "from diagnostics.cache.repair.engine import Options, carry_out, prepare; os.setgid(65534); os.setuid(65534)\n"
-        "result = carry_out(prepare([Path(sys.argv[1])], Options()), Options())\n"
+        "from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare\n"
+        "os.setgid(65534); os.setuid(65534)\n"
+        "result = carry_out(prepare([Path(sys.argv[1])], Options()), RepairOptions())\n"
         "left = [f'{Path(one.plan.path).name} {one.status} {one.text}' for one in result.left]\n"
         "print(result.exit_code, *sorted(left), sep='\\n')"
     )
@@ -174,8 +175,9 @@ def test_a_folder_that_cannot_be_listed_is_named_and_the_others_are_repaired(one
     program = (
         "import encodings.unicode_escape, os, sys; from pathlib import Path\n"
         "from diagnostics.cache.scan.one_file import formats; formats()\n"
-        "from diagnostics.cache.repair.engine import Options, carry_out, prepare; os.setgid(65534); os.setuid(65534)\n"
-        "result = carry_out(prepare([Path(sys.argv[1])], Options()), Options())\n"
+        "from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare\n"
+        "os.setgid(65534); os.setuid(65534)\n"
+        "result = carry_out(prepare([Path(sys.argv[1])], Options()), RepairOptions())\n"
         "print(result.exit_code, len(result.done), *[one.text for one in result.left], sep='\\n')"
     )
     done = subprocess.run(
@@ -231,9 +233,9 @@ def test_a_disk_that_fills_after_the_plan_costs_no_byte(small_disk: Path, torch_
     for name in ("cuda.pt", "legacy_cuda.pt"):
         shutil.copy(torch_files / name, small_disk)
     old = {path.name: path.read_bytes() for path in small_disk.iterdir()}
-    prepared = prepare([small_disk], Options())
+    prepared = prepare([small_disk], RepairOptions())
     fill(small_disk)
-    result = carry_out(replace(prepared, needs=()), Options())
+    result = carry_out(replace(prepared, needs=()), RepairOptions())
     assert result.exit_code == 1
     assert [outcome.text for outcome in result.left] == [
         f"cannot repair {small_disk}/legacy_cuda.pt: the disk is full; "

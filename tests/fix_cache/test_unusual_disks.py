@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from diagnostics.cache.repair import hard_links
-from diagnostics.cache.repair.engine import Options, carry_out, prepare
+from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare
 from diagnostics.cache.scan.one_file import scan_file
 
 Fix = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -58,13 +58,13 @@ def test_names_of_one_file_stay_one_file_and_one_elsewhere_is_named(linked: Path
 
 
 def test_a_name_that_became_another_file_meanwhile_is_left_to_its_owner(linked: Path) -> None:
-    prepared = prepare([linked / "x.pt", linked / "y.pt"], Options())
+    prepared = prepare([linked / "x.pt", linked / "y.pt"], RepairOptions())
     assert [(Path(file.path).name, [Path(name).name for name in file.also]) for file in prepared.plan.files] == [
         ("x.pt", ["y.pt"])
     ]
     (linked / "y.pt").unlink()
     (linked / "y.pt").write_bytes(b"somebody's")
-    result = carry_out(prepared, Options())
+    result = carry_out(prepared, RepairOptions())
     (done,) = result.done
     assert done.text == f"its other name {linked}/y.pt leads to another file by now and is left"
     assert ((linked / "y.pt").read_bytes(), bad(linked / "x.pt")) == (b"somebody's", False)
@@ -178,15 +178,15 @@ def test_a_file_that_somebody_appends_to_is_left_whenever_it_grew(torch_files: P
     path = tmp_path / "growing" / "cuda.pt"
     path.parent.mkdir()
     shutil.copy(torch_files / "cuda.pt", path)
-    prepared = prepare([path.parent], Options())
+    prepared = prepare([path.parent], RepairOptions())
     with path.open("ab") as file, subprocess.Popen(["sleep", "60"], stdout=file) as writer:
         try:
             file.write(b"more")
             file.flush()
-            while_open = carry_out(prepare([path.parent], Options()), Options())
+            while_open = carry_out(prepare([path.parent], RepairOptions()), RepairOptions())
         finally:
             writer.kill()
-    after = carry_out(prepared, Options())
+    after = carry_out(prepared, RepairOptions())
     assert [one.text.partition(" (")[0] for one in while_open.left] == [f"open for writing by pid {writer.pid}"]
     assert [one.text for one in after.left] == ["it was changed since the plan was made; run again"]
     assert path.read_bytes() == (torch_files / "cuda.pt").read_bytes() + b"more"
@@ -196,11 +196,11 @@ AS_NOBODY = """
 import encodings.unicode_escape, os, sys
 from pathlib import Path
 from diagnostics.cache.scan.one_file import formats; formats()
-from diagnostics.cache.repair.engine import Options, carry_out, prepare
+from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare
 from diagnostics.cache.repair.copies import rename_to_free_name
 os.setgroups([]); os.setgid(65534); os.setuid(65534)
 folder = Path(sys.argv[1])
-result = carry_out(prepare([folder], Options()), Options())
+result = carry_out(prepare([folder], RepairOptions()), RepairOptions())
 told = [f"{Path(one.plan.path).name} {one.status} {one.text}" for one in result.outcomes]
 print(*sorted(told), sep="\\n")
 try:

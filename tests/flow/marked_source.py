@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.divergence.divergence import Parting, Place, Way
+from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.static.program.source_file import Sources
 
 FOLDER = "/job"
@@ -26,13 +26,13 @@ class Marked:
     """What a marked program says."""
 
     sources: Sources
-    parting: Parting
+    parting: DivergenceQuery
     first: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     marks: dict[str, list[tuple[int, str, Frame, str]]] = field(default_factory=dict)
 
 
-def marked(text: str, *, here: Way | None = None, there: Way | None = None) -> Marked:
+def marked(text: str, *, here: PointKind | None = None, there: PointKind | None = None) -> Marked:
     """Returns the parting that a marked program shows."""
     files = _files(text)
     marks: dict[str, list[tuple[int, str, Frame, str]]] = {"A": [], "H": [], "T": []}
@@ -51,8 +51,8 @@ def marked(text: str, *, here: Way | None = None, there: Way | None = None) -> M
                 else:
                     op = _OP.search(line)
                     marks[word[0]].append((int(word[1]), word[2:], frame, op[1] if op else ""))
-    parting = Parting(
-        agreed=_place(marks["A"], Way.CALL) if marks["A"] else None,
+    parting = DivergenceQuery(
+        agreed=_place(marks["A"], PointKind.CALL) if marks["A"] else None,
         here=(0,),
         here_at=_place(marks["H"], here),
         there=(1,),
@@ -80,7 +80,7 @@ def _function(tree: ast.Module, line: int) -> str:
     return max(around, key=lambda node: node.lineno).name if around else "<module>"
 
 
-def _place(marks: list[tuple[int, str, Frame, str]], way: Way | None) -> Place:
+def _place(marks: list[tuple[int, str, Frame, str]], way: PointKind | None) -> ProgramPoint:
     path: list[Frame] = []
     op = ""
     for _, library, frame, called in sorted(marks, key=lambda mark: mark[0]):
@@ -88,4 +88,4 @@ def _place(marks: list[tuple[int, str, Frame, str]], way: Way | None) -> Place:
         path.append(frame)
         path += [LIBRARY] * ("~" in library)
         op = called
-    return Place(way=way or (Way.CALL if path else Way.ENDED), op=op, path=tuple(reversed(path)))
+    return ProgramPoint(way=way or (PointKind.CALL if path else PointKind.ENDED), op=op, path=tuple(reversed(path)))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.static.program.cfg import FlowGraph, FunctionSyntax
+from diagnostics.static.program.cfg import ControlFlowGraph, FunctionSyntax
 from diagnostics.static.program.cfg_builder import build
 
 
@@ -18,7 +18,7 @@ def followers(text: str) -> dict[int, set[int]]:
     return {line: _next_lines(graph, line) for line in range(1, text.count("\n") + 1)}
 
 
-def _next_lines(graph: FlowGraph, line: int) -> set[int]:
+def _next_lines(graph: ControlFlowGraph, line: int) -> set[int]:
     ends = {graph.returned: 0, graph.raised: -1, graph.exited: -2, graph.gone: -3}
     found, seen = set(), set()
     reachable = _reachable(graph)
@@ -37,7 +37,7 @@ def _next_lines(graph: FlowGraph, line: int) -> set[int]:
     return found
 
 
-def _reachable(graph: FlowGraph) -> set[int]:
+def _reachable(graph: ControlFlowGraph) -> set[int]:
     found, waiting = {0}, [0]
     while waiting:
         for edge in graph.nodes[waiting.pop()].edges:

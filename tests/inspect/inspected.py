@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from diagnostics.core.findings import Finding
-from diagnostics.inspection.engine import Inspected, Target, Wanted, findings_of, inspect
+from diagnostics.inspection.engine import Inspected, InspectionRequest, Target, findings_of, inspect
 from diagnostics.machine.this import open_machine
 
 MODELS = Path(__file__).parent / "models"
@@ -34,7 +34,9 @@ def in_one_child(file: str, batches: dict[str, str]) -> Inspected:
         for name, batch in batches.items()
     )
     with open_machine(sys.executable) as machine, tempfile.TemporaryDirectory() as folder:
-        wanted = Wanted(targets=targets, python=sys.executable, folder=Path(folder), deadline_s=300, rerun="again")
+        wanted = InspectionRequest(
+            targets=targets, python=sys.executable, folder=Path(folder), deadline_s=300, rerun="again"
+        )
         return inspect(wanted, machine.child)
 
 

@@ -11,18 +11,18 @@ from fakes import FailingChild, FakeChild, LateChild, child_result
 from diagnostics.adapter.description import JobDescription
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.core.findings import Outcome, Status
-from diagnostics.inspection.engine import Target, Wanted, inspect
+from diagnostics.inspection.engine import InspectionRequest, Target, inspect
 from diagnostics.machine.facts import ChildResult
 
 
 @pytest.fixture
-def wanted(tmp_path: Path) -> Wanted:
+def wanted(tmp_path: Path) -> InspectionRequest:
     target = Target(name="m.Net", factory="m:Net")
-    return Wanted(targets=(target,), python="python3", folder=tmp_path, rerun="ups-doctor inspect m:Net")
+    return InspectionRequest(targets=(target,), python="python3", folder=tmp_path, rerun="ups-doctor inspect m:Net")
 
 
 @pytest.fixture
-def of_a_job(wanted: Wanted) -> Wanted:
+def of_a_job(wanted: InspectionRequest) -> InspectionRequest:
     return replace(wanted, targets=(), job=JobDescription(module="trainer.job", config=Path("/c.yaml")))
 
 
@@ -45,30 +45,32 @@ def answering(answer: object, folder: Path) -> Callable[[Sequence[str]], ChildRe
         ),
     ],
 )
-def test_an_answer_of_another_form_is_named_and_not_judged(wanted: Wanted, answer: object, reason: str) -> None:
+def test_an_answer_of_another_form_is_named_and_not_judged(
+    wanted: InspectionRequest, answer: object, reason: str
+) -> None:
     with pytest.raises(DoctorError) as caught:
         inspect(wanted, FakeChild(answering(answer, wanted.folder)))
     assert caught.value.message == f"the child's answer cannot be read: {reason}"
 
 
-def test_no_answer_is_undecided_and_never_a_pass(wanted: Wanted) -> None:
+def test_no_answer_is_undecided_and_never_a_pass(wanted: InspectionRequest) -> None:
     verdict = inspect(wanted, FakeChild(child_result(returncode=0))).verdict
     assert verdict.exit_code() == 3
     assert [(one.code, one.status) for one in verdict.outcomes] == [("A900", Status.CRASHED)]
 
 
-def test_a_child_that_is_late_is_undecided(wanted: Wanted) -> None:
+def test_a_child_that_is_late_is_undecided(wanted: InspectionRequest) -> None:
     (outcome,) = inspect(wanted, LateChild()).verdict.outcomes
     assert isinstance(outcome, Outcome)
     assert (outcome.status, outcome.reason) == (Status.TIMED_OUT, "did not finish within 120 s, stuck")
 
 
-def test_a_python_that_cannot_be_started_is_named(wanted: Wanted) -> None:
+def test_a_python_that_cannot_be_started_is_named(wanted: InspectionRequest) -> None:
     with pytest.raises(DoctorError, match=r"^the model cannot be run: cannot start .*: Permission denied$"):
         inspect(wanted, FailingChild())
 
 
-def test_a_trainer_that_hands_over_no_model_is_named_with_another_way(of_a_job: Wanted) -> None:
+def test_a_trainer_that_hands_over_no_model_is_named_with_another_way(of_a_job: InspectionRequest) -> None:
     said = (
         "usage: job [-h] {describe,data}\njob: error: argument verb: invalid choice: 'inspect' (choose from describe)"
     )
@@ -78,7 +80,7 @@ def test_a_trainer_that_hands_over_no_model_is_named_with_another_way(of_a_job: 
     assert caught.value.hint == "name a factory: ups-doctor inspect module:factory --inputs module:make_batch"
 
 
-def test_a_configuration_that_the_trainer_refuses_is_its_own_sentence(of_a_job: Wanted) -> None:
+def test_a_configuration_that_the_trainer_refuses_is_its_own_sentence(of_a_job: InspectionRequest) -> None:
     with pytest.raises(UsageError) as caught:
         inspect(of_a_job, FakeChild(child_result(returncode=2, stderr="unknown key 'dimm'\n  did you mean 'dim'?\n")))
     assert (caught.value.message, caught.value.hint) == ("unknown key 'dimm'", "did you mean 'dim'?")

@@ -11,7 +11,7 @@ from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import ChildTimeout
 from diagnostics.machine.this import this_machine
 from diagnostics.preflight.data import data_files_readable, epochs_reshuffled, samples_disjoint
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip
 
 
 @pytest.fixture
@@ -20,24 +20,24 @@ def machine() -> Iterator[Machine]:
         yield found
 
 
-def read(machine: Machine, config: PreflightConfig) -> Result:
+def read(machine: Machine, config: PreflightConfig) -> ProbeResult:
     return data_files_readable.probe(machine, config)
 
 
-def told(result: Result) -> list[tuple[str, str, str]]:
+def told(result: ProbeResult) -> list[tuple[str, str, str]]:
     return [(finding.name, finding.title, finding.where) for finding in result.findings]
 
 
 def test_a_healthy_job_passes_all_data_probes(machine: Machine, tmp_path: Path) -> None:
     config = config_of("healthy", tmp_path)
-    assert read(machine, config) == Result(
+    assert read(machine, config) == ProbeResult(
         title="12 samples, read by 2 ranks with 2 workers each in 0.1 s",
         measured={"dataset_size": 12, "read_seconds": 0.1},
     )
-    assert samples_disjoint.probe(machine, config) == Result(
+    assert samples_disjoint.probe(machine, config) == ProbeResult(
         title="each of 12 samples is read once an epoch, by one of 2 ranks", measured={"dataset_size": 12}
     )
-    assert epochs_reshuffled.probe(machine, config) == Result(
+    assert epochs_reshuffled.probe(machine, config) == ProbeResult(
         title="2 ranks read the samples in another order each epoch"
     )
 

@@ -11,7 +11,7 @@ from diagnostics.core.findings import Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import this_machine
 from diagnostics.preflight.model import checkpoint_reread, data_wait, dry_run, peak_memory, throughput
-from diagnostics.preflight.probe import Result
+from diagnostics.preflight.probe import ProbeResult
 
 JUDGES = (throughput, data_wait, peak_memory, checkpoint_reread)
 
@@ -99,7 +99,7 @@ def test_a_throughput_far_below_the_last_good_run_is_a_warning(machine: Machine,
     (finding,) = throughput.probe(machine, far).findings
     assert (finding.name, finding.title) == ("slower-than-before", "400 samples/s, the last good run had 1300")
     near = replace(config, last_good={"P802": {"samples_per_s": 1100.0, "job": job}})
-    assert throughput.probe(machine, near) == Result(
+    assert throughput.probe(machine, near) == ProbeResult(
         title="400 samples/s, the last good run had 1100", measured={"samples_per_s": 400.0, "job": job}
     )
 

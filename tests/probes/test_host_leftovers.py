@@ -15,22 +15,22 @@ from fakes import FailingProcesses, FakeGpus, FakeProcesses, fake_machine, prefl
 from whole_finding import told
 
 from diagnostics.core.findings import Severity
-from diagnostics.machine.facts import Gpu, GpuProcess, Process
+from diagnostics.machine.facts import Gpu, GpuProcess, ProcessInfo
 from diagnostics.machine.processes.processes import SystemProcesses
 from diagnostics.preflight.host import leftover_processes
 from diagnostics.preflight.probe import Skip
 
 RANK = {"RANK": "1", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": "none"}
-INIT = Process(pid=1, ppid=0, user="root", argv=("/sbin/init",))
-SHELL = Process(pid=50, ppid=1, user="ada", argv=("bash",))
-LAUNCHER = Process(pid=60, ppid=50, user="ada", argv=("python", "torchrun", "train.py"))
+INIT = ProcessInfo(pid=1, ppid=0, user="root", argv=("/sbin/init",))
+SHELL = ProcessInfo(pid=50, ppid=1, user="ada", argv=("bash",))
+LAUNCHER = ProcessInfo(pid=60, ppid=50, user="ada", argv=("python", "torchrun", "train.py"))
 
 
-def rank(pid: int, ppid: int, **variables: str) -> Process:
-    return Process(pid=pid, ppid=ppid, user="ada", argv=("python", "train.py"), variables={**RANK, **variables})
+def rank(pid: int, ppid: int, **variables: str) -> ProcessInfo:
+    return ProcessInfo(pid=pid, ppid=ppid, user="ada", argv=("python", "train.py"), variables={**RANK, **variables})
 
 
-def left_over(*alive: Process) -> list[str]:
+def left_over(*alive: ProcessInfo) -> list[str]:
     machine = fake_machine(processes=FakeProcesses([INIT, SHELL, *alive]))
     result = leftover_processes.probe(machine, preflight_config(Path()))
     return [finding.where for finding in result.findings]
@@ -66,13 +66,15 @@ def test_a_running_job_is_left_alone() -> None:
 
 
 def test_a_container_that_gives_rank_to_everything_is_no_left_over() -> None:
-    first = Process(pid=1, ppid=0, user="ada", argv=("sleep", "inf"), variables=RANK)
+    first = ProcessInfo(pid=1, ppid=0, user="ada", argv=("sleep", "inf"), variables=RANK)
     machine = fake_machine(processes=FakeProcesses([first, rank(9, 1)]))
     assert leftover_processes.probe(machine, preflight_config(Path())).findings == ()
 
 
 def test_a_rank_started_by_hand_with_nohup_is_left_alone() -> None:
-    by_hand = Process(pid=71, ppid=1, user="ada", argv=("python", "t.py"), variables={"RANK": "0", "MASTER_PORT": "1"})
+    by_hand = ProcessInfo(
+        pid=71, ppid=1, user="ada", argv=("python", "t.py"), variables={"RANK": "0", "MASTER_PORT": "1"}
+    )
     assert left_over(by_hand) == []
 
 

@@ -23,7 +23,7 @@ from fakes import (
 )
 from whole_finding import told
 
-from diagnostics.machine.facts import Driver, Gpu, GpuProcess, Process
+from diagnostics.machine.facts import Driver, Gpu, GpuProcess, ProcessInfo
 from diagnostics.preflight.device import gpu_health
 from diagnostics.preflight.host import cuda_driver_fit, gpu_count, python_and_torch
 from diagnostics.preflight.probe import Skip
@@ -32,7 +32,7 @@ GPU = Gpu(index=0, name="H200", uuid="GPU-1", memory_used_bytes=0, memory_total_
 TWO = (GPU, replace(GPU, index=1, uuid="GPU-2"))
 LOST = Gpu(index=1, name="?", uuid="", memory_used_bytes=0, memory_total_bytes=0, fault="GPU is lost")
 BUSY = replace(GPU, memory_used_bytes=70 * GIB, processes=(GpuProcess(pid=77),))
-ADAS = Process(pid=77, ppid=1, user="ada", argv=("python", "train.py"))
+ADAS = ProcessInfo(pid=77, ppid=1, user="ada", argv=("python", "train.py"))
 
 
 def torch_of(cuda: str) -> FakeRanks:

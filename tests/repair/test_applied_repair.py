@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import torch
 
-from diagnostics.cache.patch import Patch, Range
+from diagnostics.cache.patch import ByteRange, Patch
 from diagnostics.cache.repair.actions import Identity
 from diagnostics.cache.repair.apply import Applied, apply, stale_temporaries
 from diagnostics.cache.repair.copying import copy_range
@@ -174,7 +174,7 @@ def test_a_wrong_patch_is_noticed_and_taken_back(way: str, sample: Path) -> None
     before = sample.read_bytes()
     patch = patch_of(sample)
     wrong = patch.tail.replace(b"cpu", b"hpu")
-    wrong_pieces = tuple(p if isinstance(p, Range) else p.replace(b"cpu", b"hpu") for p in patch.pieces)
+    wrong_pieces = tuple(p if isinstance(p, ByteRange) else p.replace(b"cpu", b"hpu") for p in patch.pieces)
     broken = replace(patch, pieces=wrong_pieces, tail=wrong if way == "append" else b"")
     with pytest.raises(DoctorError, match="the repair was taken back, the file is as it was: it still names hpu"):
         apply(sample, broken)
@@ -224,8 +224,8 @@ def test_bytes_are_copied_whatever_the_kernel_can(
     data = os.urandom(3_000_000)
     (tmp_path / "source").write_bytes(data)
     with (tmp_path / "source").open("rb") as source, (tmp_path / "target").open("wb") as target:
-        copy_range(source.fileno(), Range(5, 2_999_000), target.fileno())
-        copy_range(source.fileno(), Range(0, 5), target.fileno())
+        copy_range(source.fileno(), ByteRange(5, 2_999_000), target.fileno())
+        copy_range(source.fileno(), ByteRange(0, 5), target.fileno())
     assert (tmp_path / "target").read_bytes() == data[5:2_999_005] + data[:5]
 
 
@@ -233,4 +233,4 @@ def test_a_source_that_ends_too_early_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "source").write_bytes(b"short")
     too_early = pytest.raises(OSError, match="the file ended at byte 5 while it was copied")
     with (tmp_path / "source").open("rb") as source, (tmp_path / "target").open("wb") as target, too_early:
-        copy_range(source.fileno(), Range(0, 6), target.fileno())
+        copy_range(source.fileno(), ByteRange(0, 6), target.fileno())

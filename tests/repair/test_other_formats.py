@@ -16,7 +16,7 @@ import torch.distributed.checkpoint
 
 from diagnostics.cache.file_bytes import FileBytes
 from diagnostics.cache.formats import torch_legacy
-from diagnostics.cache.patch import Patch, Range
+from diagnostics.cache.patch import ByteRange, Patch
 from diagnostics.cache.repair.apply import apply
 from diagnostics.cache.repair.look import repair_of
 
@@ -66,7 +66,7 @@ def test_the_old_format_is_repaired_whatever_the_length_of_the_tag(
     assert patch is not None
     assert patch.changes == (f"2 storages {device} -> cpu",)
     before = path.read_bytes()
-    path.write_bytes(b"".join(before[p.offset :][: p.size] if isinstance(p, Range) else p for p in patch.pieces))
+    path.write_bytes(b"".join(before[p.offset :][: p.size] if isinstance(p, ByteRange) else p for p in patch.pieces))
     assert same(load(path, weights_only=weights_only), wanted)
     assert legacy_patch(path) is None
 

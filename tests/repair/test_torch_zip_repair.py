@@ -15,7 +15,7 @@ from torch.utils.serialization import config
 
 from diagnostics.cache.file_bytes import FileBytes
 from diagnostics.cache.formats.torch_zip import repair
-from diagnostics.cache.patch import Patch, Range
+from diagnostics.cache.patch import ByteRange, Patch
 from diagnostics.cache.scan.one_file import scan_file
 
 Same = Callable[[Any, Any], bool]
@@ -31,7 +31,7 @@ def patch_of(path: Path, *, compact: bool = False) -> Patch:
 
 def pieces_of(path: Path, patch: Patch) -> bytes:
     old = path.read_bytes()
-    return b"".join(old[p.offset : p.offset + p.size] if isinstance(p, Range) else p for p in patch.pieces)
+    return b"".join(old[p.offset : p.offset + p.size] if isinstance(p, ByteRange) else p for p in patch.pieces)
 
 
 def repaired(path: Path, patch: Patch) -> dict[str, Path]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import hand_made as made
 
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.agent_data import CollectiveCall, GroupProgress
 from diagnostics.record.supervisor_facts import ProvedHang
 
@@ -32,7 +32,7 @@ def done(op: str, number: int, *places: str, **fields: Any) -> CollectiveCall:
 
 def rank(
     number: int, *calls: CollectiveCall, hashed: int = 1, checkpoints: tuple[tuple[int, int], ...] = (), **fields: Any
-) -> ProcessStory:
+) -> JobProcess:
     """Returns a rank whose main thread made these calls in the group of both ranks, and that the doctor ended."""
     pid = 100 + number
     known = {"rank": number, "signal": 15, "ended_by": "doctor", "at_s": 5.0}
@@ -43,7 +43,7 @@ def rank(
     return made.story(pid, **{**known, "agent": agent, **fields})
 
 
-def hung(folder: Path, *stories: ProcessStory, source: str) -> Case:
+def hung(folder: Path, *stories: JobProcess, source: str) -> Job:
     """Returns the job that stood still from 2.0 s on and was ended for it; `source` is its train.py."""
     job = {"ended_by": "deadlock", "proved": (PROVED,), "ended_s": 5.0}
     return made.case(*stories, cwd=folder, files={"train.py": source}, culprits=(), job=job)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
-from diagnostics.record.agent_data import AgentFile, Event, Steps
-from diagnostics.record.supervisor_facts import End, JobFacts
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
+from diagnostics.record.agent_data import AgentData, LifecycleEvent, Steps
+from diagnostics.record.supervisor_facts import End, SupervisorFacts
 from diagnostics.static.program.source_file import Sources
 
 AGENT_FOLDER = "/doctor/agent"
@@ -26,12 +26,16 @@ def frames(*places: str) -> tuple[Frame, ...]:
     return tuple(frame(place) for place in places)
 
 
-def event(kind: str, text: str = "", *places: str, value: int = 0, seconds: float = 1.0, sequence: int = 0) -> Event:
+def event(
+    kind: str, text: str = "", *places: str, value: int = 0, seconds: float = 1.0, sequence: int = 0
+) -> LifecycleEvent:
     """Returns a lifecycle event."""
-    return Event(sequence=sequence, seconds=seconds, kind=kind, text=text, value=value, thread=1, path=frames(*places))
+    return LifecycleEvent(
+        sequence=sequence, seconds=seconds, kind=kind, text=text, value=value, thread=1, path=frames(*places)
+    )
 
 
-def agent(*events: Event, pid: int = 100, steps: int = 0, **fields: Any) -> AgentFile:
+def agent(*events: LifecycleEvent, pid: int = 100, steps: int = 0, **fields: Any) -> AgentData:
     """Returns an agent's file with these events, numbered in the order given."""
     numbered = tuple(replace(one, sequence=one.sequence or index) for index, one in enumerate(events, 1))
     known = {
@@ -40,21 +44,29 @@ def agent(*events: Event, pid: int = 100, steps: int = 0, **fields: Any) -> Agen
         "dropped_events": 0, "open_modules": (), "entered": (), "constructions": (), "problems": (),
         "steps": Steps(count=steps),
     }  # fmt: skip
-    return AgentFile(**{**known, **fields})
+    return AgentData(**{**known, **fields})
 
 
-def raised(text: str, *places: str, how: How = How.UNCAUGHT, at_s: float = 2.0, **fields: Any) -> Raised:
+def raised(
+    text: str, *places: str, how: ExceptionSource = ExceptionSource.UNCAUGHT, at_s: float = 2.0, **fields: Any
+) -> ExceptionRecord:
     """Returns an exception of "Type: message"."""
     kind, _, message = text.partition(": ")
     path = frames(*places)
     known = {"how": how, "at_s": at_s, "type": kind, "message": message, "path": path, "user_path": path}
-    return Raised(**{**known, **fields})
+    return ExceptionRecord(**{**known, **fields})
 
 
 def story(
-    pid: int = 100, *, rank: int | None = 0, part: Part = Part.RANK, code: int | None = None, signal: int | None = None,
-    at_s: float = 3.0, **fields: Any,
-) -> ProcessStory:  # fmt: skip
+    pid: int = 100,
+    *,
+    rank: int | None = 0,
+    part: ProcessRole = ProcessRole.RANK,
+    code: int | None = None,
+    signal: int | None = None,
+    at_s: float = 3.0,
+    **fields: Any,
+) -> JobProcess:
     """Returns one process; exit code 0 where neither code nor signal is given."""
     end = End(exit_code=0 if code is None and signal is None else code, signal=signal, at_s=at_s, source="pidfd")
     known = {
@@ -62,20 +74,20 @@ def story(
         "rank": rank, "restart": 0, "began_s": 0.0, "end": end, "ended_by": "", "agent": None, "fault": None,
         "death": None, "raised": (), "loads": (), "stdout": "", "stderr": "",
     }  # fmt: skip
-    return ProcessStory(**{**known, **fields})
+    return JobProcess(**{**known, **fields})
 
 
 def case(
-    *stories: ProcessStory, code: int = 1, cwd: Path | str = "/job", output: str = "",
-    files: dict[str, str] | None = None, culprits: tuple[ProcessStory, ...] | None = None,
+    *stories: JobProcess, code: int = 1, cwd: Path | str = "/job", output: str = "",
+    files: dict[str, str] | None = None, culprits: tuple[JobProcess, ...] | None = None,
     job: dict[str, Any] | None = None, **fields: Any,
-) -> Case:  # fmt: skip
+) -> Job:  # fmt: skip
     """Returns the case of these processes; culprits are the failed ranks unless given. `files` are written to `cwd`."""
     for name, text in (files or {}).items():
         Path(cwd, name).write_text(text)
-    ranks = tuple(one for one in stories if one.part is Part.RANK)
+    ranks = tuple(one for one in stories if one.part is ProcessRole.RANK)
     failed = tuple(one for one in ranks if one.failed)
-    facts = JobFacts(
+    facts = SupervisorFacts(
         **{"command": ("python", "train.py"), "cwd": str(cwd), "started_ns": 0, "exit_code": code, **(job or {})}
     )
     known = {
@@ -84,4 +96,4 @@ def case(
         "output_by_rank": {one.rank: one.output for one in ranks if one.rank is not None and one.output},
         "sources": Sources(str(cwd)),
     }  # fmt: skip
-    return Case(**{**known, **fields})
+    return Job(**{**known, **fields})

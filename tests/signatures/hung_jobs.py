@@ -8,8 +8,8 @@ from typing import Any
 import hand_made as made
 
 from diagnostics.diagnosis.signature import Match
-from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.record.agent_data import Event
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.record.agent_data import LifecycleEvent
 from diagnostics.record.supervisor_facts import Stall
 
 STDLIB = "/usr/lib/python3.11"
@@ -23,7 +23,9 @@ def stack(*places: str) -> tuple[Any, ...]:
     return tuple(made.frame(f"{file}:{line}", function) for file, line, function in words)
 
 
-def living(pid: int, rank: int | None, *stacks: Any, events: tuple[Event, ...] = (), **fields: Any) -> ProcessStory:
+def living(
+    pid: int, rank: int | None, *stacks: Any, events: tuple[LifecycleEvent, ...] = (), **fields: Any
+) -> JobProcess:
     """Returns a process that the doctor ended."""
     known = {
         "agent": made.agent(*events, pid=pid, **fields.pop("of_agent", {})),
@@ -33,7 +35,7 @@ def living(pid: int, rank: int | None, *stacks: Any, events: tuple[Event, ...] =
     return made.story(pid, rank=rank, signal=15, **{**known, **fields})
 
 
-def hung(*stories: ProcessStory, tmp_path: Path, files: dict[str, str] | None = None, **fields: Any) -> Case:
+def hung(*stories: JobProcess, tmp_path: Path, files: dict[str, str] | None = None, **fields: Any) -> Job:
     job = {"ended_by": "stall-timeout", "stalls": (STALL,), "exit_code": None, "signal": 15, **fields.pop("job", {})}
     return made.case(*stories, cwd=tmp_path, files=files, job=job, culprits=(), **fields)
 

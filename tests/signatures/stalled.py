@@ -8,7 +8,7 @@ from typing import Any
 from hand_made import agent, case, event, frame, story
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.supervisor_facts import Stall
 
@@ -44,7 +44,7 @@ def looks(state: str = "S", cpus: float = 0.0, syscall: str = "", **fields: Any)
 
 def rank(
     number: int, *stack: Frame, pid: int = 0, threads: tuple[tuple[Frame, ...], ...] = (), **fields: Any
-) -> ProcessStory:
+) -> JobProcess:
     """Returns a rank that the doctor ended, with the stack of its main thread, innermost first."""
     pid = pid or 100 + number
     known = {
@@ -54,7 +54,9 @@ def rank(
     return story(pid, **{**known, **fields})
 
 
-def child(pid: int, *stack: Frame, parent: int = 101, part: Part = Part.HELPER, **fields: Any) -> ProcessStory:
+def child(
+    pid: int, *stack: Frame, parent: int = 101, part: ProcessRole = ProcessRole.HELPER, **fields: Any
+) -> JobProcess:
     """Returns a process that a rank started, ended with its job."""
     known = {
         "rank": None, "part": part, "signal": 15, "ended_by": "doctor", "parent_pid": parent, "began_s": 5.0,
@@ -63,7 +65,7 @@ def child(pid: int, *stack: Frame, parent: int = 101, part: Part = Part.HELPER, 
     return story(pid, **{**known, **fields})
 
 
-def hung(folder: Path, *stories: ProcessStory, files: dict[str, str] | None = None, **job: Any) -> Case:
+def hung(folder: Path, *stories: JobProcess, files: dict[str, str] | None = None, **job: Any) -> Job:
     """Returns a job that the doctor ended for standing still; `files` are its sources."""
     facts = {"ended_by": "stall-timeout", "stalls": (Stall(began_s=5.0, seen_s=20.0),), "ended_s": 41.0, **job}
     return case(*stories, cwd=folder, files=files, culprits=(), job=facts)

@@ -28,9 +28,9 @@ from diagnostics.diagnosis.crash import (
     uncaught_exception,
 )
 from diagnostics.diagnosis.signature import Match
-from diagnostics.dynamic.job.job import How, Part, Raised, SentByJob
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, ProcessRole, SignalSent
 from diagnostics.record.agent_data import CollectiveCall
-from diagnostics.record.stacks import FaultReport, ThreadStack
+from diagnostics.record.stacks import FaulthandlerLog, ThreadStack
 from diagnostics.record.supervisor_facts import SentSignal, Stall
 
 ALL = (
@@ -45,11 +45,11 @@ def told(match: Match | None) -> tuple[str, tuple[int, ...], tuple[str, ...]] | 
     return (match.failure_class, match.culprit_ranks, match.locations) if match is not None else None
 
 
-def fault(error: str, *places: str, other: tuple[str, ...] = ()) -> FaultReport:
+def fault(error: str, *places: str, other: tuple[str, ...] = ()) -> FaulthandlerLog:
     """Returns faulthandler's report: the crashed thread, then the main thread where `other` is given."""
     threads = [ThreadStack(ident="1", crashed=True, frames=frames(*places))]
     threads += [ThreadStack(ident="2", crashed=False, frames=frames(*other))] if other else []
-    return FaultReport(error=error, threads=tuple(threads))
+    return FaulthandlerLog(error=error, threads=tuple(threads))
 
 
 def test_ranks_that_raised_at_the_same_line_are_all_culprits() -> None:
@@ -73,7 +73,12 @@ def test_an_exception_raised_from_another_one_is_told_by_the_first() -> None:
 
 
 def test_an_exception_of_a_data_worker_is_told_at_the_datasets_line() -> None:
-    worker = story(7, part=Part.DATA_WORKER, parent_pid=1, raised=(raised("KeyError: 3", "data.py:5", how=How.WORKER),))
+    worker = story(
+        7,
+        part=ProcessRole.DATA_WORKER,
+        parent_pid=1,
+        raised=(raised("KeyError: 3", "data.py:5", how=ExceptionSource.WORKER),),
+    )
     text = "KeyError: Caught KeyError in DataLoader worker process 0.\nOriginal Traceback (most recent call last):"
     rank = story(1, code=1, raised=(raised(text, "train.py:8"),))
     assert told(uncaught_exception.match(case(rank, worker))) == ("python-exception", (0,), ("data.py:5",))
@@ -185,7 +190,7 @@ def test_a_kill_that_no_counter_knows_is_from_outside() -> None:
 def test_a_kill_sent_by_another_rank_is_told_at_its_line() -> None:
     killer = story(1, rank=0, code=1, raised=(raised("RuntimeError: Connection closed by peer", "train.py:9"),))
     dead = story(2, rank=1, signal=9, ended_by="pid 1")
-    sent = SentByJob(at_s=2.5, sender_pid=1, target_pid=2, signal=9, path=frames("watchdog.py:14"))
+    sent = SignalSent(at_s=2.5, sender_pid=1, target_pid=2, signal=9, path=frames("watchdog.py:14"))
     found = killed_from_outside.match(case(killer, dead, culprits=(dead,), sent=(sent,)))
     assert told(found) == ("killed-externally", (1,), ("watchdog.py:14",))
 
@@ -232,7 +237,7 @@ def test_gpu_memory_held_by_another_process_is_named() -> None:
 
 def test_a_worker_that_left_by_os_exit_is_told_at_that_line() -> None:
     left = agent(event("os._exit", "", "data.py:11", value=3), pid=7)
-    worker = story(7, part=Part.DATA_WORKER, parent_pid=1, code=3, agent=left)
+    worker = story(7, part=ProcessRole.DATA_WORKER, parent_pid=1, code=3, agent=left)
     text = "RuntimeError: DataLoader worker (pid(s) 7) exited unexpectedly"
     rank = story(1, code=1, raised=(raised(text, "train.py:20"),))
     assert told(data_worker_dies.match(case(rank, worker))) == (
@@ -241,7 +246,7 @@ def test_a_worker_that_left_by_os_exit_is_told_at_that_line() -> None:
 
 
 def test_a_bus_error_with_little_shared_memory_is_left_to_who_knows_more() -> None:
-    worker = story(7, part=Part.DATA_WORKER, parent_pid=1, signal=int(signal.SIGBUS))
+    worker = story(7, part=ProcessRole.DATA_WORKER, parent_pid=1, signal=int(signal.SIGBUS))
     text = "RuntimeError: DataLoader worker (pid 7) is killed by signal: Bus error. "
     rank = story(1, code=1, raised=(raised(text, "train.py:20"),))
     assert data_worker_dies.match(case(rank, worker, job={"shm_bytes": 64 << 20})) is None
@@ -263,7 +268,7 @@ def test_imports_that_fail_are_told_at_the_users_line(text: str) -> None:
 
 
 def test_a_thread_that_nobody_missed_is_no_cause() -> None:
-    thread = raised("ValueError: x", "log.py:4", how=How.THREAD, at_s=1.0)
+    thread = raised("ValueError: x", "log.py:4", how=ExceptionSource.THREAD, at_s=1.0)
     fine = story(agent=agent(steps=10), raised=(thread,))
     assert thread_dies.match(case(fine, code=0)) is None
     other = story(code=1, agent=agent(steps=3), raised=(thread, raised("KeyError: 1", "train.py:9")))
@@ -274,7 +279,7 @@ def test_a_thread_that_nobody_missed_is_no_cause() -> None:
 
 @pytest.mark.parametrize("ended_by", ["stall-timeout", "interrupt"])
 def test_a_rank_that_waits_for_a_dead_thread_hangs_because_of_it(ended_by: str) -> None:
-    thread = raised("ValueError: x", "data.py:4", how=How.THREAD, at_s=1.0)
+    thread = raised("ValueError: x", "data.py:4", how=ExceptionSource.THREAD, at_s=1.0)
     waiting = story(signal=15, ended_by="doctor", agent=agent(steps=3), raised=(thread,))
     job = {"ended_by": ended_by, "stalls": (Stall(began_s=1.5, seen_s=9.0),)}
     found = thread_dies.match(case(waiting, culprits=(), job=job))
@@ -312,8 +317,8 @@ def test_healthy_jobs_match_nothing() -> None:
 def test_a_group_of_exceptions_is_told_by_its_first_member() -> None:
     found = (
         raised("ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)", "gather.py:9", sequence=5),
-        raised("ExceptionGroup: inner (1 sub-exception)", "gather.py:8", how=How.CAUGHT, sequence=6),
-        raised("ZeroDivisionError: division by zero", "gather.py:6", how=How.CAUGHT, sequence=7),
+        raised("ExceptionGroup: inner (1 sub-exception)", "gather.py:8", how=ExceptionSource.CAUGHT, sequence=6),
+        raised("ZeroDivisionError: division by zero", "gather.py:6", how=ExceptionSource.CAUGHT, sequence=7),
     )
     told_of = uncaught_exception.match(case(story(code=1, raised=found)))
     assert told(told_of) == ("python-exception", (0,), ("gather.py:6",))
@@ -345,7 +350,7 @@ def test_ranks_that_left_by_the_same_line_with_a_text_are_told_there_and_not_at_
     assert told(rank_leaves.match(job)) == ("python-exception", (0, 1), ("settings.py:12", "main.py:11"))
 
 
-def _line_of_module(text: str, *places: str) -> Raised:
+def _line_of_module(text: str, *places: str) -> ExceptionRecord:
     path = tuple(frame(place, "<module>") for place in places)
     return raised(text, path=path, user_path=path)
 
@@ -373,7 +378,7 @@ def test_a_name_that_a_library_does_not_have_is_no_import_later_or_in_the_script
 
 def test_a_child_that_crashed_while_its_parent_waited_is_the_cause_of_what_the_parent_raised() -> None:
     child = story(
-        7, rank=None, part=Part.HELPER, parent_pid=1, signal=signal.SIGSEGV, at_s=1.9,
+        7, rank=None, part=ProcessRole.HELPER, parent_pid=1, signal=signal.SIGSEGV, at_s=1.9,
         fault=fault("Segmentation fault", "scan.py:10"),
     )  # fmt: skip
     for text in ("RuntimeError: the scan failed (-11)", "concurrent.futures.process.BrokenProcessPool: terminated"):
@@ -383,15 +388,23 @@ def test_a_child_that_crashed_while_its_parent_waited_is_the_cause_of_what_the_p
 
 
 def test_a_child_that_crashed_before_is_not_the_cause_of_what_has_nothing_to_do_with_it() -> None:
-    child = story(7, rank=None, part=Part.HELPER, parent_pid=1, signal=signal.SIGSEGV, at_s=1.0)
+    child = story(7, rank=None, part=ProcessRole.HELPER, parent_pid=1, signal=signal.SIGSEGV, at_s=1.0)
     rank = story(1, code=1, raised=(raised("KeyError: 'x-110'", "data.py:18"),))
     assert native_code_crashes.match(case(rank, child)) is None
 
 
 def test_a_time_limit_of_the_launch_script_is_told_at_its_line(tmp_path: Path) -> None:
-    limit = story(5, rank=None, part=Part.SHELL, argv=("timeout", "-k", "5", "2m", "torchrun", "main.py"), code=124)
+    limit = story(
+        5, rank=None, part=ProcessRole.SHELL, argv=("timeout", "-k", "5", "2m", "torchrun", "main.py"), code=124
+    )
     launcher = story(
-        6, rank=None, part=Part.LAUNCHER, parent_pid=5, argv=("python", "torchrun", "main.py"), signal=15, at_s=120.1
+        6,
+        rank=None,
+        part=ProcessRole.LAUNCHER,
+        parent_pid=5,
+        argv=("python", "torchrun", "main.py"),
+        signal=15,
+        at_s=120.1,
     )
     script = {"run.sh": "set -e\nexport A=1\ntimeout -k 5 2m torchrun main.py\n"}
     job = case(limit, launcher, code=124, cwd=tmp_path, files=script, job={"command": ("bash", "run.sh")})
@@ -417,7 +430,7 @@ def test_a_kill_in_the_launch_script_is_told_at_its_line(
     tmp_path: Path, line: str, number: signal.Signals, lines: tuple[str, ...]
 ) -> None:
     script = {"run.sh": f"python main.py &\n{line}\nwait\n"}
-    shell = story(5, rank=None, part=Part.SHELL, argv=("bash", "run.sh"), code=128 + number)
+    shell = story(5, rank=None, part=ProcessRole.SHELL, argv=("bash", "run.sh"), code=128 + number)
     rank = story(6, parent_pid=5, signal=number)
     job = case(shell, rank, cwd=tmp_path, files=script, job={"command": ("bash", "run.sh")})
     assert told(killed_from_outside.match(job)) == ("killed-externally", (0,), lines)
@@ -441,7 +454,7 @@ def test_a_connection_lost_to_a_worker_that_left_is_told_at_the_line_that_left(
     left: int | None, expected: object
 ) -> None:
     events = (event("os._exit", "", "data.py:14", value=left),) if left is not None else ()
-    worker = story(7, part=Part.DATA_WORKER, parent_pid=1, code=left, at_s=1.5, agent=agent(*events))
+    worker = story(7, part=ProcessRole.DATA_WORKER, parent_pid=1, code=left, at_s=1.5, agent=agent(*events))
     rank = story(
         1, code=1, raised=(raised("ConnectionResetError: [Errno 104] Connection reset by peer", "main.py:13"),)
     )

@@ -15,13 +15,13 @@ from diagnostics.diagnosis.storage import (
     cuda_tensors_on_disk,
     file_cut_short,
 )
-from diagnostics.dynamic.job.job import Case, LoadFailure
+from diagnostics.dynamic.job.job import Job, LoadFailure
 
 ALL = (cache_out_of_date, checkpoint_does_not_fit, cuda_tensors_on_disk, file_cut_short)
 IN_TORCH = Frame(file="/x/site-packages/torch/serialization.py", line=1600, function="load")
 
 
-def loading(text: str, *, file: str = "", path: str = "train.py:2", **fields: object) -> Case:
+def loading(text: str, *, file: str = "", path: str = "train.py:2", **fields: object) -> Job:
     one = made.raised(text, path)
     user = made.frames(path)
     raised = made.raised(text, path, path=(IN_TORCH, *user), user_path=user)
@@ -29,7 +29,7 @@ def loading(text: str, *, file: str = "", path: str = "train.py:2", **fields: ob
     return made.case(made.story(code=1, raised=(raised,), loads=loads), **fields)
 
 
-def codes(case: Case) -> list[str]:
+def codes(case: Job) -> list[str]:
     return [module.CODE for module in ALL if module.match(case) is not None]
 
 
@@ -75,7 +75,7 @@ def test_an_entry_that_a_checkpoint_lacks_is_the_line_that_looks_it_up(tmp_path:
         '\n\ndef rate(name):\n    return {"a": 1}[name]\n'
     )
 
-    def raised(line: int) -> Case:
+    def raised(line: int) -> Job:
         error = made.raised("KeyError: 'weights'", f"{tmp_path}/resume.py:{line}")
         return made.case(made.story(code=1, raised=(error,)), cwd=tmp_path)
 

@@ -12,7 +12,7 @@ from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severi
 from diagnostics.diagnosis.hang import collective_not_joined, collectives_disagree, peers_wait_for_each_other
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.silent import collectives_mixed_up
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 
 HANGS = (collectives_disagree, collective_not_joined, peers_wait_for_each_other)
 REACHED = "every operation that a rank waits in is reached by the ranks it needs"
@@ -27,7 +27,7 @@ def path(number: int, line: int) -> Evidence:
     return Evidence(source=f"call path of rank {number}", observed=f"train.py:{line} main")
 
 
-def proofs(case: Case) -> list[Match]:
+def proofs(case: Job) -> list[Match]:
     """Returns what all signatures of proved hangs say."""
     return [found for one in HANGS if (found := one.match(case)) is not None]
 
@@ -44,7 +44,7 @@ dist.all_reduce(torch.ones(size))
 """
 
 
-def sizes(folder: Path, shape: str = "9") -> Case:
+def sizes(folder: Path, shape: str = "9") -> Job:
     """Two ranks in one all_reduce, of which one hands over nine elements."""
     ranks = [
         rank(n, done("all_reduce", 1, f"{folder}/train.py:1"), call("all_reduce", 2, f"{folder}/train.py:4", shape=s))
@@ -63,7 +63,7 @@ dist.barrier()
 """
 
 
-def skips(folder: Path, comes: bool = False) -> Case:
+def skips(folder: Path, comes: bool = False) -> Job:
     """One rank has left the loop, the other one is in it; or that one was seen outside, and may still come."""
     alike, after = done("all_reduce", 1, f"{folder}/train.py:5"), f"{folder}/train.py:6"
     inside = () if comes else (call("all_reduce", 2, f"{folder}/train.py:5"),)
@@ -74,7 +74,7 @@ def skips(folder: Path, comes: bool = False) -> Case:
 PEERS = "peer = 1 - rank\ndist.send(data, peer)\ndist.recv(data, peer)\n"
 
 
-def peers(folder: Path, under_way: bool = False) -> Case:
+def peers(folder: Path, under_way: bool = False) -> Job:
     """Both ranks send first, and nobody receives; or one of them receives."""
     ops = ("send", "recv" if under_way else "send")
     ranks = [
@@ -93,7 +93,7 @@ dist.all_reduce(total)
 """
 
 
-def types(folder: Path, other: str = "float64") -> Case:
+def types(folder: Path, other: str = "float64") -> Job:
     """A job that ended well; its ranks' second all_reduce is of two types."""
     ranks = [
         rank(
@@ -228,7 +228,7 @@ def test_calls_that_fit_together_are_not_mixed_up(tmp_path: Path) -> None:
     assert collectives_mixed_up.match(types(tmp_path, "float32")) is None
 
 
-def wrapped(folder: Path, *later: int, last: int = 2000) -> Case:
+def wrapped(folder: Path, *later: int, last: int = 2000) -> Job:
     """Ranks whose rings hold one late call, alike; rank 1 has the hashes `later` after its calls 500, 1000 and 1500."""
     calls = [done("all_reduce", number, f"{folder}/train.py:2") for number in (2000, last)]
     ended = {"code": 0, "signal": None, "ended_by": ""}

@@ -8,14 +8,14 @@ import hand_made as made
 from hung_jobs import STDLIB, hung, living, say, stack
 
 from diagnostics.diagnosis.hang import ending_held_up
-from diagnostics.dynamic.job.job import Part, ProcessStory
+from diagnostics.dynamic.job.job import JobProcess, ProcessRole
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.supervisor_facts import Stall
 
 SHUTDOWN = f"{STDLIB}/threading.py:1590:_shutdown"
 
 
-def ended(pid: int, rank: int) -> ProcessStory:
+def ended(pid: int, rank: int) -> JobProcess:
     return made.story(pid, rank=rank, agent=made.agent(made.event("exit"), pid=pid, steps=20))
 
 
@@ -75,7 +75,7 @@ def test_a_child_that_nobody_ends_is_the_line_that_made_it(tmp_path: Path) -> No
                       f"{STDLIB}/multiprocessing/util.py:357:_exit_function"),
         events=(made.event("child", "pid=200 how=process | Process-1 __main__.serve", "train.py:3"),),
     )  # fmt: skip
-    child = living(200, None, stack("train.py:7:serve"), part=Part.HELPER, parent_pid=100)
+    child = living(200, None, stack("train.py:7:serve"), part=ProcessRole.HELPER, parent_pid=100)
     case = hung(held, child, tmp_path=tmp_path, files={"train.py": "import x\np = Process(target=serve)\np.start()\n"})
     assert say(ending_held_up.match(case)) == ("shutdown-hang", (0,), ("train.py:2", "train.py:3", "train.py:7"))
 
@@ -127,9 +127,9 @@ def test_a_loop_that_waits_in_its_own_training_has_not_finished(tmp_path: Path) 
 def test_a_child_that_keeps_the_pipe_open_after_all_ranks_ended_is_the_line_that_started_it(tmp_path: Path) -> None:
     rank = made.story(100, agent=made.agent(made.event("child", "pid=200 how=popen | sleep 1000", "train.py:6")))
     child = made.story(
-        200, rank=None, part=Part.HELPER, parent_pid=100, signal=15, ended_by="doctor", argv=("sleep", "1000")
+        200, rank=None, part=ProcessRole.HELPER, parent_pid=100, signal=15, ended_by="doctor", argv=("sleep", "1000")
     )
-    tee = made.story(300, rank=None, part=Part.SHELL, signal=15, ended_by="doctor", argv=("tee", "log"))
+    tee = made.story(300, rank=None, part=ProcessRole.SHELL, signal=15, ended_by="doctor", argv=("tee", "log"))
     assert say(ending_held_up.match(hung(rank, child, tee, tmp_path=tmp_path))) == (
         "shutdown-hang", (0,), ("train.py:6",),
     )  # fmt: skip

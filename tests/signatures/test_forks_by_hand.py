@@ -12,7 +12,7 @@ from hung_jobs import STDLIB, TORCH, hung, living, say, stack
 
 from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis.hang import fork_leaves_lock
-from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.job.job import Job, ProcessRole
 
 FOR_EVER = "202 0x55ed806d0d20 0x189 0x0 0x0 0x0 0xffffffff 0x7ffd1f6e12c0 0x7ffa0daa3f16"
 BETWEEN_PROCESSES = "202 0x7fed806d0d20 0x109 0x0 0x0 0x0 0xffffffff 0x7ffd1f6e12c0 0x7ffa0daa3f16"
@@ -41,7 +41,7 @@ IN_LOADER = (
 def forked(
     tmp_path: Path, *calls: str, child: tuple[Any, ...], parent: tuple[Any, ...], text: str = DATA,
     waits: tuple[str, ...] = IN_LOADER,
-) -> Case:  # fmt: skip
+) -> Job:  # fmt: skip
     """Returns the case of a rank and its data worker; `calls` are the system calls of the worker's threads."""
     rank = living(
         100, 0, stack(*waits, "train.py:5:<module>"), *parent,
@@ -50,7 +50,7 @@ def forked(
             made.event("child", "pid=200 how=process | Process-1 a.worker._worker_loop", "train.py:5"),
         ),
     )  # fmt: skip
-    worker = living(200, 0, *child, part=Part.DATA_WORKER, parent_pid=100, of_agent={"forked_from": 100})
+    worker = living(200, 0, *child, part=ProcessRole.DATA_WORKER, parent_pid=100, of_agent={"forked_from": 100})
     threads = [{"native_id": 200 + at, "name": "python", "system_call": call} for at, call in enumerate(calls)]
     extra = {"proc-200.json": json.dumps({"state": "S", "threads": threads})}
     return hung(rank, worker, tmp_path=tmp_path, files={"data.py": text}, extra=extra)
@@ -106,7 +106,7 @@ def test_a_process_that_was_not_forked_has_its_locks_from_nobody(tmp_path: Path)
     case = forked(tmp_path, FOR_EVER, child=(IN_ITEM,), parent=(HOLDS,))
     rank, worker = case.processes
     assert worker.agent is not None
-    spawned = living(200, 0, IN_ITEM, part=Part.DATA_WORKER, parent_pid=100)
+    spawned = living(200, 0, IN_ITEM, part=ProcessRole.DATA_WORKER, parent_pid=100)
     assert fork_leaves_lock.match(hung(rank, spawned, tmp_path=tmp_path, extra=dict(case.extra))) is None
 
 

@@ -8,9 +8,9 @@ import hand_made as made
 
 from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.crash import gloo_sizes_differ
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall
-from diagnostics.record.stacks import FaultReport, ThreadStack
+from diagnostics.record.stacks import FaulthandlerLog, ThreadStack
 
 SAID = "op.preamble.length <= op.nbytes. 296 vs 148. Is there a distributed collective mismatch in your code?"
 FILES = {
@@ -20,11 +20,11 @@ FILES = {
 }
 
 
-def aborted(tmp_path: Path, *frames: Frame) -> Case:
+def aborted(tmp_path: Path, *frames: Frame) -> Job:
     """Two ranks that had wrapped their models; gloo aborted rank 0 while it stood in `frames`."""
     places = ("main.py:2", "precision.py:4")
     made_model = [made.event("ddp", "DistributedDataParallel", *(f"{tmp_path}/{place}" for place in places))]
-    fault = FaultReport(error="Aborted", threads=(ThreadStack(ident="1", crashed=False, frames=frames),))
+    fault = FaulthandlerLog(error="Aborted", threads=(ThreadStack(ident="1", crashed=False, frames=frames),))
     one = made.story(1, rank=0, signal=6, agent=made.agent(*made_model), stderr=SAID, fault=fault)
     two = made.story(2, rank=1, signal=15, ended_by="launcher", agent=made.agent(*made_model))
     return made.case(one, two, cwd=tmp_path, files=FILES)
@@ -68,7 +68,7 @@ def test_a_rank_with_a_batch_more_than_the_others_is_told_by_the_loop(tmp_path: 
         path=made.frames(*reduce), entered_s=2.0, left_s=None,
     )  # fmt: skip
     stack = (made.frame(reduce[0]), made.frame(reduce[1], "<module>"))
-    fault = FaultReport(error="Aborted", threads=(ThreadStack(ident="1", crashed=False, frames=stack),))
+    fault = FaulthandlerLog(error="Aborted", threads=(ThreadStack(ident="1", crashed=False, frames=stack),))
     one = made.story(
         1, rank=0, signal=15, ended_by="launcher", agent=made.agent(wrap), raised=(made.raised(RESET, *backward),)
     )

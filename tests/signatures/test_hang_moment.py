@@ -9,9 +9,9 @@ import hand_made as made
 import pytest
 
 from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout, hang_moment
-from diagnostics.dynamic.collectives.rank_state import Position, Stand, Wait, Waiting
+from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 from diagnostics.dynamic.collectives.timeout_recovery import may_recover
-from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, Knot
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.supervisor_facts import ProvedHang
 
@@ -76,10 +76,10 @@ SOURCES = {
 def test_a_job_recovers_only_by_a_short_timeout_that_it_catches(name: str, timeout_s: float, tmp_path: Path) -> None:
     text, line, caught = SOURCES[name]
     case = made.case(made.story(agent=made.agent()), cwd=tmp_path, files={"train.py": text})
-    wait = Wait(
-        kind=Waiting.COLLECTIVE, op="barrier", group="a", ranks=(0, 1), slot=1, timeout_s=timeout_s,
+    wait = PendingOperation(
+        kind=OperationKind.COLLECTIVE, op="barrier", group="a", ranks=(0, 1), slot=1, timeout_s=timeout_s,
         path=(made.frame(f"train.py:{line}", "<module>"),),
     )  # fmt: skip
-    one = Position(rank=0, pid=100, at_s=9.0, stand=Stand.WAITING, waits=(wait,))
-    lock = Deadlock(knot=Knot.CROSSED, ranks=(0,), positions=(one,))
+    one = RankState(rank=0, pid=100, at_s=9.0, stand=Whereabouts.WAITING, waits=(wait,))
+    lock = Deadlock(knot=DeadlockKind.CROSSED, ranks=(0,), positions=(one,))
     assert may_recover(case, lock) is (caught and timeout_s < 300)

@@ -25,7 +25,7 @@ from diagnostics.diagnosis.launch import (
     wrong_device,
 )
 from diagnostics.diagnosis.signature import Match
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.record.supervisor_facts import DiskState
 
 ALL = (
@@ -39,11 +39,11 @@ TAKEN = (
 )
 
 
-def shell(pid: int = 10, *, code: int = 1, script: str = "run.sh") -> ProcessStory:
-    return made.story(pid, rank=None, part=Part.SHELL, code=code, argv=("bash", script), parent_pid=1)
+def shell(pid: int = 10, *, code: int = 1, script: str = "run.sh") -> JobProcess:
+    return made.story(pid, rank=None, part=ProcessRole.SHELL, code=code, argv=("bash", script), parent_pid=1)
 
 
-def failed(text: str, *places: str, pid: int = 100, rank: int | None = 0, **fields: object) -> ProcessStory:
+def failed(text: str, *places: str, pid: int = 100, rank: int | None = 0, **fields: object) -> JobProcess:
     return made.story(pid, rank=rank, code=1, raised=(made.raised(text, *places),), **fields)
 
 
@@ -52,11 +52,11 @@ def say(one: Match | None) -> tuple[str, tuple[int, ...], tuple[str, ...]]:
     return one.failure_class, one.culprit_ranks, one.locations
 
 
-def everyone(case: Case) -> list[str]:
+def everyone(case: Job) -> list[str]:
     return [module.CODE for module in ALL if module.match(case) is not None]
 
 
-def only(module: ModuleType, case: Case) -> Match | None:
+def only(module: ModuleType, case: Job) -> Match | None:
     """No other signature of launches may speak of it as well."""
     assert everyone(case) == [module.CODE]
     match: Match | None = module.match(case)
@@ -73,7 +73,7 @@ def test_a_missing_launcher_is_the_line_of_the_script(tmp_path: Path) -> None:
 
 def test_a_launcher_that_a_makefile_calls_is_the_line_of_its_recipe(tmp_path: Path) -> None:
     case = made.case(
-        made.story(10, rank=None, part=Part.SHELL, code=2, argv=("make", "train"), parent_pid=1), cwd=tmp_path,
+        made.story(10, rank=None, part=ProcessRole.SHELL, code=2, argv=("make", "train"), parent_pid=1), cwd=tmp_path,
         job={"command": ("make", "train"), "exit_code": 127}, files={"Makefile": "train:\n\tdeepspeed train.py\n"},
         output="make: deepspeed: No such file or directory\nmake: *** [Makefile:2: train] Error 127\n",
     )  # fmt: skip
@@ -181,8 +181,8 @@ def test_a_port_that_was_taken_and_then_another_one_used_is_no_cause() -> None:
 
 def test_a_launch_that_was_repeated_at_the_next_port_is_no_cause() -> None:
     launch = ("torchrun", "train.py")
-    first = failed(TAKEN, pid=10, rank=None, part=Part.LAUNCHER, argv=launch, at_s=2.0)
-    second = made.story(20, rank=None, part=Part.LAUNCHER, argv=launch, began_s=3.0, at_s=9.0)
+    first = failed(TAKEN, pid=10, rank=None, part=ProcessRole.LAUNCHER, argv=launch, at_s=2.0)
+    second = made.story(20, rank=None, part=ProcessRole.LAUNCHER, argv=launch, began_s=3.0, at_s=9.0)
     assert everyone(made.case(shell(), first, second)) == []
     assert everyone(made.case(shell(), first)) == ["D104"]
 
@@ -223,7 +223,7 @@ def test_an_address_that_nobody_knows_is_the_line_that_sets_it(tmp_path: Path) -
 def test_an_address_where_something_else_answers_is_the_line_that_has_it(tmp_path: Path) -> None:
     text = "DistNetworkError: Ping failed, invalid value returned from server. Expected: 18354, Got: 1347703880"
     argv = ("torchrun", "--nnodes", "2", "--master-addr", "10.255.255.1", "--master-port", "24821", "train.py")
-    asks = failed(text, pid=10, rank=None, part=Part.LAUNCHER, argv=argv)
+    asks = failed(text, pid=10, rank=None, part=ProcessRole.LAUNCHER, argv=argv)
     files = {"run.sh": "HEAD=10.255.255.1\ntorchrun --nnodes 2 --master-addr $HEAD train.py\n"}
     found = only(master_out_of_reach, made.case(shell(), asks, cwd=tmp_path, files=files))
     assert say(found) == ("master-unreachable", (), ("run.sh:1", "run.sh:2"))
@@ -242,7 +242,7 @@ def test_a_store_of_its_own_under_torchrun_is_the_wrong_port() -> None:
 
 
 def test_ranks_inside_a_rank_are_one_launch_too_many() -> None:
-    outer = made.story(10, rank=None, part=Part.LAUNCHER, code=1, argv=("torchrun", "train.py"))
+    outer = made.story(10, rank=None, part=ProcessRole.LAUNCHER, code=1, argv=("torchrun", "train.py"))
     started = made.event("child", "pid=200 how=process", "train.py:12")
     rank = made.story(
         100, rank=0, code=1, parent_pid=10, agent=made.agent(started, variables={"LOCAL_WORLD_SIZE": "2"})
@@ -319,7 +319,7 @@ def test_fewer_bytes_written_than_numpy_asked_for_is_a_full_disk() -> None:
 
 def test_a_bus_error_with_room_in_shared_memory_is_something_else() -> None:
     disk = DiskState(path="/dev/shm", total_bytes=8 << 30, free_bytes=8 << 30, least_free_bytes=8 << 30)  # noqa: S108
-    died = made.story(101, rank=0, part=Part.DATA_WORKER, signal=7)
+    died = made.story(101, rank=0, part=ProcessRole.DATA_WORKER, signal=7)
     text = "RuntimeError: DataLoader worker (pid 101) is killed by signal: Bus error."
     facts = {"disks": (disk,), "shm_bytes": 8 << 30}
     assert everyone(made.case(failed(text, "train.py:5"), died, job=facts)) == []
@@ -327,7 +327,7 @@ def test_a_bus_error_with_room_in_shared_memory_is_something_else() -> None:
 
 def test_a_bus_error_with_shared_memory_full_is_shared_memory() -> None:
     disk = DiskState(path="/dev/shm", total_bytes=64 << 20, free_bytes=0, least_free_bytes=0)  # noqa: S108
-    died = made.story(101, rank=0, part=Part.DATA_WORKER, signal=7)
+    died = made.story(101, rank=0, part=ProcessRole.DATA_WORKER, signal=7)
     text = "RuntimeError: DataLoader worker (pid 101) is killed by signal: Bus error."
     found = only(
         shared_memory_exhausted,
@@ -344,7 +344,7 @@ def test_a_folder_of_somebody_else_is_a_matter_of_access() -> None:
 
 def test_a_launcher_that_is_refused_is_the_line_that_starts_it(tmp_path: Path) -> None:
     text = "PermissionError: [Errno 13] Permission denied: '/opt/env/bin/python'"
-    refused = failed(text, pid=10, rank=None, part=Part.LAUNCHER, argv=("torchrun", "train.py"))
+    refused = failed(text, pid=10, rank=None, part=ProcessRole.LAUNCHER, argv=("torchrun", "train.py"))
     case = made.case(shell(), refused, cwd=tmp_path, files={"run.sh": "set -e\ntorchrun train.py\n"})
     assert say(only(access_refused, case)) == ("permission", (), ("run.sh:2",))
 

@@ -11,8 +11,8 @@ from hand_made import agent, case, event, raised, story
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.silent import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
-from diagnostics.dynamic.job.job import How, Part
-from diagnostics.record.agent_data import Event, Steps
+from diagnostics.dynamic.job.job import ExceptionSource, ProcessRole
+from diagnostics.record.agent_data import LifecycleEvent, Steps
 from diagnostics.static.program.exception_flow import swallowing
 from diagnostics.static.program.source_file import SourceFile
 
@@ -51,14 +51,14 @@ def told(match: Match | None) -> tuple[JobOutcome, str, tuple[int, ...], tuple[s
     return (match.outcome, match.failure_class, match.culprit_ranks, match.locations) if match is not None else None
 
 
-def made(*kinds: str, place: str) -> list[Event]:
+def made(*kinds: str, place: str) -> list[LifecycleEvent]:
     """Returns events of what training makes."""
     return [event(kind, "", place) for kind in kinds]
 
 
 def test_a_logged_exception_that_cut_the_loop_short_is_told_with_the_line_that_hid_it(tmp_path: Path) -> None:
     file = f"{tmp_path}/train.py"
-    error = raised("ValueError: nan", f"{file}:4", f"{file}:9", how=How.LOGGED, sequence=2)
+    error = raised("ValueError: nan", f"{file}:4", f"{file}:9", how=ExceptionSource.LOGGED, sequence=2)
     left = agent(*made("optimizer", place=f"{file}:13"), event("caught"), event("sys.exit", "", f"{file}:12"), steps=3)
     job = case(story(agent=left, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": LOOP})
     assert told(failure_hidden_in_rank.match(job)) == (
@@ -69,7 +69,7 @@ def test_a_logged_exception_that_cut_the_loop_short_is_told_with_the_line_that_h
 @pytest.mark.parametrize("line", [4, 9])
 def test_exceptions_that_cost_no_work_are_no_lie(line: int, tmp_path: Path) -> None:
     file = f"{tmp_path}/train.py"
-    error = raised("OSError: flaky", f"{file}:{line}", how=How.LOGGED, sequence=2)
+    error = raised("OSError: flaky", f"{file}:{line}", how=ExceptionSource.LOGGED, sequence=2)
     fine = agent(*made("optimizer", place=f"{file}:2"), steps=9)
     job = case(story(agent=fine, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": RETRYING})
     assert failure_hidden_in_rank.match(job) is None
@@ -78,7 +78,7 @@ def test_exceptions_that_cost_no_work_are_no_lie(line: int, tmp_path: Path) -> N
 def test_leaving_the_loop_on_purpose_is_no_lie(tmp_path: Path) -> None:
     file = f"{tmp_path}/train.py"
     for kind in ("KeyboardInterrupt", "StopTraining", "EarlyStopping"):
-        error = raised(f"{kind}: enough", f"{file}:4", f"{file}:9", how=How.LOGGED, sequence=2)
+        error = raised(f"{kind}: enough", f"{file}:4", f"{file}:9", how=ExceptionSource.LOGGED, sequence=2)
         fine = agent(*made("optimizer", place=f"{file}:13"), steps=3)
         job = case(story(agent=fine, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": LOOP})
         assert failure_hidden_in_rank.match(job) is None
@@ -110,7 +110,7 @@ def test_an_uncaught_exception_behind_os_exit_0_is_told(tmp_path: Path) -> None:
 def test_the_line_of_the_script_that_hid_a_failure_follows_the_one_that_failed(
     script: str, hiding: int, tmp_path: Path
 ) -> None:
-    shell = story(1, part=Part.SHELL, rank=None, argv=("bash", "run.sh"), cwd=str(tmp_path), parent_pid=0)
+    shell = story(1, part=ProcessRole.SHELL, rank=None, argv=("bash", "run.sh"), cwd=str(tmp_path), parent_pid=0)
     failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
     job = case(shell, failed, code=0, cwd=tmp_path, files={"run.sh": script}, job={"command": ("bash", "run.sh")})
     found = told(failure_hidden_by_parent.match(job))
@@ -122,7 +122,7 @@ def test_the_line_of_the_script_that_hid_a_failure_follows_the_one_that_failed(
 
 def test_a_parent_that_did_not_look_is_told_at_the_line_that_started_the_child(tmp_path: Path) -> None:
     started = agent(event("child", "pid=2 how=popen reads=1 | python train.py", f"{tmp_path}/launch.py:3"))
-    parent = story(1, part=Part.HELPER, rank=None, argv=("python", "launch.py"), agent=started)
+    parent = story(1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"), agent=started)
     failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
     job = case(parent, failed, code=0, cwd=tmp_path)
     found = told(failure_hidden_by_parent.match(job))
@@ -131,7 +131,7 @@ def test_a_parent_that_did_not_look_is_told_at_the_line_that_started_the_child(t
 
 
 def test_helpers_that_fail_by_design_retries_and_aborts_at_teardown_are_no_lie(tmp_path: Path) -> None:
-    helper = story(5, part=Part.HELPER, rank=None, code=128, argv=("git", "describe"))
+    helper = story(5, part=ProcessRole.HELPER, rank=None, code=128, argv=("git", "describe"))
     first = story(2, code=1, at_s=3.0, raised=(raised("OSError: flaky", f"{tmp_path}/train.py:4"),))
     again = story(3, began_s=3.2, at_s=9.0, agent=agent(steps=9))
     torn = story(4, rank=1, signal=6, agent=agent(event("exit"), steps=9))
@@ -265,10 +265,10 @@ def test_backward_passes_without_a_step_are_told_at_the_condition_around_the_ste
     assert told(nothing_trained.match(job)) == found
 
 
-@pytest.mark.parametrize("part", [Part.HELPER, Part.LAUNCHER])
+@pytest.mark.parametrize("part", [ProcessRole.HELPER, ProcessRole.LAUNCHER])
 @pytest.mark.parametrize("raised_too", [False, True])
 def test_a_code_that_a_child_chose_for_its_python_parent_is_an_answer(
-    raised_too: bool, part: Part, tmp_path: Path
+    raised_too: bool, part: ProcessRole, tmp_path: Path
 ) -> None:
     file = f"{tmp_path}/suite.py"
     started = agent(event("child", "pid=2 how=process reads=1 | run", f"{file}:7"))
@@ -291,9 +291,9 @@ def test_a_loop_on_a_condition_that_was_never_true_is_no_empty_loader(tmp_path: 
 
 
 def test_make_that_was_told_to_ignore_a_failure_is_told_at_the_recipe_line(tmp_path: Path) -> None:
-    make = story(1, part=Part.SHELL, rank=None, argv=("make",), cwd=str(tmp_path), parent_pid=0)
+    make = story(1, part=ProcessRole.SHELL, rank=None, argv=("make",), cwd=str(tmp_path), parent_pid=0)
     recipe = story(
-        2, part=Part.SHELL, rank=None, code=1, argv=("/bin/sh", "-c", "python train.py 2> err"), parent_pid=1
+        2, part=ProcessRole.SHELL, rank=None, code=1, argv=("/bin/sh", "-c", "python train.py 2> err"), parent_pid=1
     )
     failed = story(3, code=1, parent_pid=2, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
     files = {"Makefile": "all:\n\t-@python train.py 2> err\n\t@echo done\n"}
@@ -314,7 +314,7 @@ def test_make_that_was_told_to_ignore_a_failure_is_told_at_the_recipe_line(tmp_p
 )
 def test_what_a_runner_of_tests_caught_was_its_own_affair(argv: tuple[str, ...], hidden: bool, tmp_path: Path) -> None:
     file = f"{tmp_path}/train.py"
-    error = raised("ValueError: nan", f"{file}:4", f"{file}:9", how=How.PRINTED, sequence=2)
+    error = raised("ValueError: nan", f"{file}:4", f"{file}:9", how=ExceptionSource.PRINTED, sequence=2)
     made_one = agent(*made("optimizer", place=f"{file}:13"), event("caught"))
     job = case(story(agent=made_one, raised=(error,), argv=argv), code=0, cwd=tmp_path, files={"train.py": LOOP})
     assert (failure_hidden_in_rank.match(job) is not None) is hidden

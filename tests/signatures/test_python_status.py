@@ -9,25 +9,25 @@ import pytest
 from hand_made import agent, case, event, raised, story
 
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
-from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.static.launch_files.shell_exit_status import Fate
 
 STARTED = "pid=2 how=popen reads=1 | python train.py"
 
 
-def job(tmp_path: Path, source: str, *reads: tuple[str, int], started: str = STARTED, others: tuple = ()) -> Case:
+def job(tmp_path: Path, source: str, *reads: tuple[str, int], started: str = STARTED, others: tuple = ()) -> Job:
     """Returns a job whose launch.py started a training on its first line that failed; `reads` are looks at its end."""
     file = f"{tmp_path}/launch.py"
     looks = [event("child-read", f"pid=2 how={how}", f"{file}:{line}") for how, line in reads]
     parent = story(
-        1, part=Part.HELPER, rank=None, argv=("python", "launch.py"),
+        1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"),
         agent=agent(event("child", started, f"{file}:1"), *looks),
     )  # fmt: skip
     failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),), agent=agent(steps=3))
     return case(parent, failed, *others, code=0, cwd=tmp_path, files={"launch.py": source})
 
 
-def fate(made: Case) -> tuple[Fate, tuple[str, ...]]:
+def fate(made: Job) -> tuple[Fate, tuple[str, ...]]:
     """Returns what became of the failure, and the places at which that is seen."""
     found: FailureFate = failure_fates(made)[0]
     return found.fate, found.places
@@ -121,11 +121,11 @@ def test_one_trial_of_many_may_fail_where_the_handler_says_so(tmp_path: Path) ->
 @pytest.mark.parametrize(("argv", "expected"), [("python", Fate.DROPPED), ("pytest", Fate.HANDLED)])
 def test_what_a_runner_of_tests_started_was_expected_where_it_says_0(argv: str, expected: Fate, tmp_path: Path) -> None:
     made = job(tmp_path, "Popen(x)")
-    runner = story(7, part=Part.HELPER, rank=None, argv=(argv, "tests"), parent_pid=0)
+    runner = story(7, part=ProcessRole.HELPER, rank=None, argv=(argv, "tests"), parent_pid=0)
     below = made.processes[0]
     nested = case(
         runner,
-        story(1, part=Part.HELPER, rank=None, argv=below.argv, agent=below.agent, parent_pid=7),
+        story(1, part=ProcessRole.HELPER, rank=None, argv=below.argv, agent=below.agent, parent_pid=7),
         made.processes[1],
         code=0,
         cwd=tmp_path,
@@ -168,7 +168,7 @@ def test_who_is_told_of_one_rank_is_told_of_those_that_ran_beside_it(
     started = [event("child", f"pid={pid} how=process reads=1 | spawn", f"{file}:2") for pid in (2, 3)]
     looked = event("child-read", "pid=3 how=raised", f"{file}:2")
     parent = story(
-        1, part=Part.HELPER, rank=None, argv=("python", "launch.py"), agent=agent(*started, looked), at_s=20.0
+        1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"), agent=agent(*started, looked), at_s=20.0
     )
     failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),), agent=agent(steps=3))
     other = story(3, rank=1, code=1, began_s=began_s, at_s=began_s + 2.0, agent=agent(steps=3))

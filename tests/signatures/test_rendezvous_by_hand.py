@@ -11,8 +11,8 @@ from hung_jobs import TORCH, hung, living, say, stack
 from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis.hang import rank_ended_before_its_peers, rendezvous_waits
 from diagnostics.diagnosis.launch import rendezvous_incomplete
-from diagnostics.dynamic.job.job import Part, ProcessStory
-from diagnostics.record.agent_data import Event
+from diagnostics.dynamic.job.job import JobProcess, ProcessRole
+from diagnostics.record.agent_data import LifecycleEvent
 
 IN_INIT = (
     f"{TORCH}/distributed/distributed_c10d.py:2169:_new_process_group_helper",
@@ -20,11 +20,11 @@ IN_INIT = (
 )
 
 
-def begun(text: str, place: str = "train.py:3", *, seconds: float = 1.0) -> Event:
+def begun(text: str, place: str = "train.py:3", *, seconds: float = 1.0) -> LifecycleEvent:
     return made.event("process-group-begin", text, place, seconds=seconds)
 
 
-def asks(pid: int, rank: int, text: str, *, place: str = "train.py:3") -> ProcessStory:
+def asks(pid: int, rank: int, text: str, *, place: str = "train.py:3") -> JobProcess:
     """Returns a rank that waits in init_process_group."""
     file, line = place.split(":")
     return living(pid, rank, stack(*IN_INIT, f"{file}:{line}:<module>"), events=(begun(f"rank={rank} {text}", place),))
@@ -118,7 +118,9 @@ def test_a_node_that_was_not_started_is_the_line_of_the_launcher(
         f"{TORCH}/distributed/elastic/rendezvous/dynamic_rendezvous.py:1171:DynamicRendezvousHandler.next_rendezvous",
         f"{TORCH}/distributed/elastic/agent/server/api.py:528:SimpleElasticAgent._rendezvous",
     )
-    launcher = living(10, None, stack(*waits), part=Part.LAUNCHER, argv=("torchrun", *options.split(), "train.py"))
+    launcher = living(
+        10, None, stack(*waits), part=ProcessRole.LAUNCHER, argv=("torchrun", *options.split(), "train.py")
+    )
     case = hung(
         launcher, tmp_path=tmp_path, files={"run.sh": f"set -e\ntorchrun {options} train.py\n"},
         job={"command": ("bash", "run.sh")},
@@ -144,7 +146,7 @@ def test_a_slow_rendezvous_that_came_to_be_is_no_hang(tmp_path: Path) -> None:
 # Its own timeout fired
 
 
-def gave_up(pid: int, rank: int, text: str, error: str) -> ProcessStory:
+def gave_up(pid: int, rank: int, text: str, error: str) -> JobProcess:
     """Returns a rank that left init_process_group with an error."""
     return made.story(
         pid, rank=rank, code=1, raised=(made.raised(error, "train.py:3"),),

@@ -16,8 +16,8 @@ from diagnostics.diagnosis.crash import object_cannot_be_pickled
 from diagnostics.diagnosis.hang import rank_outside_collectives
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.stalled_processes import standing_rows
-from diagnostics.dynamic.collectives.rank_state import Stand
-from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory
+from diagnostics.dynamic.collectives.rank_state import Whereabouts
+from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.stall.rank_activity import standings
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.supervisor_facts import Stall
@@ -87,7 +87,7 @@ def told(match: Match | None) -> tuple[tuple[int, ...], tuple[int, ...], str, Co
     return match.culprit_ranks, match.victim_ranks, match.locations[0], match.finding.confidence
 
 
-def reason(job: Case, number: int = 1) -> str:
+def reason(job: Job, number: int = 1) -> str:
     """Returns what a rank waits for, in words."""
     found = next(one for one in standings(job) if one.story.rank == number).reason
     return found.text if found is not None else ""
@@ -170,8 +170,8 @@ def test_a_loop_is_the_one_that_all_looks_stand_in(tmp_path: Path) -> None:
 def test_a_data_worker_is_followed_to_its_own_line(tmp_path: Path) -> None:
     ranks = rank(0, *BACKWARD), rank(1, *NEXT, at(tmp_path, "train.py:34"), samples=looks(syscall="poll"))
     workers = (
-        child(201, *IDLE, part=Part.DATA_WORKER),
-        child(202, at(tmp_path, "train.py:21"), *WORKER, part=Part.DATA_WORKER, samples=looks(syscall="futex")),
+        child(201, *IDLE, part=ProcessRole.DATA_WORKER),
+        child(202, at(tmp_path, "train.py:21"), *WORKER, part=ProcessRole.DATA_WORKER, samples=looks(syscall="futex")),
     )
     job = hung(tmp_path, *ranks, *workers, files={"train.py": SOURCE})
     match = rank_outside_collectives.match(job)
@@ -185,7 +185,7 @@ def test_a_data_worker_is_followed_to_its_own_line(tmp_path: Path) -> None:
 
 def test_workers_that_all_wait_for_work_are_said_to(tmp_path: Path) -> None:
     ranks = rank(0, *BACKWARD), rank(1, *NEXT, at(tmp_path, "train.py:34"))
-    job = hung(tmp_path, *ranks, child(201, *IDLE, part=Part.DATA_WORKER), files={"train.py": SOURCE})
+    job = hung(tmp_path, *ranks, child(201, *IDLE, part=ProcessRole.DATA_WORKER), files={"train.py": SOURCE})
     assert reason(job).endswith("all 1 of them wait for work: a batch was lost on its way")
     assert object_cannot_be_pickled.match(job) is None
 
@@ -196,9 +196,9 @@ def test_a_batch_that_could_not_be_pickled_is_why_it_never_came(tmp_path: Path) 
         "rows.py": "def make():\n    def collate(rows):\n        return lambda: rows\n",
     }
     printed = raised("AttributeError: Can't pickle local object 'make.<locals>.collate.<locals>.<lambda>'",
-                     how=How.PRINTED)  # fmt: skip
+                     how=ExceptionSource.PRINTED)  # fmt: skip
     ranks = rank(0, *BACKWARD), rank(1, *NEXT, at(tmp_path, "train.py:34"))
-    worker = child(201, *IDLE, part=Part.DATA_WORKER, raised=(printed,))
+    worker = child(201, *IDLE, part=ProcessRole.DATA_WORKER, raised=(printed,))
     lost = object_cannot_be_pickled.match(hung(tmp_path, *ranks, worker, files=files))
     assert lost is not None
     assert (lost.failure_class, lost.outcome) == ("pickling-failure", JobOutcome.HANG)
@@ -208,7 +208,7 @@ def test_a_batch_that_could_not_be_pickled_is_why_it_never_came(tmp_path: Path) 
 def test_a_child_is_followed_through_a_shell_to_what_it_reads(tmp_path: Path) -> None:
     tool = child(302, at(tmp_path, "tool.py:1"), parent=301, argv=("python", "tool.py"), samples=looks(
         syscall="read 0", open_file="pipe:[71]"))  # fmt: skip
-    shell = child(301, argv=("sh", "run.sh"), samples=looks(syscall="wait4 302"), part=Part.SHELL)
+    shell = child(301, argv=("sh", "run.sh"), samples=looks(syscall="wait4 302"), part=ProcessRole.SHELL)
     waits = rank(1, *WAIT, at(tmp_path, "train.py:16"), samples=looks(syscall="wait4 301"))
     files = {"train.py": SOURCE, "tool.py": "import sys; sys.stdin.read()\n"}
     job = hung(tmp_path, rank(0, *BARRIER), waits, shell, tool, files=files)
@@ -234,7 +234,7 @@ def test_who_has_a_locked_file_open_too_is_named(tmp_path: Path) -> None:
 
 
 def test_a_thread_that_died_is_why_nobody_puts(tmp_path: Path) -> None:
-    died = raised("OSError: disk gone", f"{tmp_path}/train.py:36", how=How.THREAD)
+    died = raised("OSError: disk gone", f"{tmp_path}/train.py:36", how=ExceptionSource.THREAD)
     job = hung(
         tmp_path, rank(0, *BARRIER), rank(1, *GET, at(tmp_path, "train.py:12"), raised=(died,)),
         files={"train.py": SOURCE},
@@ -275,7 +275,7 @@ def test_code_of_the_user_inside_the_wrapped_forward_is_outside(tmp_path: Path) 
         rank(1, at(tmp_path, "train.py:4", "forward"), wrapper, at(tmp_path, "train.py:29")),
         files={"train.py": SOURCE},
     )  # fmt: skip
-    assert [one.stand for one in standings(job)] == [Stand.WAITING, Stand.OUTSIDE]
+    assert [one.stand for one in standings(job)] == [Whereabouts.WAITING, Whereabouts.OUTSIDE]
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_code_of_the_user_inside_the_wrapped_forward_is_outside(tmp_path: Path) 
     ],
 )
 def test_no_rank_is_called_stalled_that_waits_leaves_or_is_not_seen(
-    ranks: tuple[ProcessStory, ...], tmp_path: Path
+    ranks: tuple[JobProcess, ...], tmp_path: Path
 ) -> None:
     assert rank_outside_collectives.match(hung(tmp_path, *ranks)) is None
 
@@ -302,8 +302,8 @@ def test_a_job_that_went_on_has_no_stalled_rank(tmp_path: Path) -> None:
 def test_the_report_says_what_each_process_did(tmp_path: Path) -> None:
     ranks = rank(0, *BARRIER, at(tmp_path, "train.py:30")), rank(1, *NEXT, at(tmp_path, "train.py:34"))
     workers = (
-        child(201, *IDLE, part=Part.DATA_WORKER, samples=looks(syscall="poll")),
-        child(202, at(tmp_path, "train.py:20"), *WORKER, part=Part.DATA_WORKER, samples=looks("R", 1.0)),
+        child(201, *IDLE, part=ProcessRole.DATA_WORKER, samples=looks(syscall="poll")),
+        child(202, at(tmp_path, "train.py:20"), *WORKER, part=ProcessRole.DATA_WORKER, samples=looks("R", 1.0)),
     )
     job = hung(tmp_path, *ranks, *workers, files={"train.py": SOURCE})
     loop = 'loops while "error > 0.1" holds, and uses 100 % of a CPU'

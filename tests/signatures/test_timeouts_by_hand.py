@@ -14,7 +14,7 @@ from diagnostics.core.findings import Confidence
 from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.hang import slow_rank_times_out, stuck_rank_times_out
 from diagnostics.diagnosis.signature import Match
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.agent_data import CollectiveCall
 
 SOURCE = """\
@@ -48,7 +48,7 @@ def call(folder: Path, entered_s: float, left_s: float | None, *, failed: bool =
     )  # fmt: skip
 
 
-def waiter(folder: Path, number: int = 1, text: str = GLOO, at_s: float = 15.0) -> ProcessStory:
+def waiter(folder: Path, number: int = 1, text: str = GLOO, at_s: float = 15.0) -> JobProcess:
     """Returns a rank that waited for 5 s and gave up."""
     calls = (call(folder, 9.0, 9.1), call(folder, at_s - 5, at_s, failed=True))
     own = agent(event("process-group", f"rank={number}"), pid=100 + number, collectives=calls)
@@ -56,19 +56,19 @@ def waiter(folder: Path, number: int = 1, text: str = GLOO, at_s: float = 15.0) 
     return rank(number, code=1, signal=None, ended_by="", at_s=at_s + 1, agent=own, raised=(gave_up,))
 
 
-def late(folder: Path, *stack: Frame, came_s: float | None = None, **fields: Any) -> ProcessStory:
+def late(folder: Path, *stack: Frame, came_s: float | None = None, **fields: Any) -> JobProcess:
     """Returns rank 0, which left the barrier before and was not in this one when the other gave up."""
     calls = (call(folder, 9.0, 9.1), *((call(folder, came_s, came_s + 0.1, failed=True),) if came_s else ()))
     own = agent(event("process-group", "rank=0"), pid=100, collectives=calls, steps=4)
     return rank(0, *stack, agent=own, ended_by="launcher", at_s=17.0, **fields)
 
 
-def failed(folder: Path, *stories: ProcessStory) -> Case:
+def failed(folder: Path, *stories: JobProcess) -> Job:
     """Returns a job that ended with its own code."""
     return case(*stories, cwd=folder, files={"train.py": SOURCE}, culprits=())
 
 
-def told(job: Case) -> tuple[Told, Told]:
+def told(job: Job) -> tuple[Told, Told]:
     """Returns what the slow and the stuck signature say: class, culprits, victims, line, how sure."""
     return _told(slow_rank_times_out.match(job)), _told(stuck_rank_times_out.match(job))
 

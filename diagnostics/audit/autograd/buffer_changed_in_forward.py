@@ -27,13 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_set_up
 from diagnostics.static.autograd.inplace_analysis import inplace_events
-from diagnostics.static.autograd.tensor_state import Event, EventKind
+from diagnostics.static.autograd.tensor_state import EventKind, InplaceEvent
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A302"
 NAME = "buffer-written-in-forward"
@@ -41,7 +41,7 @@ SEVERITY = Severity.ERROR
 WORDS = ("register_buffer",)
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the changes of buffers that backward or the next step does not bear."""
     for function in project.functions_in(file):
         if is_set_up(function):
@@ -53,7 +53,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 yield _saved(file, event)
 
 
-def _saved(file: AuditedFile, event: Event) -> Hit:
+def _saved(file: ProjectFile, event: InplaceEvent) -> Violation:
     why = event.saved.text if event.saved is not None else ""
     steps = (step(file, event.saved.node, f"{why} for backward"),) if event.saved is not None else ()
     return hit(
@@ -66,7 +66,7 @@ def _saved(file: AuditedFile, event: Event) -> Hit:
     )
 
 
-def _kept(file: AuditedFile, event: Event) -> Hit:
+def _kept(file: ProjectFile, event: InplaceEvent) -> Violation:
     return hit(
         file,
         event.node,

@@ -30,12 +30,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.stale_backward import stale_backwards
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A308"
 NAME = "gradients-changed-wrongly"
@@ -44,7 +44,7 @@ WORDS = ("backward", "detach_")
 _DDP = "torch.nn.parallel.DistributedDataParallel"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields gradients that are detached in place and steps that come before a backward."""
     for function in project.functions_in(file):
         if "detach_" in file.words:
@@ -65,7 +65,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             )
 
 
-def _detached(file: AuditedFile, project: Project, function: Function) -> Iterator[Hit]:
+def _detached(file: ProjectFile, project: Project, function: Function) -> Iterator[Violation]:
     for node in function.own_nodes:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "detach_"):
             continue
@@ -88,7 +88,7 @@ def _detached(file: AuditedFile, project: Project, function: Function) -> Iterat
                 )
 
 
-def _wrapped(project: Project) -> tuple[ast.Call, AuditedFile] | None:
+def _wrapped(project: Project) -> tuple[ast.Call, ProjectFile] | None:
     """Returns the wrapping with gradient_as_bucket_view=True, where the project has no other wrapping."""
     calls = project.calls_by_canonical.get(_DDP, [])
     if not calls or not all(_says_view(call) for call, _ in calls):

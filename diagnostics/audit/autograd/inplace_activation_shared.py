@@ -27,13 +27,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_set_up
 from diagnostics.static.autograd.inplace_analysis import inplace_events, runs_in_training
-from diagnostics.static.autograd.tensor_state import Event, EventKind
+from diagnostics.static.autograd.tensor_state import EventKind, InplaceEvent
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A304"
 NAME = "inplace-activation-shared"
@@ -42,7 +42,7 @@ WORDS = ("inplace", "Module")
 _DROPS = re.compile(r"Dropout\w{0,20}\((?:p=)?0?\.\d*[1-9]")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the modules in place whose input somebody else needs."""
     for function in project.functions_in(file):
         if is_set_up(function):
@@ -57,7 +57,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 yield _saved(file, event, sure)
 
 
-def _read(file: AuditedFile, event: Event, sure: Confidence) -> Hit:
+def _read(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violation:
     return hit(
         file,
         event.node,
@@ -72,7 +72,7 @@ def _read(file: AuditedFile, event: Event, sure: Confidence) -> Hit:
     )
 
 
-def _saved(file: AuditedFile, event: Event, sure: Confidence) -> Hit:
+def _saved(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violation:
     why = event.saved.text if event.saved is not None else ""
     steps = (step(file, event.saved.node, f"{why} for backward"),) if event.saved is not None else ()
     return hit(

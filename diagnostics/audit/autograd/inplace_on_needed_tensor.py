@@ -29,13 +29,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_set_up
 from diagnostics.static.autograd.inplace_analysis import inplace_events, runs_in_training
-from diagnostics.static.autograd.tensor_state import Event, EventKind
+from diagnostics.static.autograd.tensor_state import EventKind, InplaceEvent
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A303"
 NAME = "inplace-on-needed-tensor"
@@ -43,7 +43,7 @@ SEVERITY = Severity.ERROR
 WORDS = ("Module", "nn")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the changes in place of tensors that backward needs."""
     for function in project.functions_in(file):
         if is_set_up(function):
@@ -60,7 +60,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 yield _expanded(file, event, sure)
 
 
-def _saved(file: AuditedFile, event: Event, sure: Confidence) -> Hit:
+def _saved(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violation:
     why = event.saved.text if event.saved is not None else ""
     steps = (step(file, event.saved.node, f"{why} for backward"),) if event.saved is not None else ()
     return hit(
@@ -74,7 +74,7 @@ def _saved(file: AuditedFile, event: Event, sure: Confidence) -> Hit:
     )
 
 
-def _several(file: AuditedFile, event: Event, sure: Confidence) -> Hit:
+def _several(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violation:
     return hit(
         file,
         event.node,
@@ -85,7 +85,7 @@ def _several(file: AuditedFile, event: Event, sure: Confidence) -> Hit:
     )
 
 
-def _expanded(file: AuditedFile, event: Event, sure: Confidence) -> Hit:
+def _expanded(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violation:
     return hit(
         file,
         event.node,
@@ -96,5 +96,5 @@ def _expanded(file: AuditedFile, event: Event, sure: Confidence) -> Hit:
     )
 
 
-def _named(event: Event) -> str:
+def _named(event: InplaceEvent) -> str:
     return event.name or "a tensor without a name"

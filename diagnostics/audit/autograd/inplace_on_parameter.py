@@ -28,14 +28,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, Step, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_set_up, records
 from diagnostics.static.autograd.operator_tables import changed_in_place
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.module_classes import class_tree, own_attribute
 
 CODE = "A301"
@@ -45,7 +45,7 @@ WORDS = ("Parameter", "parameters", "named_parameters")
 _FIX = "put the change under torch.no_grad(): a gradient step, decay or reset is no part of the graph"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the changes in place of parameters that autograd would record."""
     for function in project.functions_in(file):
         if function.name == "<module>" or is_set_up(function):
@@ -58,8 +58,8 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 
 
 def _judged(
-    node: ast.AST, target: ast.expr, made: Step, function: Function, file: AuditedFile, project: Project
-) -> Iterator[Hit]:
+    node: ast.AST, target: ast.expr, made: ExplanationStep, function: Function, file: ProjectFile, project: Project
+) -> Iterator[Violation]:
     recorded = records(node, function, file, project)
     if recorded is False or _is_optimizer(function, project) or _is_asked(node, target, file):
         return
@@ -78,7 +78,7 @@ def _judged(
     )
 
 
-def _parameter(value: ast.expr, function: Function, file: AuditedFile, project: Project) -> Step | None:
+def _parameter(value: ast.expr, function: Function, file: ProjectFile, project: Project) -> ExplanationStep | None:
     """Returns where an expression became a parameter that requires a gradient."""
     if isinstance(value, ast.Subscript):
         value = value.value
@@ -104,7 +104,7 @@ def _assigned(node: ast.AST, attribute: str) -> Iterator[ast.expr]:
         return
 
 
-def _from_loop(value: ast.Name, function: Function, file: AuditedFile) -> Step | None:
+def _from_loop(value: ast.Name, function: Function, file: ProjectFile) -> ExplanationStep | None:
     """`for p in model.parameters()`: the innermost loop around the use that binds the name."""
     outer = file.parents.get(value)
     while outer is not None and outer is not function.syntax:
@@ -128,7 +128,7 @@ def _is_optimizer(function: Function, project: Project) -> bool:
     return kind is not None and any("Optim" in last_name(base) for base in kind.bases)
 
 
-def _is_asked(node: ast.AST, target: ast.expr, file: AuditedFile) -> bool:
+def _is_asked(node: ast.AST, target: ast.expr, file: ProjectFile) -> bool:
     """Whether a test around it asks for requires_grad or for grad mode: then the author knows."""
     outer = file.parents.get(node)
     while outer is not None and not isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):

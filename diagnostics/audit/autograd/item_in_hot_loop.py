@@ -26,13 +26,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit
+from diagnostics.audit.rule import Violation, hit
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.devices import puts_on_gpu
 from diagnostics.static.torch_code.training_loops import TrainingLoop, training_loops
 
@@ -42,7 +42,7 @@ SEVERITY = Severity.INFO
 WORDS = ("backward", "manual_backward")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields, for each training loop, the first place where every step reads its loss."""
     for function in project.functions_in(file):
         for loop in training_loops(function, file):
@@ -59,7 +59,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             )
 
 
-def _reads(loop: TrainingLoop, function: Function, file: AuditedFile) -> Iterator[ast.Call]:
+def _reads(loop: TrainingLoop, function: Function, file: ProjectFile) -> Iterator[ast.Call]:
     for node in walk(loop.loop):
         if not (isinstance(node, ast.Call) and _is_read(node, loop.losses)):
             continue
@@ -78,7 +78,7 @@ def _is_read(node: ast.Call, losses: frozenset[str]) -> bool:
     return called and any(ast.unparse(one) in losses for one in node.args)
 
 
-def _comes_every_turn(node: ast.AST, loop: TrainingLoop, file: AuditedFile) -> bool:
+def _comes_every_turn(node: ast.AST, loop: TrainingLoop, file: ProjectFile) -> bool:
     outer = file.parents.get(node)
     while outer is not None and outer is not loop.loop:
         if isinstance(outer, (ast.If, ast.IfExp, ast.For, ast.While, ast.Try, ast.Lambda, ast.FunctionDef)):

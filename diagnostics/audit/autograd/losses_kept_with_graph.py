@@ -28,14 +28,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Edit, Hit, hit, step
+from diagnostics.audit.rule import Edit, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.autograd.retained_graphs import keeps_argument, renews_own
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_loops import Loop, TrainingLoop, backwards, carries, training_loops
 
 CODE = "A306"
@@ -46,7 +46,7 @@ CHECKLIST = "losses are detached before they are kept"
 _DETACHES = frozenset(["item", "detach", "float", "detach_", "all_reduce", "reduce_mean", "reduce_loss", "numpy"])
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the statements that keep a loss with its graph beyond its step."""
     for function in project.functions_in(file):
         for loop in training_loops(function, file):
@@ -60,8 +60,8 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 
 
 def _judged(
-    node: ast.AST, store: ast.expr, value: ast.expr, loop: TrainingLoop, function: Function, file: AuditedFile
-) -> Iterator[Hit]:
+    node: ast.AST, store: ast.expr, value: ast.expr, loop: TrainingLoop, function: Function, file: ProjectFile
+) -> Iterator[Violation]:
     where = ast.unparse(store)
     loss = carries(value, loop.losses)
     if is_off(node, function, file) or any(where in one.names for one in backwards(function)):
@@ -85,8 +85,8 @@ def _judged(
 
 
 def _handed(
-    call: ast.Call, losses: frozenset[str], loop: TrainingLoop, function: Function, file: AuditedFile, project: Project
-) -> Iterator[Hit]:
+    call: ast.Call, losses: frozenset[str], loop: TrainingLoop, function: Function, file: ProjectFile, project: Project
+) -> Iterator[Violation]:
     """Yields `history.add(loss)` where history is made before the loop and its method keeps what it is given."""
     holder = call.func.value if isinstance(call.func, ast.Attribute) else None
     if not isinstance(holder, ast.Name) or len(call.args) != 1 or call.keywords:
@@ -151,7 +151,7 @@ def _detached(loop: Loop) -> Iterator[str]:
             yield ast.unparse(node.func.value)
 
 
-def _lifetime(store: ast.expr, loop: Loop, function: Function, file: AuditedFile) -> Confidence | None:
+def _lifetime(store: ast.expr, loop: Loop, function: Function, file: ProjectFile) -> Confidence | None:
     """Returns how sure it is that a store outlives the steps, None where it is made anew or bounded."""
     base = store
     while isinstance(base, ast.Subscript):
@@ -183,7 +183,7 @@ def _renews(node: ast.AST, where: str) -> bool:
     return isinstance(node, ast.Delete) and any(ast.unparse(one).startswith(where) for one in node.targets)
 
 
-def _is_straight(node: ast.AST, loop: Loop, file: AuditedFile) -> bool:
+def _is_straight(node: ast.AST, loop: Loop, file: ProjectFile) -> bool:
     """Whether every turn of the loop comes to a node."""
     outer = file.parents.get(node)
     while outer is not None and outer is not loop:

@@ -29,12 +29,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.operator_tables import EXPANDS
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.fsdp_tied_weights import Tied, tied_units
 from diagnostics.static.torch_code.module_classes import is_none, own_attribute
 
@@ -48,7 +48,7 @@ _MAKERS = frozenset(["ones", "zeros", "empty", "rand", "randn", "full"])
 _FIX = "give it memory of its own: .clone() or .contiguous() after expand(), or repeat()"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the registrations of tensors whose elements share memory."""
     if not file.words.isdisjoint(_UNITS):
         for function in project.functions_in(file):
@@ -63,7 +63,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 yield _hit(file, call, value, Confidence.CONFIRMED if longer else Confidence.POSSIBLE)
 
 
-def _in_two_units(file: AuditedFile, tied: Tied) -> Hit:
+def _in_two_units(file: ProjectFile, tied: Tied) -> Violation:
     one, other = ast.unparse(tied.first.args[0]), ast.unparse(tied.second.args[0])
     return hit(
         file,
@@ -80,7 +80,7 @@ def _in_two_units(file: AuditedFile, tied: Tied) -> Hit:
     )
 
 
-def _slices(file: AuditedFile, call: ast.Call, function: Function, project: Project) -> Iterator[Hit]:
+def _slices(file: ProjectFile, call: ast.Call, function: Function, project: Project) -> Iterator[Violation]:
     """Yields `self.q = nn.Parameter(self.qk.data[:d])` where self.qk is a parameter that stays."""
     kept = file.parents.get(call)
     attribute = own_attribute(kept.targets[0]) if isinstance(kept, ast.Assign) and len(kept.targets) == 1 else ""
@@ -128,7 +128,7 @@ def _is_slice(key: ast.expr) -> bool:
     return isinstance(key, ast.Slice) or (isinstance(key, ast.Constant) and isinstance(key.value, int))
 
 
-def _hit(file: AuditedFile, call: ast.Call, value: ast.Call, confidence: Confidence) -> Hit:
+def _hit(file: ProjectFile, call: ast.Call, value: ast.Call, confidence: Confidence) -> Violation:
     what = "buffer" if last_name(call.func) == "register_buffer" else "parameter"
     return hit(
         file,

@@ -34,13 +34,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded, values_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_arguments import operation_call
 
 CODE = "A214"
@@ -59,7 +59,7 @@ _FIXED = (ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.BinOp, ast.Add, a
           ast.Name, ast.Call)  # fmt: skip
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the writes that a barrier is meant to protect."""
     for function in project.functions_in(file):
         for block in _blocks(function):
@@ -72,8 +72,8 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 
 
 def _shared_writes(
-    statement: ast.stmt, barriers: list[ast.stmt], function: Function, file: AuditedFile, project: Project
-) -> Iterator[Hit]:
+    statement: ast.stmt, barriers: list[ast.stmt], function: Function, file: ProjectFile, project: Project
+) -> Iterator[Violation]:
     if not isinstance(statement, (ast.Expr, ast.With)) or "lock" in ast.unparse(statement).lower():
         return
     for call in (node for node in walk(statement) if isinstance(node, ast.Call)):

@@ -32,10 +32,10 @@ from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import WORDS as REASONS
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.static_divergence import Shape
 
 CODE = "A205"
@@ -44,7 +44,7 @@ SEVERITY = Severity.ERROR
 CHECKLIST = "no rank leaves before a collective of the others"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the tests after which some ranks leave."""
     for one in partings(file, project, Shape.EXIT):
         left = one.exit

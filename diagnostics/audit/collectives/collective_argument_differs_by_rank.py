@@ -25,14 +25,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, Step, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.partial_evaluation import KnownValues
-from diagnostics.static.dataflow.rank_predicates import RankTests
+from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
+from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_arguments import OperationCall, is_world, operation_calls, under_rank_test
 from diagnostics.static.spmd.per_rank_slots import own_place
 
@@ -48,9 +48,9 @@ _OPERATED = ("all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor")
 _P2P = ("send", "recv", "isend", "irecv", "send_object_list", "recv_object_list", "batch_isend_irecv")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the collectives whose arguments differ, and the choices of an operator by the rank."""
-    tests = RankTests(project)
+    tests = RankPredicates(project)
     for one in operation_calls(file, project):
         if one.op in _P2P or under_rank_test(one.call, one.function, file, tests):
             continue
@@ -63,12 +63,12 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         yield from _chosen_operators(file, project, tests)
 
 
-def _root(one: OperationCall, file: AuditedFile, project: Project) -> Iterator[Hit]:
+def _root(one: OperationCall, file: ProjectFile, project: Project) -> Iterator[Violation]:
     name = _ROOTS[one.op]
     value = one.argument(name)
     if value is None:
         return
-    found = KnownValues(project).differs(value, one.function)
+    found = ConcreteEvaluator(project).differs(value, one.function)
     if found is not None:
         first, here, last, there = found
         yield hit(
@@ -92,14 +92,16 @@ def _root(one: OperationCall, file: AuditedFile, project: Project) -> Iterator[H
         )  # fmt: skip
 
 
-def _place_steps(function: Function, store: ast.AST, skipped: ast.Call | None, project: Project) -> Iterator[Step]:
+def _place_steps(
+    function: Function, store: ast.AST, skipped: ast.Call | None, project: Project
+) -> Iterator[ExplanationStep]:
     file = project.file_with(function)
     yield step(file, store, "each rank fills its own place")
     if skipped is not None:
         yield step(file, skipped, "the exchange is skipped in some rounds")
 
 
-def _operator(one: OperationCall, file: AuditedFile, tests: RankTests) -> Iterator[Hit]:
+def _operator(one: OperationCall, file: ProjectFile, tests: RankPredicates) -> Iterator[Violation]:
     value = one.argument("op")
     choice = _choice(value, one.function, tests) if value is not None else None
     if choice is None:
@@ -115,10 +117,12 @@ def _operator(one: OperationCall, file: AuditedFile, tests: RankTests) -> Iterat
         )  # fmt: skip
 
 
-def _choice(value: ast.expr, function: Function, tests: RankTests) -> tuple[ast.expr, ast.expr, ast.expr] | None:
+def _choice(value: ast.expr, function: Function, tests: RankPredicates) -> tuple[ast.expr, ast.expr, ast.expr] | None:
     """Returns (test, value, other value) where a value is chosen by a test of the rank."""
     if isinstance(value, ast.IfExp):
-        parts = tests.asks(value.test, function) is not None or KnownValues(tests.project).parts(value.test, function)
+        parts = tests.asks(value.test, function) is not None or ConcreteEvaluator(tests.project).parts(
+            value.test, function
+        )
         return (value.test, value.body, value.orelse) if parts else None
     if not isinstance(value, ast.Name):
         return None
@@ -151,7 +155,7 @@ def _only(value: ast.AST) -> str:
     return " and ".join(sorted(_operators(value))) or "the default"
 
 
-def _chosen_operators(file: AuditedFile, project: Project, tests: RankTests) -> Iterator[Hit]:
+def _chosen_operators(file: ProjectFile, project: Project, tests: RankPredicates) -> Iterator[Violation]:
     """Yields `Reducer(op=MAX) if rank == 0 else Reducer()`: the same maker, another operator."""
     for function in project.functions_in(file):
         for node in function.own_nodes:
@@ -167,7 +171,7 @@ def _chosen_operators(file: AuditedFile, project: Project, tests: RankTests) -> 
                         )  # fmt: skip
 
 
-def _group(one: OperationCall, file: AuditedFile, project: Project, tests: RankTests) -> Iterator[Hit]:
+def _group(one: OperationCall, file: ProjectFile, project: Project, tests: RankPredicates) -> Iterator[Violation]:
     value = one.argument("group")
     choice = _choice(value, one.function, tests) if value is not None else None
     if choice is None:
@@ -188,6 +192,6 @@ def _group(one: OperationCall, file: AuditedFile, project: Project, tests: RankT
 def _means_world(value: ast.expr, function: Function, project: Project) -> bool:
     if is_world(value):
         return True
-    kind = KnownValues(project).kind(value, function) if isinstance(value, ast.Attribute) else None
+    kind = ConcreteEvaluator(project).kind(value, function) if isinstance(value, ast.Attribute) else None
     values = project.class_attributes(kind, value.attr) if kind is not None and isinstance(value, ast.Attribute) else []
     return len(values) == 1 and is_world(values[0][0]) and not isinstance(values[0][0], ast.Constant)

@@ -24,10 +24,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.static_divergence import Shape
 
 CODE = "A203"
@@ -36,7 +36,7 @@ SEVERITY = Severity.ERROR
 CHECKLIST = "ranks call the same collectives in the same order"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the branches in whose arms different operations stand."""
     for one in partings(file, project, Shape.ARM):
         if one.there is None:

@@ -31,12 +31,12 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import MOST_CALLS, hit_of, operation, partings
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.spmd.static_divergence import Parting, Shape
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.static_divergence import DivergentBranch, Shape
 
 CODE = "A207"
 NAME = "collective-in-except"
@@ -45,7 +45,7 @@ WORDS = ("except", "finally")
 CHECKLIST = "no collective in except or finally"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the except and finally branches with a collective in them."""
     for one in partings(file, project, Shape.HANDLER, Shape.FINALLY):
         handler = one.shape is Shape.HANDLER
@@ -59,7 +59,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         )  # fmt: skip
 
 
-def _certainty(one: Parting, file: AuditedFile, project: Project) -> Confidence:
+def _certainty(one: DivergentBranch, file: ProjectFile, project: Project) -> Confidence:
     """CONFIRMED where the block does work of the rank's own, which can fail on one rank alone."""
     if one.shape is Shape.FINALLY:
         return Confidence.POSSIBLE if len(one.here.chain) > 1 else Confidence.LIKELY

@@ -30,10 +30,10 @@ from collections.abc import Iterator
 from diagnostics.audit.collectives.divergence_hits import WORDS as REASONS
 from diagnostics.audit.collectives.divergence_hits import confidence, hit_of, operation, partings
 from diagnostics.audit.collectives.loop_confidence import length_confidence
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.static_divergence import Shape
 
 CODE = "A206"
@@ -42,7 +42,7 @@ SEVERITY = Severity.ERROR
 CHECKLIST = "loops with collectives are equally long on all ranks"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the loops that can be longer on one rank."""
     for one in partings(file, project, Shape.LOOP):
         if one.ranks is not None:

@@ -28,19 +28,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.audit.rule import Hit, Step, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.partial_evaluation import KnownValues
+from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
 from diagnostics.static.dataflow.rank_guards import values_of
-from diagnostics.static.dataflow.rank_predicates import RankTests
+from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.taint_sources import RANK
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.spmd.collective_sites import Communication, Meeting, Reach
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
 from diagnostics.static.spmd.insertion_order import conditional_key
-from diagnostics.static.spmd.static_divergence import RankDecisions
+from diagnostics.static.spmd.static_divergence import StaticDivergence
 
 CODE = "A216"
 NAME = "collective-order-by-unordered-container"
@@ -62,10 +62,10 @@ class _Order:
 
     told: str
     confidence: Confidence
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ExplanationStep, ...] = ()
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the loops with collectives whose order is the rank's own."""
     for function in project.functions_in(file) if file.shown in project.files else ():
         for node in function.own_nodes:
@@ -92,23 +92,23 @@ def _loops(node: ast.AST) -> Iterator[tuple[ast.expr, list[ast.AST]]]:
             yield one.iter, [part]
 
 
-def _met(body: list[ast.AST], function: Function, project: Project) -> Reach | None:
+def _met(body: list[ast.AST], function: Function, project: Project) -> CollectiveSite | None:
     """Returns the first operation in a round in which ranks surely meet."""
-    communication = project.fact(Communication)
+    communication = project.fact(CollectiveSites)
     for part in body:
         for node in walk(part):
             reach = communication.of_call(node, function) if isinstance(node, ast.Call) else None
-            if reach is not None and reach.sure and reach.meeting is Meeting.COLLECTIVE and "barrier" not in reach.op:
+            if reach is not None and reach.sure and reach.meeting is SyncKind.COLLECTIVE and "barrier" not in reach.op:
                 return reach
     return None
 
 
-def _way(reach: Reach, project: Project) -> Iterator[Step]:
+def _way(reach: CollectiveSite, project: Project) -> Iterator[ExplanationStep]:
     call, function = reach.leaf
     yield step(project.file_with(function), call, f"{_called(reach)}: ranks meet here by order alone")
 
 
-def _called(reach: Reach) -> str:
+def _called(reach: CollectiveSite) -> str:
     return reach.label or f"{reach.op}()"
 
 
@@ -181,15 +181,15 @@ def _chosen(value: ast.IfExp, function: Function, project: Project) -> _Order | 
     told = f"`{ast.unparse(value.test)}` chooses it"
     if _asks(value.test, function, project):
         return _Order(told, Confidence.CONFIRMED)
-    taint = project.fact(RankDecisions).taints.of(value.test, function)
+    taint = project.fact(StaticDivergence).taints.of(value.test, function)
     if taint is None or taint.why != RANK:
         return None
-    came = Step(place=project.by_path[taint.file].place(taint.line), text="the rank comes in")
+    came = ExplanationStep(place=project.by_path[taint.file].place(taint.line), text="the rank comes in")
     return _Order(told, Confidence.LIKELY, (came,))
 
 
 def _asks(test: ast.expr, function: Function, project: Project) -> bool:
-    return RankTests(project).asks(test, function) is not None or KnownValues(project).parts(test, function)
+    return RankPredicates(project).asks(test, function) is not None or ConcreteEvaluator(project).parts(test, function)
 
 
 def _sorted_by_rank(call: ast.Call, function: Function, project: Project) -> _Order | None:

@@ -28,12 +28,12 @@ from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import WORDS as REASONS
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.dataflow.taint_sources import RANK
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.spmd.collective_sites import Meeting
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.collective_sites import SyncKind
 from diagnostics.static.spmd.static_divergence import Shape
 
 CODE = "A204"
@@ -42,10 +42,10 @@ SEVERITY = Severity.ERROR
 CHECKLIST = "decisions before a collective are made together"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the branches on what only this rank knows."""
     for one in partings(file, project, Shape.ARM):
-        if one.ranks is not None or one.there is not None or (one.why == RANK and one.here.meeting is Meeting.GROUP):
+        if one.ranks is not None or one.there is not None or (one.why == RANK and one.here.meeting is SyncKind.GROUP):
             continue
         yield hit_of(
             one, file, project,

@@ -28,11 +28,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.spmd.collective_sites import Meeting
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.collective_sites import SyncKind
 from diagnostics.static.spmd.static_divergence import Shape
 
 CODE = "A201"
@@ -41,10 +41,10 @@ SEVERITY = Severity.ERROR
 CHECKLIST = "every rank reaches every collective"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the branches on the rank with a collective in one arm that the text of the arm shows."""
     for one in partings(file, project, Shape.ARM, Shape.LOOP):
-        if one.ranks is None or one.there is not None or one.here.meeting is Meeting.GROUP:
+        if one.ranks is None or one.there is not None or one.here.meeting is SyncKind.GROUP:
             continue
         if not one.here.hidden:
             yield hit_of(

@@ -6,16 +6,16 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, Step, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence
-from diagnostics.static.dataflow.rank_predicates import RankTests, is_own_rank
+from diagnostics.static.dataflow.rank_predicates import RankPredicates, is_own_rank
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.spmd.collective_sites import Communication, Meeting, Reach
-from diagnostics.static.spmd.static_divergence import Parting, RankDecisions, Shape
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
+from diagnostics.static.spmd.static_divergence import DivergentBranch, Shape, StaticDivergence
 
 SMALL = 40  # files of a project in which a value is followed across files
 MOST_CALLS = 5  # down to the operation: further down it is likely to be some other object's method
@@ -34,17 +34,17 @@ WORDS = {
 }
 
 
-def partings(file: AuditedFile, project: Project, *shapes: Shape) -> Iterator[Parting]:
+def partings(file: ProjectFile, project: Project, *shapes: Shape) -> Iterator[DivergentBranch]:
     """Yields the partings of one file that have one of these shapes."""
-    yield from (one for one in project.fact(RankDecisions).partings(file.shown) if one.shape in shapes)
+    yield from (one for one in project.fact(StaticDivergence).partings(file.shown) if one.shape in shapes)
 
 
-def operation(reach: Reach) -> str:
+def operation(reach: CollectiveSite) -> str:
     """Returns how an operation is called in a sentence."""
     return reach.label or f"{reach.op}()"
 
 
-def confidence(parting: Parting, project: Project) -> Confidence:
+def confidence(parting: DivergentBranch, project: Project) -> Confidence:
     """Returns how sure it is that ranks part, and that they meet in the operation."""
     if parting.ranks is not None:
         if _serves(parting.here, project) or _hands_on(parting, project):
@@ -68,7 +68,7 @@ def confidence(parting: Parting, project: Project) -> Confidence:
     return Confidence.LIKELY if parting.why == DATA and _is_local(parting, project) else Confidence.POSSIBLE
 
 
-def _serves(reach: Reach, project: Project) -> bool:
+def _serves(reach: CollectiveSite, project: Project) -> bool:
     """Whether the operation is that of a server: in a `while` of a function of its own, fed by the other ranks."""
     for call, function in reach.chain[1:]:
         parents = project.file_with(function).parents
@@ -80,9 +80,9 @@ def _serves(reach: Reach, project: Project) -> bool:
     return False
 
 
-def _hands_on(parting: Parting, project: Project) -> bool:
+def _hands_on(parting: DivergentBranch, project: Project) -> bool:
     """Whether an arm hands a function in which ranks meet to somebody else, who may call it as often as the others."""
-    communication, function = project.fact(Communication), parting.function
+    communication, function = project.fact(CollectiveSites), parting.function
     given = (
         argument
         for call in walk(parting.decision)
@@ -93,19 +93,19 @@ def _hands_on(parting: Parting, project: Project) -> bool:
     return any(communication.of_function(one) is not None for value in given for one in project.meant(value, function))
 
 
-def _usually_meets(reach: Reach, project: Project) -> bool:
+def _usually_meets(reach: CollectiveSite, project: Project) -> bool:
     """A wrapped model averages gradients always; its forward meets where there are buffers to broadcast."""
     if reach.op.endswith("state_dict"):
         if _shards_later(reach):
             return False
         return any(file.words & {"fully_shard", "FullyShardedDataParallel", "FSDP"} for file in project.python)
-    if reach.meeting is Meeting.FORWARD:
+    if reach.meeting is SyncKind.FORWARD:
         return any(file.words & {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "register_buffer", "SyncBatchNorm"}
                    for file in project.python)  # fmt: skip
-    return reach.meeting is Meeting.BACKWARD
+    return reach.meeting is SyncKind.BACKWARD
 
 
-def _shards_later(reach: Reach) -> bool:
+def _shards_later(reach: CollectiveSite) -> bool:
     """Whether the model is sharded further down in the same function: here it is whole yet."""
     call, function = reach.leaf
     return any(
@@ -114,7 +114,7 @@ def _shards_later(reach: Reach) -> bool:
     )
 
 
-def _near(parting: Parting, project: Project) -> bool:
+def _near(parting: DivergentBranch, project: Project) -> bool:
     """Whether the difference comes in where the decision is: in its function, or in its class."""
     taint = parting.taint
     if taint is None:
@@ -128,24 +128,26 @@ def _near(parting: Parting, project: Project) -> bool:
     )
 
 
-def _asked_here(parting: Parting) -> bool:
+def _asked_here(parting: DivergentBranch) -> bool:
     """Whether what differs is asked for in the test itself."""
     test, syntax = getattr(parting.decision, "test", None), parting.taint.syntax if parting.taint is not None else None
     return test is not None and any(node is syntax for node in walk(test))
 
 
-def _asks_for_the_rank(parting: Parting, project: Project) -> bool:
+def _asks_for_the_rank(parting: DivergentBranch, project: Project) -> bool:
     """Whether the rank itself stands in the test: `rank in members`."""
     test = getattr(parting.decision, "test", None)
     return any(
-        isinstance(node, ast.Compare) and is_own_rank(node.left) and not RankTests(project).same(node, parting.function)
+        isinstance(node, ast.Compare)
+        and is_own_rank(node.left)
+        and not RankPredicates(project).same(node, parting.function)
         for node in (walk(test) if test is not None else ())
     )
 
 
-def _own_file(parting: Parting, project: Project) -> bool:
+def _own_file(parting: DivergentBranch, project: Project) -> bool:
     """Whether the file that is looked for is another one on each rank."""
-    syntax, tests = parting.taint.syntax if parting.taint is not None else None, RankTests(project)
+    syntax, tests = parting.taint.syntax if parting.taint is not None else None, RankPredicates(project)
     values = list(syntax.args) if isinstance(syntax, ast.Call) else []
     values += [
         made for one in values if isinstance(one, ast.Name) for made in parting.function.assigned.get(one.id, ())
@@ -154,7 +156,7 @@ def _own_file(parting: Parting, project: Project) -> bool:
                if isinstance(node, ast.expr))  # fmt: skip
 
 
-def _asks_for_none(parting: Parting) -> bool:
+def _asks_for_none(parting: DivergentBranch) -> bool:
     test = getattr(parting.decision, "test", None)
     return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot))
 
@@ -178,10 +180,10 @@ def _batches_may_be_none(project: Project) -> bool:
     )  # fmt: skip
 
 
-def _settled(parting: Parting, project: Project) -> bool:
+def _settled(parting: DivergentBranch, project: Project) -> bool:
     """Whether a name in the test was last assigned something that is the same on every rank."""
     test = getattr(parting.decision, "test", None)
-    taints = project.fact(RankDecisions).taints
+    taints = project.fact(StaticDivergence).taints
     for node in walk(test) if test is not None else ():
         if isinstance(node, ast.Name):
             before = [one for one in parting.function.assigned.get(node.id, ()) if one.lineno < node.lineno]
@@ -190,7 +192,7 @@ def _settled(parting: Parting, project: Project) -> bool:
     return False
 
 
-def _is_flag(parting: Parting) -> bool:
+def _is_flag(parting: DivergentBranch) -> bool:
     """Whether the test asks for a name that an except branch of the same function sets."""
     taint, test = parting.taint, getattr(parting.decision, "test", None)
     if taint is None or taint.function != parting.function.name or not isinstance(taint.syntax, ast.ExceptHandler):
@@ -200,7 +202,7 @@ def _is_flag(parting: Parting) -> bool:
                for node in walk(taint.syntax))  # fmt: skip
 
 
-def _is_local(parting: Parting, project: Project) -> bool:
+def _is_local(parting: DivergentBranch, project: Project) -> bool:
     """Whether the data itself is asked, its items or whether any are left; not which keys a batch has."""
     taint = parting.taint
     syntax = taint.syntax if taint is not None else None
@@ -227,8 +229,14 @@ def _asks_for_a_name(test: ast.Compare) -> bool:
 
 
 def hit_of(
-    parting: Parting, file: AuditedFile, project: Project, title: str, fix: str, *, sure: Confidence | None = None
-) -> Hit:
+    parting: DivergentBranch,
+    file: ProjectFile,
+    project: Project,
+    title: str,
+    fix: str,
+    *,
+    sure: Confidence | None = None,
+) -> Violation:
     """Returns a hit, with the way to the operation as its steps.
 
     It stands at the call where that is seen to make ranks meet, else at the decision: there is where to look.
@@ -241,12 +249,12 @@ def hit_of(
                confidence=sure or confidence(parting, project))  # fmt: skip
 
 
-def _steps(parting: Parting, file: AuditedFile, project: Project, *, shown: bool) -> Iterator[Step]:
+def _steps(parting: DivergentBranch, file: ProjectFile, project: Project, *, shown: bool) -> Iterator[ExplanationStep]:
     taint = parting.taint
     if shown and parting.decision is not parting.here.chain[0][0]:
         yield step(file, parting.decision, "decides who comes here")
     if parting.ranks is None and taint is not None and taint.line != parting.line and taint.file in project.by_path:
-        yield Step(
+        yield ExplanationStep(
             place=project.by_path[taint.file].place(taint.line), text=f"{WORDS.get(taint.why, taint.why)} comes in"
         )
     if parting.exit is not None and parting.exit.lineno != parting.line:
@@ -257,7 +265,7 @@ def _steps(parting: Parting, file: AuditedFile, project: Project, *, shown: bool
         yield from steps_to(parting.there, project, "the other ranks: ")
 
 
-def steps_to(reach: Reach, project: Project, prefix: str) -> Iterator[Step]:
+def steps_to(reach: CollectiveSite, project: Project, prefix: str) -> Iterator[ExplanationStep]:
     """Yields the calls that lead to an operation, and the operation."""
     for call, function in reach.chain[:-1]:
         yield step(project.file_with(function), call, f"{prefix}calls {ast.unparse(call.func)}()")
@@ -265,6 +273,6 @@ def steps_to(reach: Reach, project: Project, prefix: str) -> Iterator[Step]:
     yield step(project.file_with(function), call, f"{prefix}{operation(reach)}: every rank has to come here")
 
 
-def subgroup_only(parting: Parting) -> bool:
+def subgroup_only(parting: DivergentBranch) -> bool:
     """Whether the operation is one of a group that may hold just these ranks."""
     return parting.here.grouped

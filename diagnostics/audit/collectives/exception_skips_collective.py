@@ -28,13 +28,13 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.spmd.collective_sites import Communication, Meeting
-from diagnostics.static.spmd.static_divergence import Parting, Shape
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.collective_sites import CollectiveSites, SyncKind
+from diagnostics.static.spmd.static_divergence import DivergentBranch, Shape
 
 CODE = "A208"
 NAME = "exception-skips-collective"
@@ -43,7 +43,7 @@ WORDS = ("except",)
 CHECKLIST = "no rank swallows an error and goes on alone"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the handlers after which a rank is an operation behind."""
     for one in partings(file, project, Shape.SKIPPED):
         handler = one.decision
@@ -57,20 +57,24 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         )  # fmt: skip
 
 
-def _certainty(one: Parting, file: AuditedFile, project: Project, handler: ast.ExceptHandler) -> Confidence:
+def _certainty(one: DivergentBranch, file: ProjectFile, project: Project, handler: ast.ExceptHandler) -> Confidence:
     """LIKELY for errors that come on one rank: of memory. Others may be of the program, and come on all."""
-    if one.here.meeting is Meeting.FORWARD or _agrees_after(one, file, project, handler) or not _in_loop(file, handler):
+    if (
+        one.here.meeting is SyncKind.FORWARD
+        or _agrees_after(one, file, project, handler)
+        or not _in_loop(file, handler)
+    ):
         return Confidence.POSSIBLE
     told = ast.unparse(handler).lower()
     of_memory = "outofmemory" in told or "out of memory" in told or "is_oom" in told or "memoryerror" in told
     return Confidence.LIKELY if of_memory else Confidence.POSSIBLE
 
 
-def _agrees_after(one: Parting, file: AuditedFile, project: Project, handler: ast.ExceptHandler) -> bool:
+def _agrees_after(one: DivergentBranch, file: ProjectFile, project: Project, handler: ast.ExceptHandler) -> bool:
     """Whether ranks meet in the statements behind the try, where they may tell each other."""
     attempt = file.parents[handler]
     around = file.parents.get(attempt)
-    communication = project.fact(Communication)
+    communication = project.fact(CollectiveSites)
     for block in (getattr(around, "body", []), getattr(around, "orelse", [])):
         if attempt in block:
             behind = block[block.index(attempt) + 1 :]
@@ -79,7 +83,7 @@ def _agrees_after(one: Parting, file: AuditedFile, project: Project, handler: as
     return False
 
 
-def _in_loop(file: AuditedFile, node: ast.AST) -> bool:
+def _in_loop(file: ProjectFile, node: ast.AST) -> bool:
     while node in file.parents:
         node = file.parents[node]
         if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):

@@ -30,12 +30,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_arguments import OperationCall, operation_call, operation_calls
 from diagnostics.static.spmd.shape_divergence import VaryingSizes
 
@@ -50,7 +50,7 @@ _ALIKE = ("empty_like", "zeros_like", "ones_like")
 _SIZES = re.compile(r"size|len|shape|count|num|max", re.IGNORECASE)
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the gathers of tensors whose size is the rank's own."""
     for one in operation_calls(file, project):
         tensor = one.argument(_TENSOR[one.op]) if one.op in _TENSOR else None

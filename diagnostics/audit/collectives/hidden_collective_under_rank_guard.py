@@ -26,13 +26,13 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings, steps_to
-from diagnostics.audit.rule import Hit, hit
+from diagnostics.audit.rule import Violation, hit
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sequences import counts
-from diagnostics.static.spmd.collective_sites import Communication, Meeting
+from diagnostics.static.spmd.collective_sites import CollectiveSites, SyncKind
 from diagnostics.static.spmd.static_divergence import Shape
 
 CODE = "A202"
@@ -46,10 +46,10 @@ _DECORATORS = re.compile(
 )
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the branches on the rank that call something in which all ranks meet."""
     for one in partings(file, project, Shape.ARM, Shape.LOOP):
-        if one.ranks is None or one.there is not None or one.here.meeting is Meeting.GROUP or not one.here.hidden:
+        if one.ranks is None or one.there is not None or one.here.meeting is SyncKind.GROUP or not one.here.hidden:
             continue
         called = one.here.chain[0][0]
         yield hit_of(
@@ -61,13 +61,13 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
     yield from _decorated(file, project)
 
 
-def _decorated(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def _decorated(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the functions that a decorator keeps to rank 0 and in which all ranks meet."""
-    communication = project.fact(Communication)
+    communication = project.fact(CollectiveSites)
     for function in project.functions_in(file):
         for decorator in getattr(function.syntax, "decorator_list", ()):
             reach = communication.of_function(function) if _DECORATORS.match(last_name(decorator)) else None
-            if reach is not None and counts(reach) and reach.meeting is not Meeting.BACKWARD:
+            if reach is not None and counts(reach) and reach.meeting is not SyncKind.BACKWARD:
                 yield hit(
                     file, decorator,
                     f"@{last_name(decorator)} keeps this function to rank 0, and {operation(reach)} in it makes all "

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from diagnostics.core.findings import Confidence
-from diagnostics.static.dataflow.rank_predicates import RankTests
+from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.static_divergence import Parting
+from diagnostics.static.spmd.static_divergence import DivergentBranch
 
 MOST_STEPS = 60
 _OPENS = {
@@ -28,7 +28,7 @@ _OPENS = {
 }
 
 
-def length_confidence(parting: Parting, project: Project) -> Confidence:
+def length_confidence(parting: DivergentBranch, project: Project) -> Confidence:
     """Returns LIKELY where the loop's source is chosen by the rank: a file of its own, a size of its own."""
     loop = parting.decision
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
@@ -51,7 +51,7 @@ def _bounds(value: ast.expr) -> list[ast.expr]:
 
 def _differs(value: ast.expr, function: Function, project: Project) -> bool:
     """Whether a value names a file of the rank's own, or has another size on another rank."""
-    tests = RankTests(project)
+    tests = RankPredicates(project)
     for node in walk(value):
         match node:
             case ast.Call(args=[first, *_]) if last_name(node.func) in _OPENS and _by_rank(first, function, tests):
@@ -100,7 +100,7 @@ def _is_share(value: ast.expr) -> bool:
     )
 
 
-def _by_rank(value: ast.expr, function: Function, tests: RankTests) -> bool:
+def _by_rank(value: ast.expr, function: Function, tests: RankPredicates) -> bool:
     return any(tests.differs(node, function) for node in walk(value) if isinstance(node, ast.expr))
 
 

@@ -25,12 +25,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.dataflow.taint_sources import RANK
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.spmd.collective_sites import Meeting
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.collective_sites import SyncKind
 from diagnostics.static.spmd.static_divergence import Shape
 
 CODE = "A209"
@@ -40,10 +40,10 @@ WORDS = ("new_group", "new_subgroups", "new_subgroups_by_enumeration")
 CHECKLIST = "every rank makes every group"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the tests of the rank under which a group is made."""
     for one in partings(file, project, Shape.ARM, Shape.LOOP):
-        if one.why == RANK and one.here.meeting is Meeting.GROUP and one.there is None:
+        if one.why == RANK and one.here.meeting is SyncKind.GROUP and one.there is None:
             yield hit_of(
                 one, file, project,
                 f"{operation(one.here)} is called by some ranks only: all ranks of the world have to make every group, "

@@ -27,12 +27,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_arguments import OperationCall, operation_calls
 
 CODE = "A212"
@@ -53,7 +53,7 @@ _SOCKETS = ("recv", "recv_bytes", "get_json")
 _STEPS = 4
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the object collectives that pass on what came from outside, or that stand in a training loop."""
     for one in operation_calls(file, project):
         if one.op not in _OBJECT:
@@ -71,7 +71,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             )  # fmt: skip
 
 
-def _outside(one: OperationCall, call: ast.Call, told: str, sure: Confidence, file: AuditedFile) -> Hit:
+def _outside(one: OperationCall, call: ast.Call, told: str, sure: Confidence, file: ProjectFile) -> Violation:
     return hit(
         file, one.call,
         f"{one.op}() pickles what was {told}: whoever controls it, or the port, runs code on every rank",
@@ -99,7 +99,7 @@ def _source(
     return None
 
 
-def _in_training_step(one: OperationCall, file: AuditedFile) -> bool:
+def _in_training_step(one: OperationCall, file: ProjectFile) -> bool:
     """Whether a loop around the call takes an optimizer step each time the call is reached."""
     below: ast.AST = one.call
     around = file.parents.get(below)

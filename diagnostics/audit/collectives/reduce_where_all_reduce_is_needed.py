@@ -29,14 +29,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
-from diagnostics.static.dataflow.rank_predicates import RankTests
+from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_arguments import (
     OperationCall,
     asks_for_rank,
@@ -44,7 +44,7 @@ from diagnostics.static.spmd.collective_arguments import (
     operation_calls,
     under_rank_test,
 )
-from diagnostics.static.spmd.collective_sites import Communication, Meeting
+from diagnostics.static.spmd.collective_sites import CollectiveSites, SyncKind
 
 CODE = "A211"
 NAME = "reduce-where-all-reduce-is-needed"
@@ -65,7 +65,7 @@ class _Use:
     parts: bool  # ranks leave or meet others there
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the reductions to one rank whose result steers all of them."""
     for one in operation_calls(file, project):
         tensor = one.argument("tensor")
@@ -78,7 +78,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield _hit(one, max(uses, key=lambda use: use.parts), file, project)
 
 
-def _hit(one: OperationCall, use: _Use, file: AuditedFile, project: Project) -> Hit:
+def _hit(one: OperationCall, use: _Use, file: ProjectFile, project: Project) -> Violation:
     tensor = ast.unparse(one.call.args[0]) if one.call.args else "the tensor"
     return hit(
         file, one.call,
@@ -91,7 +91,7 @@ def _hit(one: OperationCall, use: _Use, file: AuditedFile, project: Project) -> 
 
 def _uses(keys: set[str], line: int, function: Function, project: Project, depth: int = 1) -> Iterator[_Use]:
     """Yields what is decided by the value behind a line, until all ranks have it or it is overwritten."""
-    file, tests = project.file_with(function), RankTests(project)
+    file, tests = project.file_with(function), RankPredicates(project)
     for node in sorted((one for one in function.own_nodes if getattr(one, "lineno", 0) > line), key=_place):
         if isinstance(node, ast.Call) and _is_shared(node, keys, function, project):
             return
@@ -178,18 +178,18 @@ def _asks_for_rank(test: ast.expr, keys: set[str], function: Function, project: 
     """Whether a test asks for the rank besides the value, also by a name that was set from it."""
     others = [node for node in walk(test) if isinstance(node, ast.Name) and node.id not in keys]
     return any(follows_from_rank(one, function, project) for one in others) or any(
-        asks_for_rank(node, function, RankTests(project)) for node in walk(test) if isinstance(node, ast.Attribute)
+        asks_for_rank(node, function, RankPredicates(project)) for node in walk(test) if isinstance(node, ast.Attribute)
     )
 
 
 def _parts(node: ast.If | ast.While, function: Function, project: Project) -> bool:
-    communication = project.fact(Communication)
+    communication = project.fact(CollectiveSites)
     for part in (*node.body, *node.orelse):
         for inner in walk(part):
             if isinstance(inner, _LEAVES):
                 return True
             if isinstance(inner, ast.Call):
                 reach = communication.of_call(inner, function)
-                if reach is not None and reach.sure and reach.meeting is not Meeting.PEER:
+                if reach is not None and reach.sure and reach.meeting is not SyncKind.PEER:
                     return True
     return False

@@ -28,14 +28,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, Step, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_arguments import OperationCall, operation_calls
-from diagnostics.static.spmd.p2p_deadlocks import Deadlock, MessageDeadlocks
-from diagnostics.static.spmd.p2p_simulation import Kind, Waiting
+from diagnostics.static.spmd.p2p_deadlocks import MessageDeadlocks, P2PDeadlock
+from diagnostics.static.spmd.p2p_simulation import BlockedRank, MessageKind
 
 CODE = "A210"
 NAME = "send-recv-order"
@@ -47,7 +47,7 @@ _FIX = (
 )
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the messages that cannot pair, and the handles that are dropped."""
     for one in project.fact(MessageDeadlocks).found:
         if one.first.function.file == file.shown:
@@ -57,20 +57,20 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield _dropped(call, file)
 
 
-def _told(one: Deadlock) -> str:
+def _told(one: P2PDeadlock) -> str:
     waiting = one.outcome.waiting
     kinds = {each.event.kind for each in waiting}
     if one.outcome.tags_differ:
         return f"the tags of send and recv differ ({_tags(waiting)}): the ranks wait for each other for ever"
     if not one.outcome.paired:
         return f"{_message(waiting[0])} on rank {waiting[0].rank} of {one.world} is never answered: it waits for ever"
-    if Kind.MEET in kinds:
+    if MessageKind.MEET in kinds:
         return (
             f"{_who(waiting[0])} waits for a rank that waits in {waiting[-1].event.op}() itself: none of them goes on"
         )
-    if kinds == {Kind.SEND}:
+    if kinds == {MessageKind.SEND}:
         return f"every rank is in {waiting[0].event.op}() before any comes to recv(): blocking sends then wait for ever"
-    if kinds == {Kind.RECEIVE}:
+    if kinds == {MessageKind.RECEIVE}:
         return "the ranks that would send wait in recv() first: nobody has sent anything, and all wait for ever"
     return (
         f"{_who(waiting[0])} and {_who(waiting[1])} wait for each other"
@@ -79,40 +79,40 @@ def _told(one: Deadlock) -> str:
     )
 
 
-def _fix(one: Deadlock) -> str:
+def _fix(one: P2PDeadlock) -> str:
     if one.outcome.tags_differ:
         return "give both sides the same tag"
     if not one.outcome.paired:
         return "let the peer call the other half: a recv(src=...) for each send(dst=...)"
-    if any(each.event.kind is Kind.MEET for each in one.outcome.waiting):
+    if any(each.event.kind is MessageKind.MEET for each in one.outcome.waiting):
         return "move the collective in front of the messages or behind them, on every rank"
     return _FIX
 
 
-def _who(one: Waiting) -> str:
+def _who(one: BlockedRank) -> str:
     return f"{_message(one)} on rank {one.rank}"
 
 
-def _message(one: Waiting) -> str:
+def _message(one: BlockedRank) -> str:
     """Returns "send() to rank 1", "wait() of isend() to rank 1"."""
     event = one.event.awaited or one.event
-    if event.kind is Kind.MEET:
+    if event.kind is MessageKind.MEET:
         return f"{event.op}()"
-    towards = "to" if event.kind is Kind.SEND else "from"
+    towards = "to" if event.kind is MessageKind.SEND else "from"
     return f"{'wait() of ' if one.event.awaited else ''}{event.op}() {towards} rank {event.peer}"
 
 
-def _tags(waiting: tuple[Waiting, ...]) -> str:
+def _tags(waiting: tuple[BlockedRank, ...]) -> str:
     return ", ".join(sorted({repr(one.event.tag) for one in waiting}))
 
 
-def _steps(one: Deadlock, project: Project) -> Iterator[Step]:
+def _steps(one: P2PDeadlock, project: Project) -> Iterator[ExplanationStep]:
     for each in one.outcome.waiting:
         place = project.file_with(each.event.function)
         yield step(place, each.event.call, f"rank {each.rank} of {one.world} waits in {_message(each)}")
 
 
-def _is_dropped(call: OperationCall, file: AuditedFile) -> bool:
+def _is_dropped(call: OperationCall, file: ProjectFile) -> bool:
     """Whether nothing keeps the handle: a statement of its own, or a name that is never read."""
     around = file.parents.get(call.call)
     above: ast.AST | None = around
@@ -129,7 +129,7 @@ def _is_dropped(call: OperationCall, file: AuditedFile) -> bool:
     return not any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in scope)
 
 
-def _dropped(call: OperationCall, file: AuditedFile) -> Hit:
+def _dropped(call: OperationCall, file: ProjectFile) -> Violation:
     received = call.op == "irecv"
     follows = "the buffer is read before it has arrived" if received else "its tensor may be changed before it has left"
     return hit(

@@ -22,11 +22,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit
+from diagnostics.audit.rule import Violation, hit
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.devices import on_gpu
 
 CODE = "A402"
@@ -36,7 +36,7 @@ WORDS = ("save",)
 CHECKLIST = "caches are saved from the CPU"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the torch.save calls that write tensors of a GPU."""
     for call, function in project.calls_in(file):
         if not call.args or project.name(call.func, function) != "torch.save":

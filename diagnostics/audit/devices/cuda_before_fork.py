@@ -25,11 +25,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.devices import gpu_of, moved_to, names_gpu
 
 CODE = "A407"
@@ -47,7 +47,7 @@ _OPENS = frozenset(
 )  # fmt: skip
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the forks after CUDA was opened."""
     for call, function in project.calls_in(file):
         notebook = _is_notebook_launcher(call, function, project)
@@ -102,7 +102,7 @@ def _is_notebook_launcher(call: ast.Call, function: Function, project: Project) 
     return isinstance(count, ast.Constant) and isinstance(count.value, int) and count.value > 1
 
 
-def _in_notebook(file: AuditedFile, call: ast.Call, before: ast.AST) -> Hit:
+def _in_notebook(file: ProjectFile, call: ast.Call, before: ast.AST) -> Violation:
     return hit(
         file,
         call,
@@ -128,7 +128,7 @@ def opens_cuda(node: ast.AST, function: Function, project: Project) -> bool:
     return device is not None and moves and gpu_of(device, function, project) == "always"
 
 
-def _opened_before(call: ast.Call, function: Function, file: AuditedFile, project: Project) -> ast.AST | None:
+def _opened_before(call: ast.Call, function: Function, file: ProjectFile, project: Project) -> ast.AST | None:
     for scope in {id(function): function, id(project.module_of(file)): project.module_of(file)}.values():
         for node in scope.own_nodes:
             early = scope is not function or getattr(node, "lineno", 0) < call.lineno
@@ -137,7 +137,7 @@ def _opened_before(call: ast.Call, function: Function, file: AuditedFile, projec
     return None
 
 
-def _is_certain(node: ast.AST, function: Function, file: AuditedFile) -> bool:
+def _is_certain(node: ast.AST, function: Function, file: ProjectFile) -> bool:
     """Whether nothing but `with` and `try` stands around a node."""
     outer = file.parents.get(node)
     while outer is not None and outer is not function.syntax:

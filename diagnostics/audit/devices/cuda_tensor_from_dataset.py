@@ -25,13 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.devices import gpu_of, moved_to
-from diagnostics.static.torch_code.loader_workers import Loader, loaders, workers_over
+from diagnostics.static.torch_code.loader_workers import LoaderWorkers, loaders, workers_over
 from diagnostics.static.torch_code.module_classes import class_tree
 
 CODE = "A401"
@@ -42,7 +42,7 @@ CHECKLIST = "data sets and collate functions give CPU tensors"
 _METHODS = ("__getitem__", "__iter__", "__getitems__")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the places where worker code puts tensors on a GPU."""
     tree = class_tree(project)
     collates = _collates(file, project)
@@ -56,9 +56,9 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield from _moves(file, project, function, "the collate function", loader.workers, loader)
 
 
-def _collates(file: AuditedFile, project: Project) -> dict[int, list[Loader]]:
+def _collates(file: ProjectFile, project: Project) -> dict[int, list[LoaderWorkers]]:
     """Returns the loaders by the collate function of this file that they call."""
-    found: dict[int, list[Loader]] = {}
+    found: dict[int, list[LoaderWorkers]] = {}
     for loader in loaders(project):
         value = loader.words.get("collate_fn")
         for function in project.meant(value, loader.function) if value is not None else ():
@@ -68,8 +68,8 @@ def _collates(file: AuditedFile, project: Project) -> dict[int, list[Loader]]:
 
 
 def _moves(
-    file: AuditedFile, project: Project, function: Function, who: str, workers: str, loader: Loader | None
-) -> Iterator[Hit]:
+    file: ProjectFile, project: Project, function: Function, who: str, workers: str, loader: LoaderWorkers | None
+) -> Iterator[Violation]:
     if workers == "none":
         return
     for node in function.own_nodes:

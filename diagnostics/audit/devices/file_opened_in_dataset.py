@@ -29,12 +29,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.loader_workers import workers_over
 from diagnostics.static.torch_code.module_classes import KnownClass, class_tree, own_attribute
 
@@ -47,7 +47,7 @@ _HANDLES = frozenset(["h5py.File", "lmdb.open", "open", "tarfile.open", "zipfile
 _READS = ("__getitem__", "__iter__")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the files that workers share, and those that pile up."""
     tree = class_tree(project)
     for function in project.functions_in(file):
@@ -65,8 +65,8 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 
 
 def _shared(
-    file: AuditedFile, project: Project, known: KnownClass, node: ast.Assign, attribute: str, name: str
-) -> Iterator[Hit]:
+    file: ProjectFile, project: Project, known: KnownClass, node: ast.Assign, attribute: str, name: str
+) -> Iterator[Violation]:
     read = next((one for one in _uses(known, attribute, _READS)), None)
     again = next((one for one in walk(known.syntax) if isinstance(one, ast.Assign) and one is not node
                   and any(own_attribute(target) == attribute for target in one.targets)), None)  # fmt: skip
@@ -94,7 +94,9 @@ def _uses(known: KnownClass, attribute: str, names: tuple[str, ...]) -> Iterator
             yield from (node for node in walk(method) if own_attribute(node) == attribute)
 
 
-def _piling(file: AuditedFile, known: KnownClass, function: Function, node: ast.Assign, name: str) -> Iterator[Hit]:
+def _piling(
+    file: ProjectFile, known: KnownClass, function: Function, node: ast.Assign, name: str
+) -> Iterator[Violation]:
     target = node.targets[0]
     store = own_attribute(target.value) if isinstance(target, ast.Subscript) else ""
     if not store or any(_lets_go(one, store) for one in walk(known.syntax)):

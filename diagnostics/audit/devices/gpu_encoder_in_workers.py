@@ -26,12 +26,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.devices import gpu_of, moved_to, on_gpu
 from diagnostics.static.torch_code.loader_workers import workers_over
 from diagnostics.static.torch_code.module_classes import KnownClass, class_tree, own_attribute
@@ -43,7 +43,7 @@ WORDS = ("Dataset", "IterableDataset")
 _SAME = ("eval", "train", "requires_grad_", "half", "float")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the modules that a data set holds on a GPU and calls in workers."""
     tree = class_tree(project)
     for function in project.functions_in(file):
@@ -75,8 +75,8 @@ def _is_given(value: ast.expr, function: Function) -> bool:
 
 
 def _called(
-    file: AuditedFile, project: Project, known: KnownClass, attribute: str, node: ast.Assign, sure: str
-) -> Iterator[Hit]:
+    file: ProjectFile, project: Project, known: KnownClass, attribute: str, node: ast.Assign, sure: str
+) -> Iterator[Violation]:
     workers, loader = workers_over(known, project)
     call = next((one for method in known.syntax.body if getattr(method, "name", "") in ("__getitem__", "__iter__")
                  for one in walk(method) if isinstance(one, ast.Call)

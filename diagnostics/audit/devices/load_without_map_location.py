@@ -25,12 +25,12 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from diagnostics.audit.rule import Edit, Hit, Step, hit, step
+from diagnostics.audit.rule import Edit, ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.devices import moved_to, names_gpu
 
 CODE = "A404"
@@ -43,7 +43,7 @@ _OPTION = re.compile(r"init|pretrain|weight|ckpt|checkpoint|resume|snapshot|mode
 _OPTIONS = frozenset(["args", "opt", "opts", "options", "cfg", "config", "conf", "hparams", "flags", "FLAGS"])
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the loads that leave the device to the file."""
     for call, function in project.calls_in(file):
         if last_name(call.func) != "load" or project.name(call.func, function) != "torch.load" or not call.args:
@@ -66,8 +66,8 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 
 
 def _judged(
-    call: ast.Call, function: Function, file: AuditedFile, project: Project, state: bool
-) -> tuple[Confidence, tuple[Step, ...]]:
+    call: ast.Call, function: Function, file: ProjectFile, project: Project, state: bool
+) -> tuple[Confidence, tuple[ExplanationStep, ...]]:
     path = call.args[0]
     asked = isinstance(path, ast.Attribute) and last_name(path.value) in _OPTIONS
     option = asked and isinstance(path, ast.Attribute) and bool(_OPTION.search(path.attr))
@@ -91,7 +91,9 @@ def _judged(
     return Confidence.POSSIBLE, ()
 
 
-def _loaded_by_ranks(call: ast.Call, function: Function, file: AuditedFile, project: Project) -> tuple[Step, ...]:
+def _loaded_by_ranks(
+    call: ast.Call, function: Function, file: ProjectFile, project: Project
+) -> tuple[ExplanationStep, ...]:
     """Returns the steps where the only caller is in another file, which has the ranks, the GPUs and the saving."""
     callers = project.callers(function)
     if len(callers) != 1 or _is_guarded(callers[0][0], project.file_with(callers[0][1])):
@@ -110,7 +112,7 @@ def _loaded_by_ranks(call: ast.Call, function: Function, file: AuditedFile, proj
     )
 
 
-def _is_guarded(call: ast.AST, file: AuditedFile) -> bool:
+def _is_guarded(call: ast.AST, file: ProjectFile) -> bool:
     """Whether a condition that names a rank stands around a call."""
     outer = file.parents.get(call)
     while outer is not None:
@@ -120,7 +122,7 @@ def _is_guarded(call: ast.AST, file: AuditedFile) -> bool:
     return False
 
 
-def _first(file: AuditedFile, project: Project, fits: Callable[[ast.Call, str], bool]) -> ast.AST | None:
+def _first(file: ProjectFile, project: Project, fits: Callable[[ast.Call, str], bool]) -> ast.AST | None:
     found = (
         (call, function) for call, function in project.calls_in(file) if fits(call, project.name(call.func, function))
     )
@@ -146,7 +148,7 @@ def _is_save(call: ast.Call, name: str) -> bool:
     return any(word in text for word in ("state", "save_data", "checkpoint", "ckpt")) and ".cpu()" not in text
 
 
-def _is_state(call: ast.Call, function: Function, file: AuditedFile) -> bool:
+def _is_state(call: ast.Call, function: Function, file: ProjectFile) -> bool:
     """Whether what is loaded goes into load_state_dict."""
     outer = file.parents.get(call)
     while isinstance(outer, (ast.Subscript, ast.Call, ast.Attribute)):
@@ -161,7 +163,7 @@ def _is_state(call: ast.Call, function: Function, file: AuditedFile) -> bool:
     )  # fmt: skip
 
 
-def _edits(call: ast.Call, file: AuditedFile) -> tuple[Edit, ...]:
+def _edits(call: ast.Call, file: ProjectFile) -> tuple[Edit, ...]:
     values = [*call.args, *(one.value for one in call.keywords)]
     last = max(values, key=lambda one: (one.end_lineno or 0, one.end_col_offset or 0))
     if last.end_lineno is None or last.end_col_offset is None or isinstance(last, (ast.GeneratorExp, ast.Tuple)):

@@ -23,12 +23,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A405"
 NAME = "load-without-weights-only"
@@ -40,7 +40,7 @@ _DOWNLOADS = frozenset(
 )  # fmt: skip
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the loads that would run a program out of a file."""
     for call, function in project.calls_in(file):
         if last_name(call.func) != "load" or project.name(call.func, function) != "torch.load" or not call.args:

@@ -21,10 +21,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit
+from diagnostics.audit.rule import Violation, hit
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.devices import on_gpu
 
 CODE = "A406"
@@ -33,7 +33,7 @@ SEVERITY = Severity.WARNING
 WORDS = ("share_memory_", "share_memory")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the calls that share what lies on a GPU."""
     for call, function in project.calls_in(file):
         if not (isinstance(call.func, ast.Attribute) and call.func.attr in ("share_memory_", "share_memory")):

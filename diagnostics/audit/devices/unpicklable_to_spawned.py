@@ -25,11 +25,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.loader_workers import loaders
 from diagnostics.static.torch_code.picklability import Unpicklable, inside_dataset, unpicklable
 
@@ -40,7 +40,7 @@ WORDS = ("spawn",)
 _SPAWNS = frozenset(["torch.multiprocessing.spawn", "torch.multiprocessing.start_processes"])
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields what cannot be pickled on its way to a spawned process."""
     for call, function in project.calls_in(file):
         values = list(_handed_over(call, function, project))
@@ -56,7 +56,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 yield _hit(file, project, loader.call, one, "spawned workers")
 
 
-def _hit(file: AuditedFile, project: Project, call: ast.Call, one: Unpicklable, whom: str) -> Hit:
+def _hit(file: ProjectFile, project: Project, call: ast.Call, one: Unpicklable, whom: str) -> Violation:
     where = project.file_with(one.function)
     return hit(
         where,

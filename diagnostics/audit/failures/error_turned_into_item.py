@@ -26,13 +26,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import is_broad, leads_on, tries_of
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A510"
 NAME = "error-turned-into-item"
@@ -40,7 +40,7 @@ SEVERITY = Severity.WARNING
 WORDS = ("__getitem__", "collate_fn", "collate")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the handlers that answer an error with another item."""
     for function in project.functions_in(file):
         if not _gives_items(function):

@@ -28,7 +28,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import enclosing
 from diagnostics.static.program.ast_walk import walk
@@ -36,8 +36,8 @@ from diagnostics.static.program.exception_flow import head, is_broad, tries_of, 
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import Programs, is_main_guard, is_script
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.spmd.static_divergence import RankDecisions
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.static_divergence import StaticDivergence
 from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS, TrainingCode, own_calls
 
 CODE = "A502"
@@ -48,7 +48,7 @@ CHECKLIST = "no error of a training step is swallowed"
 _FIX = "catch only what you can repair, and let everything else end the process: raise"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the handlers that swallow an error of the training."""
     for function in project.functions_in(file):
         for block in tries_of(function):
@@ -58,8 +58,8 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 
 
 def _swallowed(
-    file: AuditedFile, project: Project, function: Function, block: ast.Try, handler: ast.ExceptHandler
-) -> Iterator[Hit]:
+    file: ProjectFile, project: Project, function: Function, block: ast.Try, handler: ast.ExceptHandler
+) -> Iterator[Violation]:
     trained = project.fact(TrainingCode).training_call(block.body, function)
     caught = head(handler)
     if trained is not None:
@@ -95,15 +95,15 @@ def _swallowed(
             )
 
 
-def _parts_ranks(file: AuditedFile, project: Project, handler: ast.ExceptHandler) -> bool:
+def _parts_ranks(file: ProjectFile, project: Project, handler: ast.ExceptHandler) -> bool:
     """Whether the rules about collectives say what comes of a handler in a step."""
     if next(project.fact(Programs).calls(file.shown, INIT, *WRAPPERS), None) is None:
         return False
-    return any(one.decision is handler for one in project.fact(RankDecisions).partings(file.shown))
+    return any(one.decision is handler for one in project.fact(StaticDivergence).partings(file.shown))
 
 
 def _of_training(
-    file: AuditedFile, project: Project, function: Function, block: ast.Try, caught: str, loop: ast.AST | None
+    file: ProjectFile, project: Project, function: Function, block: ast.Try, caught: str, loop: ast.AST | None
 ) -> tuple[str, Confidence]:
     calls = project.calls_by_canonical
     around = project.fact(Programs).around(file.shown)

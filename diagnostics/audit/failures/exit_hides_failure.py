@@ -30,7 +30,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions
 from diagnostics.static.program.exception_flow import (
@@ -43,7 +43,7 @@ from diagnostics.static.program.exception_flow import (
 )
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import TrainingCode, own_calls
 
 CODE = "A501"
@@ -55,7 +55,7 @@ _DEPTH = 4  # calls between __getitem__ and the exit
 _FIX = "let the exception pass, or leave with another code: raise, or sys.exit(1)"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the exits with code 0 that an exception comes to."""
     for function in project.functions_in(file):
         for block in tries_of(function):
@@ -66,7 +66,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield from _in_data_set(file, project, call, function)
 
 
-def _in_finally(file: AuditedFile, project: Project, function: Function, block: ast.Try) -> Iterator[Hit]:
+def _in_finally(file: ProjectFile, project: Project, function: Function, block: ast.Try) -> Iterator[Violation]:
     for call in unconditional_calls(block.finalbody):
         if exits_with_success(call, function, project):
             name = project.name(call.func, function)
@@ -85,7 +85,7 @@ def _in_finally(file: AuditedFile, project: Project, function: Function, block: 
             )
 
 
-def _in_handlers(file: AuditedFile, project: Project, function: Function, block: ast.Try) -> Iterator[Hit]:
+def _in_handlers(file: ProjectFile, project: Project, function: Function, block: ast.Try) -> Iterator[Violation]:
     for handler in block.handlers:
         if not is_whole(handler) or leads_on(handler.body):
             continue
@@ -108,7 +108,7 @@ def _in_handlers(file: AuditedFile, project: Project, function: Function, block:
                 )
 
 
-def _sure(file: AuditedFile, function: Function, block: ast.Try, trained: ast.Call | None, name: str) -> Confidence:
+def _sure(file: ProjectFile, function: Function, block: ast.Try, trained: ast.Call | None, name: str) -> Confidence:
     if trained is not None and not _in_forked_child(block, function, file):
         return Confidence.CONFIRMED
     imports = all(isinstance(one, (ast.Import, ast.ImportFrom)) for one in block.body)
@@ -118,7 +118,7 @@ def _sure(file: AuditedFile, function: Function, block: ast.Try, trained: ast.Ca
     return Confidence.LIKELY if about_training or name == "os._exit" else Confidence.POSSIBLE
 
 
-def _in_data_set(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> Iterator[Hit]:
+def _in_data_set(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
     used = _item_reading(function, project, _DEPTH)
     if used is not None:
         yield hit(
@@ -149,5 +149,5 @@ def _forks(function: Function) -> bool:
     return any(isinstance(one, ast.Attribute) and one.attr in ("fork", "forkpty") for one in function.own_nodes)
 
 
-def _in_forked_child(node: ast.AST, function: Function, file: AuditedFile) -> bool:
+def _in_forked_child(node: ast.AST, function: Function, file: ProjectFile) -> bool:
     return _forks(function) and any(True for _ in conditions(node, function, file))

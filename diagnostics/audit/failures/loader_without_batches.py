@@ -23,12 +23,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Severity
 from diagnostics.static.dataflow.rank_guards import values_of
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import constant, is_none, loaders_in
 
 CODE = "A509"
@@ -39,7 +39,7 @@ _TENSORS = {"torch.randn", "torch.rand", "torch.zeros", "torch.ones", "torch.emp
 _DEPTH = 4
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the loaders whose only batch is dropped."""
     for loader in loaders_in(file, project):
         dropped = constant(loader.arguments.get("drop_last"), loader.function, project)

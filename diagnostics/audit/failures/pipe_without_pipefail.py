@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, Step
+from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import levels, place, tokens_of
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
@@ -32,7 +32,7 @@ from diagnostics.static.launch_files.launcher_commands import base
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.launch_files.shell_parser import Simple
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A512"
 NAME = "pipe-without-pipefail"
@@ -41,7 +41,7 @@ READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE})
 CHECKLIST = "pipes in launch scripts keep the code of the training"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the pipelines that lose the exit code of a training."""
     for script in scripts(file):
         for ran in script.commands:
@@ -73,7 +73,7 @@ def _is_kept(ran: Ran) -> bool:
     )
 
 
-def _hit(file: AuditedFile, script: Script, ran: Ran, found: Training, last: Simple) -> Hit:
+def _hit(file: ProjectFile, script: Script, ran: Ran, found: Training, last: Simple) -> Violation:
     line, column = place(file, ran)
     end = " ".join(word.text for word in last.words)
     end = end if len(end) <= 40 else end[:37] + "..."
@@ -85,13 +85,13 @@ def _hit(file: AuditedFile, script: Script, ran: Ran, found: Training, last: Sim
         fix = "shell: bash at the step: GitHub then runs it with pipefail"
     if script.home == "dockerfile":
         fix = 'SHELL ["/bin/bash", "-o", "pipefail", "-c"] above it'
-    return Hit(
+    return Violation(
         file=file,
         line=line,
         column=column,
         title=f"'{found.shown} | {end}' ends with the code of {base(last.words[0].text)}, not with the training's",
         fix=fix,
-        steps=(Step(place=file.place(line), text="no pipefail is set here, and PIPESTATUS is not read"),),
+        steps=(ExplanationStep(place=file.place(line), text="no pipefail is set here, and PIPESTATUS is not read"),),
         confidence=Confidence.LIKELY if sourced is not None else Confidence.CONFIRMED,
     )
 

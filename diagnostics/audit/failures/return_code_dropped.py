@@ -22,12 +22,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.subprocess_commands import command_text, trains
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import TrainingCode
 
 CODE = "A504"
@@ -41,7 +41,7 @@ _PROCESSES = {"multiprocessing.Process", "torch.multiprocessing.Process", "multi
 _READS = {"returncode", "check_returncode", "poll", "exitcode", "check_call", "sentinel"}
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the started trainings whose exit code is lost."""
     for call, function in project.calls_in(file):
         name = project.name(call.func, function)
@@ -53,7 +53,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield from _process(file, project, call, function)
 
 
-def _run(file: AuditedFile, project: Project, call: ast.Call, function: Function, name: str) -> Iterator[Hit]:
+def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function, name: str) -> Iterator[Violation]:
     command = command_text(call.args[0], function, project) if call.args else ""
     if not trains(command) or _checked(call) or not isinstance(file.parents.get(call), ast.Expr):
         return
@@ -67,7 +67,7 @@ def _run(file: AuditedFile, project: Project, call: ast.Call, function: Function
     )
 
 
-def _popen(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> Iterator[Hit]:
+def _popen(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
     command = command_text(call.args[0], function, project) if call.args else ""
     parent = file.parents.get(call)
     if not trains(command) or file.words & _READS:
@@ -91,7 +91,7 @@ def _is_wait(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "wait"
 
 
-def _process(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> Iterator[Hit]:
+def _process(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
     code = project.fact(TrainingCode)
     target = next((one for one in code.started(call, function) if id(one) in code.training), None)
     joins = [one for one in function.own_nodes if isinstance(one, ast.Call) and _joins(one)]

@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from diagnostics.audit.rule import Hit, Step
+from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import levels, place, reads_status, simple_commands
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
@@ -37,7 +37,7 @@ from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Pipeline, Simple
 from diagnostics.static.launch_files.yaml_nodes import entries, line_of, scalar
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A511"
 NAME = "shell-swallows-failure"
@@ -53,7 +53,7 @@ _DOUBT = re.compile(r"\b(?:not|un\w+|fail\w*|error|without|if|check)\b|\$\?", re
 _DETACHED = frozenset(["nohup", "setsid", "disown"])
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the trainings of the scripts of a file whose failure is lost."""
     for script in scripts(file):
         trained = [(ran, found) for ran in script.commands if (found := training(ran, file, project)) is not None]
@@ -66,7 +66,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield from _continued(file, script, *trained[0])
 
 
-def _in_list(file: AuditedFile, ran: Ran, found: Training) -> Iterator[Hit]:
+def _in_list(file: ProjectFile, ran: Ran, found: Training) -> Iterator[Violation]:
     """`train || true`, also around a group or a loop that trains."""
     for statement, at, _ in levels(ran):
         if statement.operators[at : at + 1] != ("||",):
@@ -77,7 +77,7 @@ def _in_list(file: AuditedFile, ran: Ran, found: Training) -> Iterator[Hit]:
         if confidence is None or any(_fails(command) for command in later):
             return
         line, column = place(file, ran)
-        yield Hit(
+        yield Violation(
             file=file,
             line=line,
             column=column,
@@ -90,29 +90,29 @@ def _in_list(file: AuditedFile, ran: Ran, found: Training) -> Iterator[Hit]:
         return
 
 
-def _in_background(file: AuditedFile, script: Script, ran: Ran, found: Training) -> Iterator[Hit]:
+def _in_background(file: ProjectFile, script: Script, ran: Ran, found: Training) -> Iterator[Violation]:
     """`train &` and then a `wait` that says nothing of it."""
     if not any(statement.background for statement, _, _ in levels(ran)) or ran.outer is not None:
         return
     behind = script.commands[script.commands.index(ran) + 1 :]
     waits = [one for one in behind if one.words[:1] == ("wait",)]
     line, column = place(file, ran)
-    started = Step(place=file.place(line), text=f"'{found.shown}' is started in the background")
+    started = ExplanationStep(place=file.place(line), text=f"'{found.shown}' is started in the background")
     if any(len(one.words) > 1 for one in waits):
         return
     if waits:
         at, column = place(file, waits[0])
-        yield Hit(
+        yield Violation(
             file=file,
             line=at,
             column=column,
             title=f"'wait' without a job ends with 0 whatever became of '{found.shown}' in the background",
             fix='pids+=($!) behind each start, then: for pid in "${pids[@]}"; do wait "$pid" || failed=1; done; '
             "exit ${failed:-0}",
-            steps=(started, Step(place=file.place(at), text="waits for all, and returns 0")),
+            steps=(started, ExplanationStep(place=file.place(at), text="waits for all, and returns 0")),
         )
     elif not _DETACHED & {word for one in (ran, *behind) for word in one.words[:1]}:
-        yield Hit(
+        yield Violation(
             file=file,
             line=line,
             column=column,
@@ -122,7 +122,7 @@ def _in_background(file: AuditedFile, script: Script, ran: Ran, found: Training)
         )
 
 
-def _before_success(file: AuditedFile, ran: Ran, found: Training) -> Iterator[Hit]:
+def _before_success(file: ProjectFile, ran: Ran, found: Training) -> Iterator[Violation]:
     """The training, then `exit 0` or a claim of success, and nothing in between that looks at its code."""
     if "errexit" in ran.options or ran.tested or len(ran.pipeline.commands) > 1 or ran.words[0] == "exec":
         return
@@ -133,40 +133,40 @@ def _before_success(file: AuditedFile, ran: Ran, found: Training) -> Iterator[Hi
         if end is None:
             continue
         line, column = place(file, ran)
-        said = Step(place=file.place(_line(end[0])), text=f"{end[1]}, whatever became of it")
+        said = ExplanationStep(place=file.place(_line(end[0])), text=f"{end[1]}, whatever became of it")
         sure = end[1] == "exit 0" and len(ran.around) == 0
-        yield Hit(
+        yield Violation(
             file=file,
             line=line,
             column=column,
             title=f"nothing looks at the exit code of '{found.shown}': the script goes on to {end[1]} where it failed",
             fix="set -e at the top of the script",
-            steps=(Step(place=file.place(line), text=f"'{found.shown}', without 'set -e'"), said),
+            steps=(ExplanationStep(place=file.place(line), text=f"'{found.shown}', without 'set -e'"), said),
             confidence=Confidence.CONFIRMED if sure else Confidence.LIKELY,
             severity=None if sure else Severity.WARNING,
         )
         return
 
 
-def _trapped(file: AuditedFile, script: Script, ran: Ran, found: Training) -> Iterator[Hit]:
+def _trapped(file: ProjectFile, script: Script, ran: Ran, found: Training) -> Iterator[Violation]:
     for one in script.commands:
         ends = {"EXIT", "0", "ERR"} & set(one.words[2:])
         if one.words[:1] == ("trap",) and ends and re.search(r"(?:^|[;&{\s])exit\s+0\s*+;?\s*+\}?$", one.words[1]):
             line, column = place(file, one)
-            yield Hit(
+            yield Violation(
                 file=file,
                 line=line,
                 column=column,
                 title=f"trap ... {ends.pop()} ends the script with 0, also where '{found.shown}' failed",
                 fix="code=$?; ...; exit $code in the trap",
-                steps=(Step(place=file.place(place(file, ran)[0]), text=f"'{found.shown}' fails"),),
+                steps=(ExplanationStep(place=file.place(place(file, ran)[0]), text=f"'{found.shown}' fails"),),
             )
 
 
-def _continued(file: AuditedFile, script: Script, ran: Ran, found: Training) -> Iterator[Hit]:
+def _continued(file: ProjectFile, script: Script, ran: Ran, found: Training) -> Iterator[Violation]:
     key = entries(script.node).get("continue-on-error") if script.home == "github" else None
     if key is not None and scalar(key).lower() == "true":
-        yield Hit(
+        yield Violation(
             file=file,
             line=line_of(key),
             title=f"continue-on-error: the step that runs '{found.shown}' is green where it failed",

@@ -27,13 +27,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import head, tries_of, unconditional_calls
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import TrainingCode
 
 CODE = "A503"
@@ -53,7 +53,7 @@ _BEGUN = re.compile(r"start|launch|spawn|submit|begin|began|creat|connect|setup|
 _TELLS = re.compile(r"^(?:print|info|warning|log\w*|write|write_text|echo|rank_zero_info|print_rank_0|dump|critical)$")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the claims of success that a failed training makes, too."""
     for function in project.functions_in(file):
         for block in tries_of(function):
@@ -75,7 +75,7 @@ def _blocks(function: Function) -> Iterator[list[ast.stmt]]:
                 yield block
 
 
-def _before_wait(file: AuditedFile, block: list[ast.stmt], function: Function, project: Project) -> Iterator[Hit]:
+def _before_wait(file: ProjectFile, block: list[ast.stmt], function: Function, project: Project) -> Iterator[Violation]:
     """Yields what is claimed while a process that was started runs on, and is waited for only later in the block."""
     for at, statement in enumerate(block):
         if not isinstance(statement, ast.Assign) or not _starts(statement.value, function, project):
@@ -125,7 +125,7 @@ def _waits(node: ast.AST, name: str) -> bool:
     )
 
 
-def _claims(file: AuditedFile, statements: list[ast.stmt], trained: ast.Call, where: str) -> Iterator[Hit]:
+def _claims(file: ProjectFile, statements: list[ast.stmt], trained: ast.Call, where: str) -> Iterator[Violation]:
     if where.startswith("except") and re.search(r"Stop|Finish|Done|Complete|Interrupt", where):
         return
     for call in unconditional_calls(statements):

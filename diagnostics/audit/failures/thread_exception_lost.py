@@ -32,12 +32,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.exception_flow import is_broad
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.producer_threads import QueueThread, queue_threads, risks, silent_end
 from diagnostics.static.torch_code.training_functions import TrainingCode
 
@@ -50,7 +50,7 @@ _SAVES = {"torch.save", "torch.distributed.checkpoint.save", "safetensors.torch.
 _EXECUTORS = re.compile(r"^concurrent\.futures\.(?:\w+\.)?(?:Thread|Process)PoolExecutor$")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the threads and tasks whose exceptions are lost."""
     for thread in queue_threads(file, project):
         yield from _thread(file, project, thread)
@@ -60,7 +60,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield from _task(file, project, call, function)
 
 
-def _thread(file: AuditedFile, project: Project, thread: QueueThread) -> Iterator[Hit]:
+def _thread(file: ProjectFile, project: Project, thread: QueueThread) -> Iterator[Violation]:
     source, name = project.file_with(thread.target), thread.target.name
     started = step(file, thread.started, f"a thread runs {name}")
     waited = step(project.file_with(thread.reader), thread.get, "... that is waited for here")
@@ -93,7 +93,7 @@ def _thread(file: AuditedFile, project: Project, thread: QueueThread) -> Iterato
         )
 
 
-def _savers(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def _savers(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the threads that save a checkpoint, where nobody would hear that it failed."""
     if "excepthook" in file.words:
         return
@@ -121,7 +121,7 @@ def _savers(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 break
 
 
-def _in_try(node: ast.AST, file: AuditedFile) -> bool:
+def _in_try(node: ast.AST, file: ProjectFile) -> bool:
     """Whether a handler, of whatever errors, is around a node of a function."""
     parent = file.parents.get(node)
     while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -131,7 +131,7 @@ def _in_try(node: ast.AST, file: AuditedFile) -> bool:
     return False
 
 
-def _task(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> Iterator[Hit]:
+def _task(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
     if not isinstance(file.parents.get(call), ast.Expr) or not call.args or not _is_executor(call, function, project):
         return
     targets = list(project.meant(call.args[0], function))
@@ -147,7 +147,7 @@ def _task(file: AuditedFile, project: Project, call: ast.Call, function: Functio
     )
 
 
-def _waits_in_block(call: ast.Call, file: AuditedFile) -> bool:
+def _waits_in_block(call: ast.Call, file: ProjectFile) -> bool:
     assert isinstance(call.func, ast.Attribute)  # noqa: S101 (asked for calls of submit)
     parent = file.parents.get(call)
     while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):

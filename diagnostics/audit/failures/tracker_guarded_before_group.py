@@ -27,13 +27,13 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import experiment_trackers
 from diagnostics.static.torch_code.training_functions import INIT, TrainingCode
 
@@ -46,7 +46,7 @@ _VARIABLE = re.compile(r"RANK$|PROCID$|LOCALID$")
 _DEPTH = 2
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the trackers whose guard is asked before the process group is made."""
     for call, function, name in experiment_trackers.tracker_calls(file, project):
         asked = _asks_for_group(call, function, project)
@@ -60,13 +60,13 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 
 
 def _hit(
-    file: AuditedFile,
+    file: ProjectFile,
     project: Project,
     call: ast.Call,
     name: str,
     asked: ast.AST,
     later: tuple[ast.Call, Function],
-) -> Hit:
+) -> Violation:
     return hit(
         file,
         call,

@@ -25,13 +25,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import enclosing
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import Programs
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import experiment_trackers
 
 CODE = "A508"
@@ -41,7 +41,7 @@ WORDS = experiment_trackers.WORDS
 _ENDS = {"finish", "end", "end_run", "close", "stop"}
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the trackers that a sudden end of the process leaves open."""
     for call, _, name in experiment_trackers.tracker_calls(file, project):
         leaves = _sudden_end(file, project)
@@ -60,7 +60,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         )
 
 
-def _sudden_end(file: AuditedFile, project: Project) -> tuple[ast.Call, Function] | None:
+def _sudden_end(file: ProjectFile, project: Project) -> tuple[ast.Call, Function] | None:
     for call, function in project.fact(Programs).calls(file.shown, "os._exit"):
         forks = any(isinstance(one, ast.Attribute) and one.attr == "fork" for one in function.own_nodes)
         if not forks:
@@ -68,7 +68,7 @@ def _sudden_end(file: AuditedFile, project: Project) -> tuple[ast.Call, Function
     return None
 
 
-def _ends(file: AuditedFile, project: Project, name: str) -> bool:
+def _ends(file: ProjectFile, project: Project, name: str) -> bool:
     around = project.fact(Programs).around(file.shown)
     wanted = {"close"} if name == "SummaryWriter" else _ENDS - {"close"}
     return any(where.file in around for one in wanted for _, where in project.calls_by_name.get(one, ()))

@@ -25,13 +25,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import Programs, is_main_guard
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import experiment_trackers
 from diagnostics.static.torch_code.training_functions import TrainingCode
 
@@ -43,7 +43,7 @@ CHECKLIST = "experiment trackers are started on one rank"
 _SWITCHES = {"WANDB_MODE", "WANDB_DISABLED"}  # environment variables that make the tracker do nothing
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the trackers that every rank starts."""
     for call, function, name in experiment_trackers.tracker_calls(file, project):
         made = experiment_trackers.group_set_up(file, project)

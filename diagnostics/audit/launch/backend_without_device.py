@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from diagnostics.audit.rule import Hit, Step, hit
+from diagnostics.audit.rule import ExplanationStep, Violation, hit
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import scripts
@@ -34,7 +34,7 @@ from diagnostics.static.launch_files.launcher_commands import launches
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.launch_files.yaml_nodes import column_of, documents, entries, line_of, mappings, scalar
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A613"
 NAME = "backend-without-device"
@@ -48,7 +48,7 @@ _DEVICE = frozenset(["device", "accelerator", "device_type"])
 _CPU_FLAG = frozenset(["use_cpu", "cpu_only", "no_cuda"])
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the backends of a file that its devices do not have."""
     if file.kind is FileKind.PYTHON:
         yield from _mpi(file, project)
@@ -59,7 +59,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield from _in_command(file, ran)
 
 
-def _mpi(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def _mpi(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if "mpi" not in file.words or not file.words.isdisjoint(("is_mpi_available", "mpi4py", "mpirun", "mpiexec")):
         return
     for call, function in project.calls_in(file):
@@ -75,7 +75,7 @@ def _mpi(file: AuditedFile, project: Project) -> Iterator[Hit]:
             )
 
 
-def _is_chosen(file: AuditedFile, call: ast.Call) -> bool:
+def _is_chosen(file: ProjectFile, call: ast.Call) -> bool:
     """Whether a condition stands around it, which may have asked for MPI."""
     one: ast.AST | None = call
     while one is not None and not isinstance(one, (ast.If, ast.Try, ast.IfExp)):
@@ -91,7 +91,7 @@ def _is_default(call: ast.Call) -> bool:
     return named and isinstance(default, ast.Constant) and default.value == "mpi"
 
 
-def _configured(file: AuditedFile) -> Iterator[Hit]:
+def _configured(file: ProjectFile) -> Iterator[Violation]:
     for document in documents(file):
         backends: list[yaml.Node] = []
         devices: list[tuple[str, yaml.Node]] = []
@@ -107,18 +107,18 @@ def _configured(file: AuditedFile) -> Iterator[Hit]:
         name, device = devices[0]
         if name in _DEVICE and scalar(device).lower() != "cpu":
             continue
-        yield Hit(
+        yield Violation(
             file=file,
             line=line_of(backends[0]),
             column=column_of(backends[0]),
             title=f"the backend is nccl and {name} is {scalar(device)} (line {line_of(device)}): NCCL knows GPUs only",
             fix="backend: gloo",
-            steps=(Step(place=file.place(line_of(device)), text=f"{name}: {scalar(device)}"),),
+            steps=(ExplanationStep(place=file.place(line_of(device)), text=f"{name}: {scalar(device)}"),),
             confidence=Confidence.LIKELY,
         )
 
 
-def _in_command(file: AuditedFile, ran: Ran) -> Iterator[Hit]:
+def _in_command(file: ProjectFile, ran: Ran) -> Iterator[Violation]:
     layers = launches(ran.words)
     if not layers:
         return
@@ -130,7 +130,7 @@ def _in_command(file: AuditedFile, ran: Ran) -> Iterator[Hit]:
         return
     why = f"the device is {device}" if device == "cpu" else "CUDA_VISIBLE_DEVICES shows no GPU"
     line, column = place(file, ran, layers[0].at)
-    yield Hit(
+    yield Violation(
         file=file,
         line=line,
         column=column,

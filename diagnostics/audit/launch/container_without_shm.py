@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from diagnostics.audit.rule import Hit, Step
+from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
@@ -32,7 +32,7 @@ from diagnostics.static.launch_files.launcher_commands import base
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.launch_files.yaml_nodes import entries, items, scalar
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A605"
 NAME = "container-without-shm"
@@ -43,7 +43,7 @@ _ENGINES = ("docker", "podman", "nvidia-docker", "nerdctl")
 _SHM = "/dev/shm"  # noqa: S108 - a name in a file, nothing is written there
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the containers of a file that train without shared memory."""
     for script in scripts(file):
         for ran in script.commands:
@@ -113,13 +113,19 @@ def _sureness(found: Training | None) -> Confidence | None:
     return Confidence.LIKELY if several or workers or "workers" in words else Confidence.POSSIBLE
 
 
-def _hit(file: AuditedFile, line: int, column: int, who: str, found: Training, confidence: Confidence, fix: str) -> Hit:
-    return Hit(
+def _hit(
+    file: ProjectFile, line: int, column: int, who: str, found: Training, confidence: Confidence, fix: str
+) -> Violation:
+    return Violation(
         file=file,
         line=line,
         column=column,
         title=f"{who} gives '{found.shown}' 64 MiB of /dev/shm, the default: data workers and NCCL share memory there",
         fix=fix,
-        steps=(Step(place=file.place(line), text="neither the size of /dev/shm nor the IPC of the host is given"),),
+        steps=(
+            ExplanationStep(
+                place=file.place(line), text="neither the size of /dev/shm nor the IPC of the host is given"
+            ),
+        ),
         confidence=confidence,
     )

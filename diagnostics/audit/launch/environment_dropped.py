@@ -23,7 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from diagnostics.audit.rule import Hit, Step, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import values_of
 from diagnostics.static.launch_files.command_locations import place
@@ -36,7 +36,7 @@ from diagnostics.static.launch_files.shell_lexer import ShellError
 from diagnostics.static.launch_files.shell_parser import parse
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A608"
 NAME = "environment-dropped"
@@ -48,7 +48,7 @@ _RANKS = frozenset(["RANK", "LOCAL_RANK", "WORLD_SIZE"])
 _RUNS = frozenset(["subprocess.run", "subprocess.call", "subprocess.Popen", "subprocess.check_call"])
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the launches of a file that drop the environment."""
     if file.kind is FileKind.PYTHON:
         if "subprocess" in file.words and "env" in file.words:
@@ -94,7 +94,9 @@ def _exported(ran: Ran) -> tuple[str, ...]:
     return tuple(name for name in sorted({*ran.exported, *ran.assigned}) if name.startswith(_TELLING))
 
 
-def _dropped(file: AuditedFile, project: Project, ran: Ran, how: str, index: int, lost: Sequence[str]) -> Iterator[Hit]:
+def _dropped(
+    file: ProjectFile, project: Project, ran: Ran, how: str, index: int, lost: Sequence[str]
+) -> Iterator[Violation]:
     layers = launches(ran.words)
     given = {word.partition("=")[0] for word in ran.words if "=" in word}
     launched = layers and layers[-1].kind != "python"
@@ -103,12 +105,12 @@ def _dropped(file: AuditedFile, project: Project, ran: Ran, how: str, index: int
     program = script_file(layers[-1], file, project) if layers else None
     needs = needs_launcher(program, project) if program is not None and how == "env -i" else None
     line, column = place(file, ran, index)
-    steps = [Step(place=file.place(line), text=f"{how} drops {', '.join(lost)}")]
+    steps = [ExplanationStep(place=file.place(line), text=f"{how} drops {', '.join(lost)}")]
     if needs is not None:
         there = needs.file.place(getattr(needs.node, "lineno", 1))
-        steps.append(Step(place=there, text=f"reads {needs.what}, without a default"))
+        steps.append(ExplanationStep(place=there, text=f"reads {needs.what}, without a default"))
     sure = needs is not None and needs.sure
-    yield Hit(
+    yield Violation(
         file=file,
         line=line,
         column=column,
@@ -124,7 +126,7 @@ def _dropped(file: AuditedFile, project: Project, ran: Ran, how: str, index: int
     )
 
 
-def _over_ssh(file: AuditedFile, project: Project, ran: Ran) -> Iterator[Hit]:
+def _over_ssh(file: ProjectFile, project: Project, ran: Ran) -> Iterator[Violation]:
     """Yields `ssh host "torchrun ..."` in a script that exports what the ranks need and does not hand it on."""
     if not ran.words or base(ran.words[0]) not in ("ssh", "pdsh"):
         return
@@ -140,13 +142,17 @@ def _over_ssh(file: AuditedFile, project: Project, ran: Ran) -> Iterator[Hit]:
     if found is None:
         return
     line, column = place(file, ran)
-    yield Hit(
+    yield Violation(
         file=file,
         line=line,
         column=column,
         title=f"ssh hands on no environment: '{found.shown}' does not get {', '.join(lost)}, which the script exports",
         fix=f'ssh host "{lost[0]}=${lost[0]} ..."',
-        steps=(Step(place=file.place(line), text=f"exported here, and not named in the command: {', '.join(lost)}"),),
+        steps=(
+            ExplanationStep(
+                place=file.place(line), text=f"exported here, and not named in the command: {', '.join(lost)}"
+            ),
+        ),
         confidence=Confidence.LIKELY,
     )
 
@@ -154,7 +160,7 @@ def _over_ssh(file: AuditedFile, project: Project, ran: Ran) -> Iterator[Hit]:
 # Python
 
 
-def _in_python(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         given = next((one.value for one in call.keywords if one.arg == "env"), None)
         if given is None or project.name(call.func, function) not in _RUNS or not call.args:
@@ -178,7 +184,7 @@ def _in_python(file: AuditedFile, project: Project) -> Iterator[Hit]:
             steps=(
                 step(file, made, "an environment without os.environ"),
                 step(file, call, f"starts {layers[-1].script} with it"),
-                Step(place=there, text=f"reads {needs.what}, without a default"),
+                ExplanationStep(place=there, text=f"reads {needs.what}, without a default"),
             ),
             confidence=Confidence.CONFIRMED if needs.sure else Confidence.POSSIBLE,
         )

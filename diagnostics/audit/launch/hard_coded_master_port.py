@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from diagnostics.audit.rule import Hit, hit
+from diagnostics.audit.rule import Violation, hit
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
@@ -36,7 +36,7 @@ from diagnostics.static.launch_files.rank_environment import environ_key, is_env
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A601"
 NAME = "hard-coded-master-port"
@@ -54,7 +54,7 @@ _FIX = (
 )
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the literal ports of a file on which ranks meet."""
     if file.kind is FileKind.PYTHON:
         yield from _in_python(file, project)
@@ -70,7 +70,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 # Scripts
 
 
-def _assigned(file: AuditedFile, script: Script, ran: Ran, alone: bool) -> Iterator[Hit]:
+def _assigned(file: ProjectFile, script: Script, ran: Ran, alone: bool) -> Iterator[Violation]:
     """MASTER_PORT=29500, in front of a command, alone, or exported."""
     guarded = ran.tested or any(command.kind in ("if", "case", "function") for command in ran.around)
     for token in (*ran.command.assignments, *ran.command.words[1:]):
@@ -111,7 +111,7 @@ def _is_default(ran: Ran) -> bool:
     return bool(ran.and_or.operators)
 
 
-def _given(file: AuditedFile, script: Script, ran: Ran, launch: Launch, alone: bool) -> Iterator[Hit]:
+def _given(file: ProjectFile, script: Script, ran: Ran, launch: Launch, alone: bool) -> Iterator[Violation]:
     for name in _OPTIONS:
         port = launch.options.get(name, "").rpartition(":")[2]
         if not port.isdigit() or port == "0" or "--standalone" in launch.options:
@@ -155,9 +155,9 @@ def _on_one_machine(script: Script) -> bool:
     return True
 
 
-def _hit(file: AuditedFile, line: int, column: int, what: str, script: Script, alone: bool) -> Hit:
+def _hit(file: ProjectFile, line: int, column: int, what: str, script: Script, alone: bool) -> Violation:
     unsure = not alone or script.home == "github"
-    return Hit(
+    return Violation(
         file=file,
         line=line,
         column=column,
@@ -171,7 +171,7 @@ def _hit(file: AuditedFile, line: int, column: int, what: str, script: Script, a
 # Python
 
 
-def _in_python(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if file.words.isdisjoint(_WORDS):
         return
     for function in project.functions_in(file):
@@ -233,7 +233,7 @@ def _text(value: ast.AST) -> str:
     return ""
 
 
-def _is_guarded(file: AuditedFile, node: ast.AST) -> bool:
+def _is_guarded(file: ProjectFile, node: ast.AST) -> bool:
     """Whether it is a default: below `if "MASTER_PORT" not in os.environ`, or for a world of one process."""
     one: ast.AST | None = node
     while one is not None:
@@ -245,6 +245,6 @@ def _is_guarded(file: AuditedFile, node: ast.AST) -> bool:
     return False
 
 
-def _is_test(file: AuditedFile) -> bool:
+def _is_test(file: ProjectFile) -> bool:
     path = PurePath(file.shown)
     return any(part in ("tests", "test", "testing") for part in path.parts) or path.stem.startswith("test_")

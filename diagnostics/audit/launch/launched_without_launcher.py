@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from diagnostics.audit.rule import Hit, Step
+from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
@@ -31,7 +31,7 @@ from diagnostics.static.launch_files.launcher_commands import launches
 from diagnostics.static.launch_files.rank_environment import needs_launcher
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A609"
 NAME = "launched-without-launcher"
@@ -41,7 +41,7 @@ CHECKLIST = "what reads RANK is started by a launcher"
 _RANKS = frozenset(["RANK", "LOCAL_RANK", "WORLD_SIZE"])
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the commands that start a distributed program without a launcher."""
     for script in scripts(file):
         for ran in script.commands:
@@ -49,7 +49,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 yield from _alone(file, project, script, ran)
 
 
-def _alone(file: AuditedFile, project: Project, script: Script, ran: Ran) -> Iterator[Hit]:
+def _alone(file: ProjectFile, project: Project, script: Script, ran: Ran) -> Iterator[Violation]:
     layers = launches(ran.words)
     if len(layers) != 1 or layers[0].kind != "python" or "env" in ran.words or "ssh" in ran.words:
         return
@@ -59,15 +59,15 @@ def _alone(file: AuditedFile, project: Project, script: Script, ran: Ran) -> Ite
         return
     line, column = place(file, ran, layers[0].at)
     there = use.file.place(getattr(use.node, "lineno", 1))
-    yield Hit(
+    yield Violation(
         file=file,
         line=line,
         column=column,
         title=f"python starts {layers[0].script}, which takes its rank from {use.what} ({there}): nothing sets it",
         fix=f"torchrun --standalone --nproc-per-node N {layers[0].script}",
         steps=(
-            Step(place=file.place(line), text="neither a launcher nor the script sets RANK and LOCAL_RANK"),
-            Step(place=there, text=f"reads {use.what}, without a default"),
+            ExplanationStep(place=file.place(line), text="neither a launcher nor the script sets RANK and LOCAL_RANK"),
+            ExplanationStep(place=there, text=f"reads {use.what}, without a default"),
         ),
         confidence=_sureness(use.sure, script),
     )
@@ -84,7 +84,7 @@ def _is_given_ranks(ran: Ran) -> bool:
     return bool(known & _RANKS) or any(word.partition("=")[0] in _RANKS for word in ran.words)
 
 
-def _is_launched(file: AuditedFile, project: Project) -> bool:
+def _is_launched(file: ProjectFile, project: Project) -> bool:
     """Whether another file of the project names this script: it may be started by a launcher."""
     stem, suffix = PurePath(file.shown).stem, PurePath(file.shown).suffix.lstrip(".")
     return any(

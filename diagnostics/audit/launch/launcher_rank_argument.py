@@ -23,7 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, Step, hit
+from diagnostics.audit.rule import ExplanationStep, Violation, hit
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import scripts
@@ -33,7 +33,7 @@ from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A611"
 NAME = "launcher-rank-argument"
@@ -43,7 +43,7 @@ CHECKLIST = "ranks take LOCAL_RANK from the environment"
 _UNDERSCORE, _DASH = "--local_rank", "--local-rank"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the arguments that no launcher passes, and the launch lines of scripts that expect them."""
     if file.kind is FileKind.PYTHON:
         yield from _required(file)
@@ -55,7 +55,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                     yield from _launched(file, project, ran, launch)
 
 
-def _required(file: AuditedFile) -> Iterator[Hit]:
+def _required(file: ProjectFile) -> Iterator[Violation]:
     """`--local_rank` that has to be given: torchrun gives it never, torch.distributed.launch with a dash."""
     if "local_rank" not in file.words or "deepspeed" in file.words:
         return
@@ -70,7 +70,7 @@ def _required(file: AuditedFile) -> Iterator[Hit]:
             )
 
 
-def _launched(file: AuditedFile, project: Project, ran: Ran, launch: Launch) -> Iterator[Hit]:
+def _launched(file: ProjectFile, project: Project, ran: Ran, launch: Launch) -> Iterator[Violation]:
     program = script_file(launch, file, project)
     if program is None or "local_rank" not in program.words:
         return
@@ -94,21 +94,21 @@ def _launched(file: AuditedFile, project: Project, ran: Ran, launch: Launch) -> 
         text = f"torchrun passes no {names.pop()} to {launch.script}, {what} ({where})"
         fix = 'local_rank = int(os.environ["LOCAL_RANK"])'
     line, column = place(file, ran, launch.at)
-    yield Hit(
+    yield Violation(
         file=file,
         line=line,
         column=column,
         title=text,
         fix=fix,
         steps=(
-            Step(place=file.place(line), text=f"the launcher starts {launch.script}"),
-            Step(place=where, text=ast.unparse(call)[:100]),
+            ExplanationStep(place=file.place(line), text=f"the launcher starts {launch.script}"),
+            ExplanationStep(place=where, text=ast.unparse(call)[:100]),
         ),
         confidence=Confidence.CONFIRMED if launch.kind == "launch" or "requires" in text else Confidence.LIKELY,
     )
 
 
-def _arguments(file: AuditedFile) -> Iterator[tuple[ast.Call, set[str]]]:
+def _arguments(file: ProjectFile) -> Iterator[tuple[ast.Call, set[str]]]:
     """Yields the add_argument calls of a file with the names they declare."""
     for node in walk(file.tree) if file.tree is not None else ():
         if isinstance(node, ast.Call) and last_name(node.func) == "add_argument":

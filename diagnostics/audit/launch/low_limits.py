@@ -25,14 +25,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, Step
+from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
 from diagnostics.static.launch_files.launched_program import Training, training
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A604"
 NAME = "low-limits"
@@ -47,7 +47,7 @@ _SIZE = re.compile(r"size=(\d+)([kmg]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the limits that scripts which train set too low."""
     for script in scripts(file):
         trained = [(ran, found) for ran in script.commands if (found := training(ran, file, project)) is not None]
@@ -59,7 +59,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         yield from _many_workers(file, script, trained)
 
 
-def _limit(file: AuditedFile, ran: Ran, trained: list[tuple[Ran, Training]]) -> Iterator[Hit]:
+def _limit(file: ProjectFile, ran: Ran, trained: list[tuple[Ran, Training]]) -> Iterator[Violation]:
     words = ran.words
     if words[:1] != ("ulimit",) or len(words) < 3 or not words[-1].isdigit():
         return
@@ -84,7 +84,7 @@ def _limit(file: AuditedFile, ran: Ran, trained: list[tuple[Ran, Training]]) -> 
         )
 
 
-def _small_shm(file: AuditedFile, ran: Ran, found: Training) -> Iterator[Hit]:
+def _small_shm(file: ProjectFile, ran: Ran, found: Training) -> Iterator[Violation]:
     size = next((match for word in ran.words if (match := _SIZE.search(word))), None)
     if ran.words[:1] != ("mount",) or _SHM not in ran.words or size is None:
         return
@@ -99,7 +99,7 @@ def _small_shm(file: AuditedFile, ran: Ran, found: Training) -> Iterator[Hit]:
         )
 
 
-def _many_workers(file: AuditedFile, script: Script, trained: list[tuple[Ran, Training]]) -> Iterator[Hit]:
+def _many_workers(file: ProjectFile, script: Script, trained: list[tuple[Ran, Training]]) -> Iterator[Violation]:
     if any(ran.words[:1] in (("ulimit",), ("prlimit",)) for ran in script.commands) or "ulimit" in file.words:
         return
     for ran, found in trained:
@@ -107,7 +107,7 @@ def _many_workers(file: AuditedFile, script: Script, trained: list[tuple[Ran, Tr
         ranks = found.launcher.ranks_here if found.launcher is not None else 1
         if workers and ranks and workers * ranks >= MANY_WORKERS:
             line, column = place(file, ran)
-            yield Hit(
+            yield Violation(
                 file=file,
                 line=line,
                 column=column,
@@ -125,7 +125,7 @@ def _workers(found: Training) -> int:
     return int(named[1]) if named else 0
 
 
-def _hit(file: AuditedFile, ran: Ran, title: str, fix: str) -> Hit:
+def _hit(file: ProjectFile, ran: Ran, title: str, fix: str) -> Violation:
     line, column = place(file, ran)
-    shown = Step(place=file.place(line), text=" ".join(ran.words)[:80])
-    return Hit(file=file, line=line, column=column, title=title, fix=fix, steps=(shown,))
+    shown = ExplanationStep(place=file.place(line), text=" ".join(ran.words)[:80])
+    return Violation(file=file, line=line, column=column, title=title, fix=fix, steps=(shown,))

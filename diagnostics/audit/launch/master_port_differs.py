@@ -23,7 +23,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import scripts
@@ -32,7 +32,7 @@ from diagnostics.static.launch_files.process_counts import loop_name
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A614"
 NAME = "master-port-differs"
@@ -43,7 +43,7 @@ CHECKLIST = "all ranks of a job get one port"
 _RANKS = ("RANK", "LOCAL_RANK")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the ports that differ from rank to rank."""
     if file.kind is FileKind.PYTHON:
         yield from _in_python(file)
@@ -60,7 +60,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             if used and launches(ran.words):
                 line, column = place(file, ran)
                 name = min(used)
-                yield Hit(
+                yield Violation(
                     file=file,
                     line=line,
                     column=column,
@@ -69,7 +69,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 )
 
 
-def _in_python(file: AuditedFile) -> Iterator[Hit]:
+def _in_python(file: ProjectFile) -> Iterator[Violation]:
     for node in walk(file.tree) if file.tree is not None else ():
         pairs = dict(_pairs(node))
         port = pairs.get("MASTER_PORT")

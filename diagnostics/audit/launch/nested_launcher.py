@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from diagnostics.audit.rule import Hit, Step
+from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
@@ -34,7 +34,7 @@ from diagnostics.static.launch_files.launcher_commands import Launch, launches
 from diagnostics.static.launch_files.rank_environment import starts_ranks
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A602"
 NAME = "nested-launcher"
@@ -44,7 +44,7 @@ CHECKLIST = "one launcher starts the ranks"
 _ELASTIC = ("torchrun", "launch", "accelerate", "deepspeed")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the launch lines of a file that start ranks which start ranks."""
     for script in scripts(file):
         for ran in script.commands:
@@ -54,7 +54,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 yield from _spawning(file, project, ran, layers)
 
 
-def _two_launchers(file: AuditedFile, script: Script, ran: Ran, layers: tuple[Launch, ...]) -> Iterator[Hit]:
+def _two_launchers(file: ProjectFile, script: Script, ran: Ran, layers: tuple[Launch, ...]) -> Iterator[Violation]:
     for outer, inner in pairwise(layers):
         if inner.kind not in _ELASTIC:
             continue
@@ -62,7 +62,7 @@ def _two_launchers(file: AuditedFile, script: Script, ran: Ran, layers: tuple[La
         if started is None or started < 2 or (inner.ranks_here or 2) < 2:
             continue
         line, column = place(file, ran, outer.at)
-        yield Hit(
+        yield Violation(
             file=file,
             line=line,
             column=column,
@@ -101,7 +101,7 @@ def _started(outer: Launch, script: Script) -> tuple[int | None, Confidence]:
     return None, Confidence.POSSIBLE
 
 
-def _spawning(file: AuditedFile, project: Project, ran: Ran, layers: tuple[Launch, ...]) -> Iterator[Hit]:
+def _spawning(file: ProjectFile, project: Project, ran: Ran, layers: tuple[Launch, ...]) -> Iterator[Violation]:
     last = layers[-1]
     outer = next((one for one in reversed(layers) if one.kind in _ELASTIC), None)
     program = script_file(last, file, project)
@@ -112,15 +112,15 @@ def _spawning(file: AuditedFile, project: Project, ran: Ran, layers: tuple[Launc
         return
     line, column = place(file, ran, outer.at)
     there = use.file.place(getattr(use.node, "lineno", 1))
-    yield Hit(
+    yield Violation(
         file=file,
         line=line,
         column=column,
         title=f"{outer.kind} starts {outer.ranks_here or 'several'} times {last.script}, and {use.what} ({there})",
         fix=f"python {last.script}, or take the launch out of {use.file.shown}",
         steps=(
-            Step(place=file.place(line), text=f"{outer.kind} starts {last.script} as its ranks"),
-            Step(place=there, text=use.what),
+            ExplanationStep(place=file.place(line), text=f"{outer.kind} starts {last.script} as its ranks"),
+            ExplanationStep(place=there, text=use.what),
         ),
         confidence=Confidence.CONFIRMED if use.sure else Confidence.POSSIBLE,
     )

@@ -27,17 +27,17 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, Step
+from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
 from diagnostics.static.launch_files.launched_program import script_file
 from diagnostics.static.launch_files.launcher_commands import Launch, launches
-from diagnostics.static.launch_files.process_counts import Count, configuration, counts_in, literal
+from diagnostics.static.launch_files.process_counts import ProcessCount, configuration, counts_in, literal
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A603"
 NAME = "nproc-disagrees"
@@ -51,7 +51,7 @@ _GPUS = frozenset(["gpus", "num_gpus", "n_gpus", "n_gpu", "ngpus", "devices"])
 _GRES = re.compile(r"gpu(?::[\w.-]+)?:(\d+)")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the launch lines whose number of ranks another place contradicts."""
     for script in scripts(file):
         for ran in script.commands:
@@ -62,7 +62,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                     yield from _against_program(file, project, ran, launch, ranks)
 
 
-def _against_gpus(file: AuditedFile, script: Script, ran: Ran, launch: Launch, ranks: int) -> Iterator[Hit]:
+def _against_gpus(file: ProjectFile, script: Script, ran: Ran, launch: Launch, ranks: int) -> Iterator[Violation]:
     visible = ran.value("CUDA_VISIBLE_DEVICES")
     listed = [one for one in visible.split(",") if one.strip()]
     if listed and all(re.fullmatch(r"\s*(?:\d+|GPU-[\w-]+|MIG-\S+)\s*", one) for one in listed) and len(listed) < ranks:
@@ -75,7 +75,7 @@ def _against_gpus(file: AuditedFile, script: Script, ran: Ran, launch: Launch, r
         if header is None or not count.isdigit() or (name == "gpus" and launch.machines != 1):
             continue
         if int(count) and int(count) < ranks:
-            step = Step(place=file.place(header.line), text=f"--{name}={header.value}: {_gpus(int(count))}")
+            step = ExplanationStep(place=file.place(header.line), text=f"--{name}={header.value}: {_gpus(int(count))}")
             yield _hit(file, ran, launch, ranks, f"Slurm is asked for {_gpus(int(count))}", int(count), (step,))
         return
 
@@ -84,7 +84,7 @@ def _gpus(count: int) -> str:
     return f"{count} GPU{'s' if count != 1 else ''}"
 
 
-def _against_program(file: AuditedFile, project: Project, ran: Ran, launch: Launch, ranks: int) -> Iterator[Hit]:
+def _against_program(file: ProjectFile, project: Project, ran: Ran, launch: Launch, ranks: int) -> Iterator[Violation]:
     machines = launch.machines
     for count in (*_options(file, ran, launch), *_from_files(file, project, launch)):
         world = count.name in _WORLD
@@ -104,13 +104,13 @@ def _against_program(file: AuditedFile, project: Project, ran: Ran, launch: Laun
             if count.file is not file
             else f"it is given {count.name} {count.value}",
             count.value,
-            (Step(place=where, text=f"{count.name}: {count.value}"),),
+            (ExplanationStep(place=where, text=f"{count.name}: {count.value}"),),
             confidence=Confidence.POSSIBLE if gpus else Confidence.LIKELY,
         )
     yield from _in_source(file, project, ran, launch, ranks)
 
 
-def _options(file: AuditedFile, ran: Ran, launch: Launch) -> Iterator[Count]:
+def _options(file: ProjectFile, ran: Ran, launch: Launch) -> Iterator[ProcessCount]:
     """Yields `--world_size 4` among the program's own arguments."""
     words = launch.arguments
     for index, word in enumerate(words):
@@ -118,17 +118,17 @@ def _options(file: AuditedFile, ran: Ran, launch: Launch) -> Iterator[Count]:
         name = name.lstrip("-").replace("-", "_")
         value = value if equals else words[index + 1] if index + 1 < len(words) else ""
         if word.startswith("--") and name in _PER_NODE | _WORLD | _GPUS and value.isdigit() and len(value) < 6:
-            yield Count(name=name, value=int(value), file=file, line=place(file, ran, launch.at)[0])
+            yield ProcessCount(name=name, value=int(value), file=file, line=place(file, ran, launch.at)[0])
 
 
-def _from_files(file: AuditedFile, project: Project, launch: Launch) -> Iterator[Count]:
+def _from_files(file: ProjectFile, project: Project, launch: Launch) -> Iterator[ProcessCount]:
     for found in configuration(launch.arguments, file, project):
         yield from counts_in(found, _PER_NODE | _WORLD | _GPUS)
     if launch.kind == "accelerate" and "--config-file" in launch.options:
         return  # what the command says wins
 
 
-def _in_source(file: AuditedFile, project: Project, ran: Ran, launch: Launch, ranks: int) -> Iterator[Hit]:
+def _in_source(file: ProjectFile, project: Project, ran: Ran, launch: Launch, ranks: int) -> Iterator[Violation]:
     program = script_file(launch, file, project)
     if program is None or launch.machines is None:
         return
@@ -141,24 +141,24 @@ def _in_source(file: AuditedFile, project: Project, ran: Ran, launch: Launch, ra
             if not (world or trainer) or value is None or value in (expected, -1):
                 continue
             where = program.place(keyword.value.lineno)
-            step = Step(place=where, text=ast.unparse(keyword))
+            step = ExplanationStep(place=where, text=ast.unparse(keyword))
             what = f"{last_name(call.func)}({keyword.arg}={value}) stands in {where}"
             yield _hit(file, ran, launch, ranks, what, value, (step,))
 
 
 def _hit(
-    file: AuditedFile,
+    file: ProjectFile,
     ran: Ran,
     launch: Launch,
     ranks: int,
     what: str,
     other: int,
-    steps: tuple[Step, ...] = (),
+    steps: tuple[ExplanationStep, ...] = (),
     confidence: Confidence = Confidence.LIKELY,
-) -> Hit:
+) -> Violation:
     line, column = place(file, ran, launch.at)
-    started = Step(place=file.place(line), text=f"{launch.kind} starts {ranks} ranks on each machine")
-    return Hit(
+    started = ExplanationStep(place=file.place(line), text=f"{launch.kind} starts {ranks} ranks on each machine")
+    return Violation(
         file=file,
         line=line,
         column=column,

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
@@ -31,7 +31,7 @@ from diagnostics.static.launch_files.launched_program import Training, training
 from diagnostics.static.launch_files.process_counts import loop_values
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A607"
 NAME = "omp-threads-unset"
@@ -42,7 +42,7 @@ _NAMES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 _RANKS = frozenset(["RANK", "LOCAL_RANK"])
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the ranks that are started by hand without a word about their threads."""
     if not file.words.isdisjoint((*_NAMES, "cpus-per-task", "set_num_threads")):
         return
@@ -55,7 +55,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             if many is not None:
                 count, how, confidence = many
                 line, column = place(file, ran)
-                yield Hit(
+                yield Violation(
                     file=file,
                     line=line,
                     column=column,

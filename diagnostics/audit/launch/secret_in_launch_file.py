@@ -28,7 +28,7 @@ from itertools import pairwise
 from diagnostics.agent.shared.secret_lines import hidden_words
 from diagnostics.agent.shared.secret_names import WEAK, strength
 from diagnostics.agent.shared.secret_patterns import is_secret_variable
-from diagnostics.audit.rule import Hit, Step
+from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files import dockerfile
 from diagnostics.static.launch_files.command_locations import place
@@ -39,7 +39,7 @@ from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.launch_files.yaml_nodes import documents, entries, line_of, mappings, scalar
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A606"
 NAME = "secret-in-launch-file"
@@ -53,7 +53,7 @@ _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _WORTH = re.compile(r"key|token|secret|passw|pwd|login|credential|auth|hf_|ghp_|sk-|AKIA|glpat", re.IGNORECASE)
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the secrets that are written into a file."""
     if _WORTH.search(file.text) is None:
         return
@@ -69,7 +69,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield from _in_command(file, ran)
 
 
-def _in_command(file: AuditedFile, ran: Ran) -> Iterator[Hit]:
+def _in_command(file: ProjectFile, ran: Ran) -> Iterator[Violation]:
     for token in (*ran.command.assignments, *ran.command.words):
         named = _NAMED.match(token.text.removeprefix("-e").removeprefix("--env="))
         if named is not None and not token.text.startswith("--"):
@@ -87,7 +87,7 @@ def _in_command(file: AuditedFile, ran: Ran) -> Iterator[Hit]:
         yield from _hit(file, place(file, ran, 0)[0], "wandb login", ran.words[-1])
 
 
-def _in_yaml(file: AuditedFile) -> Iterator[Hit]:
+def _in_yaml(file: ProjectFile) -> Iterator[Violation]:
     for document in documents(file):
         for mapping, _, _ in mappings(document):
             here = entries(mapping)
@@ -101,7 +101,7 @@ def _in_yaml(file: AuditedFile) -> Iterator[Hit]:
                     yield from _hit(file, line, name, given if isinstance(given, str) else scalar(given))
 
 
-def _in_dockerfile(file: AuditedFile) -> Iterator[Hit]:
+def _in_dockerfile(file: ProjectFile) -> Iterator[Violation]:
     for one in dockerfile.instructions(file.text):
         if one.name not in ("ENV", "ARG", "LABEL"):
             continue
@@ -113,7 +113,7 @@ def _in_dockerfile(file: AuditedFile) -> Iterator[Hit]:
                 yield from _hit(file, one.line + offset, name, value)
 
 
-def _in_python(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in project.functions_in(file):
         for node in function.own_nodes:
             for name, value in _values(node):
@@ -124,13 +124,13 @@ def _in_python(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 yield from _into_script(file, node)
 
 
-def _into_script(file: AuditedFile, text: ast.JoinedStr) -> Iterator[Hit]:
+def _into_script(file: ProjectFile, text: ast.JoinedStr) -> Iterator[Violation]:
     """Yields f"export API_KEY={os.environ['API_KEY']}": the line of a script with the value itself."""
     for before, value in pairwise(text.values):
         named = _EXPORT.search(str(before.value)) if isinstance(before, ast.Constant) else None
         source = _variable(value.value) if isinstance(value, ast.FormattedValue) else ""
         if named is not None and is_secret_variable(named[1], _ANY) and is_secret_variable(source, _ANY):
-            yield Hit(
+            yield Violation(
                 file=file,
                 line=text.lineno,
                 column=text.col_offset + 1,
@@ -177,21 +177,21 @@ def _values(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         yield f"{called}_token", node.args[0]
 
 
-def _hit(file: AuditedFile, line: int, name: str, value: str, *, column: int = 1) -> Iterator[Hit]:
+def _hit(file: ProjectFile, line: int, name: str, value: str, *, column: int = 1) -> Iterator[Violation]:
     confidence = secret(name, value)
     if confidence is None:
         return
     length = len(value.strip().strip("\"'"))
     shown = name if name and len(name) < 60 else "a value"
     image = " or gets the image" if file.kind is FileKind.DOCKERFILE else ""
-    yield Hit(
+    yield Violation(
         file=file,
         line=line,
         column=column,
         title=f"{shown}: a secret in the open, {length} characters long; whoever reads the file{image} has it",
         fix="take the key back where it was made, and read the new one from the environment or from a file outside the "
         "repository",
-        steps=(Step(place=file.place(line), text=f"{shown} = <hidden>"),),
+        steps=(ExplanationStep(place=file.place(line), text=f"{shown} = <hidden>"),),
         confidence=confidence,
         severity=Severity.WARNING if confidence is Confidence.POSSIBLE else None,
     )

@@ -21,14 +21,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import scripts
 from diagnostics.static.launch_files.launched_program import training
 from diagnostics.static.launch_files.launcher_commands import base
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A612"
 NAME = "training-under-timeout"
@@ -44,7 +44,7 @@ _LONG = re.compile(
 )
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the trainings that a timeout ends."""
     for script in scripts(file):
         for ran in script.commands:
@@ -63,7 +63,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             asked = [int(match[1]) for match in _LONG.finditer(" ".join(ran.words))]
             hopeless = seconds <= SHORT_S and max(asked, default=0) >= MANY
             line, column = place(file, ran, at)
-            yield Hit(
+            yield Violation(
                 file=file,
                 line=line,
                 column=column,

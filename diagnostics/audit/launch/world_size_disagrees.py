@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.audit.rule import Hit, Step
+from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
@@ -36,7 +36,7 @@ from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.launch_files.shell_parser import Compound
 from diagnostics.static.launch_files.yaml_nodes import documents, entries, line_of, mappings, number
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A610"
 NAME = "world-size-disagrees"
@@ -58,7 +58,7 @@ class _Ranks:
     loop: Compound | None
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the worlds of a file that have more, or fewer, ranks than are started."""
     for script in scripts(file):
         yield from _by_hand(file, script)
@@ -67,7 +67,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         yield from _configured(file)
 
 
-def _by_hand(file: AuditedFile, script: Script) -> Iterator[Hit]:
+def _by_hand(file: ProjectFile, script: Script) -> Iterator[Violation]:
     started = [found for ran in script.commands if (found := _ranks(ran)) is not None]
     worlds = {found.ran.value("WORLD_SIZE") for found in started}
     if not started or len(worlds) != 1 or not (world := worlds.pop()).isdigit() or not 0 < int(world) < 10_000:
@@ -81,7 +81,7 @@ def _by_hand(file: AuditedFile, script: Script) -> Iterator[Hit]:
     line = first.loop.first.line if first.loop is not None else place(file, first.ran)[0]
     column = first.loop.first.column if first.loop is not None and file.kind is FileKind.SHELL else 1
     set_at = next((number for number, row in enumerate(file.lines, 1) if re.search(r"\bWORLD_SIZE=", row)), line)
-    yield Hit(
+    yield Violation(
         file=file,
         line=line,
         column=column,
@@ -89,8 +89,8 @@ def _by_hand(file: AuditedFile, script: Script) -> Iterator[Hit]:
         + ("they wait for the others until the timeout" if len(ranks) < int(world) else "the last ones are refused"),
         fix=f"WORLD_SIZE={len(ranks)}, or let torchrun set it",
         steps=(
-            Step(place=file.place(set_at), text=f"the world has {world} ranks"),
-            Step(place=file.place(line), text=f"{len(ranks)} are started"),
+            ExplanationStep(place=file.place(set_at), text=f"the world has {world} ranks"),
+            ExplanationStep(place=file.place(line), text=f"{len(ranks)} are started"),
         ),
         confidence=Confidence.CONFIRMED if alone else Confidence.POSSIBLE,
     )
@@ -121,7 +121,7 @@ def _listed(ranks: frozenset[str]) -> str:
     return ", ".join(shown) if len(shown) < 6 else f"{shown[0]} to {shown[-1]}"
 
 
-def _waits_for_nodes(file: AuditedFile, script: Script) -> Iterator[Hit]:
+def _waits_for_nodes(file: ProjectFile, script: Script) -> Iterator[Violation]:
     """Yields torchrun for several machines that meet where only this one can come, and that is started once."""
     found = [(ran, one) for ran in script.commands for one in launches(ran.words) if _meets_here(one)]
     looped = any(command.kind in ("for", "while", "until", "function") for ran, _ in found for command in ran.around)
@@ -130,7 +130,7 @@ def _waits_for_nodes(file: AuditedFile, script: Script) -> Iterator[Hit]:
     ran, launch = found[0]
     line, column = place(file, ran, launch.at)
     host = launch.option("--rdzv-endpoint", "--master-addr")
-    yield Hit(
+    yield Violation(
         file=file,
         line=line,
         column=column,
@@ -150,7 +150,7 @@ def _meets_here(launch: Launch) -> bool:
     return launch.kind in ("torchrun", "launch") and several and not ranked and bool(_LOOPBACK.match(named))
 
 
-def _configured(file: AuditedFile) -> Iterator[Hit]:
+def _configured(file: ProjectFile) -> Iterator[Violation]:
     """Yields world_size that is not nodes times processes per node, in one mapping."""
     for document in documents(file):
         for mapping, _, _ in mappings(document):
@@ -161,12 +161,12 @@ def _configured(file: AuditedFile) -> Iterator[Hit]:
             count, machines = number(each), number(nodes) if nodes is not None else 1
             if world is None or each is None or count is None or machines is None or world == count * machines:
                 continue
-            yield Hit(
+            yield Violation(
                 file=file,
                 line=line_of(here["world_size"]),
                 title=f"world_size is {world}, and {machines} x {count} processes are configured: "
                 + ("some never come" if world > count * machines else "some are too many"),
                 fix=f"world_size: {count * machines}",
-                steps=(Step(place=file.place(line_of(each)), text=f"{count} processes per node"),),
+                steps=(ExplanationStep(place=file.place(line_of(each)), text=f"{count} processes per node"),),
                 confidence=Confidence.LIKELY if nodes is not None else Confidence.POSSIBLE,
             )

@@ -24,11 +24,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, Step, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.model_wrappers import FSDP, wraps_in
 
 CODE = "A107"
@@ -40,7 +40,7 @@ _POLICIES = {f"{_HOME}{word}": word for word in WORDS}
 _GIVEN = {"module", "recurse", "nonwrapped_numel", "unwrapped_params"}
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the policies without their settings."""
     for call, function in project.calls_in(file):
         name = _POLICIES.get(project.name(call.func, function), "")
@@ -67,7 +67,7 @@ def _is_complete(call: ast.Call) -> bool:
     )
 
 
-def _bare(file: AuditedFile, policy: ast.expr, function: Function, project: Project) -> Iterator[Hit]:
+def _bare(file: ProjectFile, policy: ast.expr, function: Function, project: Project) -> Iterator[Violation]:
     name = _POLICIES.get(project.name(policy, function), "")
     if name == WORDS[0]:
         yield hit(
@@ -90,6 +90,6 @@ def _bare(file: AuditedFile, policy: ast.expr, function: Function, project: Proj
         )
 
 
-def _source(file: AuditedFile, policy: ast.expr, function: Function) -> tuple[Step, ...]:
+def _source(file: ProjectFile, policy: ast.expr, function: Function) -> tuple[ExplanationStep, ...]:
     values = function.assigned.get(policy.id, []) if isinstance(policy, ast.Name) else []
     return tuple(step(file, one, "the bare function") for one in values[:1])

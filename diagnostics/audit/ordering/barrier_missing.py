@@ -32,13 +32,13 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_zero import lets_in_first
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.file_races import PathUse, asks_for_file, path_uses, waits
 
 CODE = "A106"
@@ -50,7 +50,7 @@ CHECKLIST = "what rank 0 prepares is waited for by a barrier"
 _PREPARES = re.compile(r"download|pre_?process|prepare_data|tokeni[sz]e|untar|unzip|extractall|build_(?:cache|index)")
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the reads of what rank 0 has just written, with nothing between that waits."""
     for function in project.functions_in(file):
         for block, rest in _blocks(function.syntax):
@@ -81,8 +81,8 @@ def _leaves(body: list[ast.stmt]) -> bool:
 
 
 def _after(
-    file: AuditedFile, function: Function, block: ast.If, rest: list[ast.stmt], project: Project
-) -> Iterator[Hit]:
+    file: ProjectFile, function: Function, block: ast.If, rest: list[ast.stmt], project: Project
+) -> Iterator[Violation]:
     written = {one.path: one for one in path_uses(block.body, function, project, writes=True)}
     if waits([*block.body, *block.orelse], function, project):
         return
@@ -107,8 +107,8 @@ def _after(
 
 
 def _prepared(
-    file: AuditedFile, block: ast.If, rest: list[ast.stmt], function: Function, project: Project
-) -> Iterator[Hit]:
+    file: ProjectFile, block: ast.If, rest: list[ast.stmt], function: Function, project: Project
+) -> Iterator[Violation]:
     """Yields advice where one rank prepares something, whoever uses it, and nobody waits."""
     calls = [one for part in block.body for one in walk(part) if isinstance(one, ast.Call)]
     made = next((one for one in calls if _PREPARES.search(last_name(one.func))), None)
@@ -124,13 +124,13 @@ def _prepared(
 
 
 def _read(
-    file: AuditedFile,
+    file: ProjectFile,
     function: Function,
     block: ast.If,
     nodes: Iterable[ast.AST],
     written: dict[str, PathUse],
     project: Project,
-) -> Iterator[Hit]:
+) -> Iterator[Violation]:
     for use in path_uses(nodes, function, project, writes=False):
         wrote = written.get(use.path)
         if wrote is None:

@@ -26,16 +26,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.ordering.entry_points import Start
-from diagnostics.static.ordering.event_order import Event, Order, Trace
+from diagnostics.static.ordering.event_order import CallEvent, EventOrder, Trace
 from diagnostics.static.ordering.event_traces import traces
 from diagnostics.static.ordering.group_lifetime import ASKS, guarded
 from diagnostics.static.ordering.traced_calls import INIT, is_collective, starts_group
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project, per_project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A113"
 NAME = "call-outside-group-lifetime"
@@ -43,14 +43,14 @@ SEVERITY = Severity.ERROR
 _DESTROY = "torch.distributed.destroy_process_group"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the calls that raise because the group is there already, or not."""
     yield from (one for one in _hits(project) if one.file is file)
 
 
 @per_project
-def _hits(project: Project) -> tuple[Hit, ...]:
-    found: dict[tuple[str, int], Hit] = {}
+def _hits(project: Project) -> tuple[Violation, ...]:
+    found: dict[tuple[str, int], Violation] = {}
     for trace in traces(project):
         if trace.start is not Start.UNCALLED and trace.first(*INIT) is not None:
             for one in _in_trace(trace, project):
@@ -58,7 +58,7 @@ def _hits(project: Project) -> tuple[Hit, ...]:
     return tuple(found.values())
 
 
-def _in_trace(trace: Trace, project: Project) -> Iterator[Hit]:
+def _in_trace(trace: Trace, project: Project) -> Iterator[Violation]:
     turns = [one for one in trace.events if one.name == _DESTROY or starts_group(one.name)]
     for event in trace.events:
         check_one = _question(event)
@@ -69,7 +69,7 @@ def _in_trace(trace: Trace, project: Project) -> Iterator[Hit]:
                 yield found
 
 
-def _question(event: Event) -> Callable[[Trace, list[Event], Event, Project], Iterator[Hit]] | None:
+def _question(event: CallEvent) -> Callable[[Trace, list[CallEvent], CallEvent, Project], Iterator[Violation]] | None:
     """Returns what is to be asked about an event."""
     if event.name in INIT:
         return _twice
@@ -78,11 +78,11 @@ def _question(event: Event) -> Callable[[Trace, list[Event], Event, Project], It
     return _destroyed_twice if event.name == _DESTROY and _whole(event) else None
 
 
-def _twice(trace: Trace, before: list[Event], event: Event, project: Project) -> Iterator[Hit]:
+def _twice(trace: Trace, before: list[CallEvent], event: CallEvent, project: Project) -> Iterator[Violation]:
     for one in reversed(before):
         if one.name == _DESTROY or (starts_group(one.name) and one.name not in INIT):
             return
-        if one.name == event.name and one.call is not event.call and trace.order(one, event) is Order.SURELY:
+        if one.name == event.name and one.call is not event.call and trace.order(one, event) is EventOrder.SURELY:
             title = (
                 f"init_process_group runs a second time: the first is at {_place(one, project)}, and this one raises"
             )
@@ -91,11 +91,12 @@ def _twice(trace: Trace, before: list[Event], event: Event, project: Project) ->
             return
 
 
-def _outside(trace: Trace, before: list[Event], event: Event, project: Project) -> Iterator[Hit]:
+def _outside(trace: Trace, before: list[CallEvent], event: CallEvent, project: Project) -> Iterator[Violation]:
     name = event.name.rpartition(".")[2]
     starts = [one for one in before if starts_group(one.name)]
     later = next(
-        (one for one in trace.named(*INIT) if one.index > event.index and trace.order(event, one) is Order.SURELY), None
+        (one for one in trace.named(*INIT) if one.index > event.index and trace.order(event, one) is EventOrder.SURELY),
+        None,
     )
     if not starts and later is not None:
         title = f"{name}() runs before init_process_group at {_place(later, project)}: it raises"
@@ -103,27 +104,27 @@ def _outside(trace: Trace, before: list[Event], event: Event, project: Project) 
     destroyed = [one for one in before if one.name == _DESTROY and _whole(one)]
     for one in destroyed[-1:]:
         again = any(start.index > one.index for start in starts)
-        if starts and not again and trace.order(one, event) is Order.SURELY:
+        if starts and not again and trace.order(one, event) is EventOrder.SURELY:
             title = f"{name}() runs after destroy_process_group at {_place(one, project)}: it raises"
             yield _hit(event, title, "destroy the group last", one, "the process group is gone from here on", project)
 
 
-def _destroyed_twice(trace: Trace, before: list[Event], event: Event, project: Project) -> Iterator[Hit]:
+def _destroyed_twice(trace: Trace, before: list[CallEvent], event: CallEvent, project: Project) -> Iterator[Violation]:
     for one in reversed(before):
         if starts_group(one.name):
             return
         if one.name == _DESTROY and one.call is not event.call and _whole(one):
-            if trace.order(one, event) is Order.SURELY:
+            if trace.order(one, event) is EventOrder.SURELY:
                 title = f"destroy_process_group runs a second time: the first is at {_place(one, project)}; this raises"
                 yield _hit(event, title, "destroy the group once", one, "destroyed here", project)
             return
 
 
-def _whole(event: Event) -> bool:
+def _whole(event: CallEvent) -> bool:
     return not event.call.args and not event.call.keywords
 
 
-def _is_meant(event: Event, project: Project) -> bool:
+def _is_meant(event: CallEvent, project: Project) -> bool:
     """Whether an exception is expected, or the program asks first."""
     if any(isinstance(arm.syntax, ast.ExceptHandler) for arm in event.arms):
         return True  # what failed before it may be what it would repeat
@@ -138,11 +139,11 @@ def _in_try(around: ast.AST, node: ast.AST) -> bool:
     )
 
 
-def _place(event: Event, project: Project) -> str:
+def _place(event: CallEvent, project: Project) -> str:
     return project.file_with(event.function).place(event.call.lineno)
 
 
-def _hit(event: Event, title: str, fix: str, other: Event, text: str, project: Project) -> Hit:
+def _hit(event: CallEvent, title: str, fix: str, other: CallEvent, text: str, project: Project) -> Violation:
     steps = [step(project.file_with(site.function), site.syntax, "calls on the way") for site in event.chain[-3:]]
     return hit(
         project.file_with(event.function),

@@ -26,11 +26,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, wraps_in
 
 CODE = "A104"
@@ -39,7 +39,7 @@ SEVERITY = Severity.INFO
 WORDS = ("compile",)
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the models that are compiled before they are wrapped."""
     for wrap in wraps_in(file, project):
         compiled = _compiled(wrap, project) if wrap.kind == DDP else None

@@ -28,14 +28,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.ordering.entry_points import Start
-from diagnostics.static.ordering.event_order import Event, Order, Trace, meeting
+from diagnostics.static.ordering.event_order import CallEvent, EventOrder, Trace, meeting
 from diagnostics.static.ordering.event_traces import traces
 from diagnostics.static.ordering.traced_calls import INIT, is_collective
 from diagnostics.static.program.project import Project, per_project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A105"
 NAME = "cuda-before-set-device"
@@ -47,14 +47,14 @@ _CHOOSERS = {"set_device", "CUDA_VISIBLE_DEVICES", "device_id", "device_ids", "l
              "device_count", "current_device", "accelerate", "deepspeed", "lightning"}  # fmt: skip
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the first use of CUDA that comes before set_device."""
     yield from (one for one in _hits(project) if one.file is file)
 
 
 @per_project
-def _hits(project: Project) -> tuple[Hit, ...]:
-    found: dict[tuple[str, int], Hit] = {}
+def _hits(project: Project) -> tuple[Violation, ...]:
+    found: dict[tuple[str, int], Violation] = {}
     for trace in traces(project):
         one = _in_trace(trace, project)
         if one is not None:
@@ -62,7 +62,7 @@ def _hits(project: Project) -> tuple[Hit, ...]:
     return tuple(found.values())
 
 
-def _in_trace(trace: Trace, project: Project) -> Hit | None:
+def _in_trace(trace: Trace, project: Project) -> Violation | None:
     chosen, start = trace.first(_SET), next(iter(trace.named(*INIT)), None)
     if start is None or not _is_nccl(start.call) or _explicit(start.call) or trace.start is Start.UNCALLED:
         return None
@@ -72,7 +72,7 @@ def _in_trace(trace: Trace, project: Project) -> Hit | None:
             continue
         if chosen is None:
             return _never(event, used, start, project) if _nothing_chooses(project) else None
-        if trace.order(event, chosen) is Order.SURELY:
+        if trace.order(event, chosen) is EventOrder.SURELY:
             return _late(event, used, chosen, project)
     return None
 
@@ -81,7 +81,7 @@ def _nothing_chooses(project: Project) -> bool:
     return not any(one.words & _CHOOSERS for one in project.audited)
 
 
-def _late(event: Event, used: str, chosen: Event, project: Project) -> Hit:
+def _late(event: CallEvent, used: str, chosen: CallEvent, project: Project) -> Violation:
     mine, yours = meeting(event, chosen)
     return hit(
         project.file_with(mine.function),
@@ -97,7 +97,7 @@ def _late(event: Event, used: str, chosen: Event, project: Project) -> Hit:
     )
 
 
-def _never(event: Event, used: str, start: Event, project: Project) -> Hit:
+def _never(event: CallEvent, used: str, start: CallEvent, project: Project) -> Violation:
     return hit(
         project.file_with(event.function),
         event.call,
@@ -108,7 +108,7 @@ def _never(event: Event, used: str, start: Event, project: Project) -> Hit:
     )
 
 
-def _place(event: Event, project: Project) -> str:
+def _place(event: CallEvent, project: Project) -> str:
     return project.file_with(event.function).place(event.call.lineno)
 
 
@@ -121,7 +121,7 @@ def _explicit(call: ast.Call) -> bool:
     return any(one.arg == "device_id" for one in call.keywords)
 
 
-def _use(event: Event, start: Event) -> str:
+def _use(event: CallEvent, start: CallEvent) -> str:
     """Returns what uses the current GPU, "" for what does not."""
     arguments = [*event.call.args, *(one.value for one in event.call.keywords if one.arg == "device")]
     if event.name == ".cuda" or event.name.endswith(".cuda"):

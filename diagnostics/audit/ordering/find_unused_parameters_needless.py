@@ -24,12 +24,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.model_wrappers import DDP, class_wrapped, wraps_in
 from diagnostics.static.torch_code.submodules import has_parameters, is_plain_module, parts_of, reads_parts_unnamed
 
@@ -40,7 +40,7 @@ WORDS = ("find_unused_parameters",)
 _MOST = 4
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the searches for unused parameters where all are used."""
     for wrap in wraps_in(file, project):
         kind = class_wrapped(wrap, project) if wrap.kind == DDP and wrap.has("find_unused_parameters") else None

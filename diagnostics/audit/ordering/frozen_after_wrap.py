@@ -27,13 +27,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_zero import lets_in_first
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, bound_to, wraps_in
 
 CODE = "A114"
@@ -44,7 +44,7 @@ _LISTS = ("parameters", "named_parameters")
 Change = tuple[ast.Call | ast.Assign, ast.expr, ast.expr | None]  # where, whose requires_grad, new value
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the changes of requires_grad that DDP does not learn of, or that ranks do not share."""
     for wrap in wraps_in(file, project):
         if wrap.kind == DDP:
@@ -52,7 +52,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield from _on_some_ranks(file, wrap, project)
 
 
-def _late(file: AuditedFile, wrap: Wrap) -> Iterator[Hit]:
+def _late(file: ProjectFile, wrap: Wrap) -> Iterator[Violation]:
     names = {one for one in (bound_to(wrap), ast.unparse(wrap.model)) if one.replace(".", "").isidentifier()}
     changes = [one for one in _changes(wrap.function) if _root(one[1], wrap.function) & names]
     late = [one for one in changes if one[0].lineno > (wrap.call.end_lineno or wrap.call.lineno)]
@@ -79,7 +79,7 @@ def _late(file: AuditedFile, wrap: Wrap) -> Iterator[Hit]:
     )
 
 
-def _on_some_ranks(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
+def _on_some_ranks(file: ProjectFile, wrap: Wrap, project: Project) -> Iterator[Violation]:
     model = ast.unparse(wrap.model)
     for node in wrap.function.own_nodes:
         if not isinstance(node, ast.If) or node.orelse or lets_in_first(node.test, wrap.function, project) is None:

@@ -28,16 +28,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, Step, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.ordering.event_order import Event, Site, meeting
+from diagnostics.static.ordering.event_order import CallEvent, Site, meeting
 from diagnostics.static.ordering.event_traces import traces
-from diagnostics.static.ordering.group_lifetime import IS_INITIALIZED, Question, is_sure, questions, start_after
+from diagnostics.static.ordering.group_lifetime import IS_INITIALIZED, GroupQuery, is_sure, questions, start_after
 from diagnostics.static.ordering.traced_calls import is_seed
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project, per_project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A102"
 NAME = "guard-before-group"
@@ -46,14 +46,14 @@ _WRITES = {"save", "SummaryWriter", "start_run", "dump", "to_csv", "savez"}
 _TRACKERS = {"wandb.init", "mlflow.start_run", "comet_ml.Experiment", "neptune.init_run", "aim.Run"}
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the decisions by rank that are taken before the group is made."""
     yield from (one for one in _hits(project) if one.file is file)
 
 
 @per_project
-def _hits(project: Project) -> tuple[Hit, ...]:
-    found: dict[tuple[str, int], Hit] = {}
+def _hits(project: Project) -> tuple[Violation, ...]:
+    found: dict[tuple[str, int], Violation] = {}
     for trace in traces(project):
         for event in trace.named(IS_INITIALIZED):
             start = start_after(trace, event)
@@ -63,7 +63,7 @@ def _hits(project: Project) -> tuple[Hit, ...]:
     return tuple(found.values())
 
 
-def _decision(event: Event, start: Event, project: Project) -> Iterator[Hit]:
+def _decision(event: CallEvent, start: CallEvent, project: Project) -> Iterator[Violation]:
     mine, _ = meeting(event, start)
     if mine.syntax is event.call or not isinstance(mine.syntax, ast.Call):
         return  # asked in the open: that is how a group is made only once
@@ -78,8 +78,8 @@ def _decision(event: Event, start: Event, project: Project) -> Iterator[Hit]:
         yield from _seeds(mine, statement.value, event, start, project)
 
 
-def _answers(site: Site, event: Event, project: Project) -> bool:
-    asked: Iterator[Question] = questions(site.syntax, site.function, project)
+def _answers(site: Site, event: CallEvent, project: Project) -> bool:
+    asked: Iterator[GroupQuery] = questions(site.syntax, site.function, project)
     return any(one.call is event.call for one in asked)
 
 
@@ -92,7 +92,7 @@ def _statement(site: Site) -> ast.stmt | None:
     return held[-1] if held else None
 
 
-def _kept(site: Site, node: ast.Assign, event: Event, start: Event, project: Project) -> Iterator[Hit]:
+def _kept(site: Site, node: ast.Assign, event: CallEvent, start: CallEvent, project: Project) -> Iterator[Violation]:
     name = node.targets[0].id if isinstance(node.targets[0], ast.Name) else ""
     if len(site.function.assigned.get(name, ())) != 1:
         return
@@ -111,7 +111,7 @@ def _kept(site: Site, node: ast.Assign, event: Event, start: Event, project: Pro
         return
 
 
-def _guards(site: Site, node: ast.If, event: Event, start: Event, project: Project) -> Iterator[Hit]:
+def _guards(site: Site, node: ast.If, event: CallEvent, start: CallEvent, project: Project) -> Iterator[Violation]:
     written = _writes(node, site, project)
     if written and any(one.function is site.function and one.syntax.lineno > (node.end_lineno or 0)  # type: ignore[attr-defined]
                        for one in start.sites):  # fmt: skip
@@ -122,7 +122,7 @@ def _guards(site: Site, node: ast.If, event: Event, start: Event, project: Proje
         yield _hit(site, node, title, event, start, project)
 
 
-def _seeds(site: Site, call: ast.Call, event: Event, start: Event, project: Project) -> Iterator[Hit]:
+def _seeds(site: Site, call: ast.Call, event: CallEvent, start: CallEvent, project: Project) -> Iterator[Violation]:
     if is_seed(last_name(call.func)) and call is not site.syntax:
         title = f"{ast.unparse(call)} runs before the process group is made: every rank takes itself for rank 0"
         yield _hit(site, call, title, event, start, project)
@@ -148,7 +148,9 @@ def _reads(value: ast.AST, name: str) -> bool:
     return any(isinstance(one, ast.Name) and one.id == name for one in walk(value))
 
 
-def _hit(site: Site, node: ast.AST, title: str, event: Event, start: Event, project: Project, *more: Step) -> Hit:
+def _hit(
+    site: Site, node: ast.AST, title: str, event: CallEvent, start: CallEvent, project: Project, *more: ExplanationStep
+) -> Violation:
     mine, starter = meeting(event, start)
     assert mine is not None  # noqa: S101
     steps = [

@@ -33,14 +33,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.ordering.event_order import Event, Site, Trace, meeting
+from diagnostics.static.ordering.event_order import CallEvent, Site, Trace, meeting
 from diagnostics.static.ordering.event_traces import traces
 from diagnostics.static.ordering.group_lifetime import (
     ASKS,
     IS_INITIALIZED,
-    Question,
+    GroupQuery,
     asking_arms,
     guarded,
     is_sure,
@@ -51,7 +51,7 @@ from diagnostics.static.ordering.traced_calls import is_sampler
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project, per_project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A101"
 NAME = "loader-before-process-group"
@@ -63,21 +63,21 @@ _SHARES = re.compile(r"rank|world|replica|shard", re.IGNORECASE)
 _FIX = "call {start} before {site}, or give the sampler num_replicas and rank from the environment"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the calls that build a loader before the group."""
     yield from (one for one in _hits(project) if one.file is file)
 
 
 @per_project
-def _hits(project: Project) -> tuple[Hit, ...]:
-    found: dict[tuple[str, int], Hit] = {}
+def _hits(project: Project) -> tuple[Violation, ...]:
+    found: dict[tuple[str, int], Violation] = {}
     for trace in traces(project):
         for one in _in_trace(trace, project):
             found.setdefault((one.file.shown, one.line), one)
     return tuple(found.values())
 
 
-def _in_trace(trace: Trace, project: Project) -> Iterator[Hit]:
+def _in_trace(trace: Trace, project: Project) -> Iterator[Violation]:
     for event in trace.events:
         if is_sampler(event.name):
             yield from _sampler(trace, event, project)
@@ -85,7 +85,7 @@ def _in_trace(trace: Trace, project: Project) -> Iterator[Hit]:
             yield from _share(trace, event, project)
 
 
-def _sampler(trace: Trace, event: Event, project: Project) -> Iterator[Hit]:
+def _sampler(trace: Trace, event: CallEvent, project: Project) -> Iterator[Violation]:
     asked = [one for asking in asking_arms(event, project) for one in asking.questions]
     asked += _asked_by_arguments(event, project)
     for question in asked:
@@ -100,7 +100,7 @@ def _sampler(trace: Trace, event: Event, project: Project) -> Iterator[Hit]:
             yield _raises(trace, event, start, project)
 
 
-def _asked_by_arguments(event: Event, project: Project) -> list[Question]:
+def _asked_by_arguments(event: CallEvent, project: Project) -> list[GroupQuery]:
     values = [*event.call.args[1:3], *(one.value for one in event.call.keywords if one.arg in ("num_replicas", "rank"))]
     return [one for value in values for one in questions(value, event.function, project)]
 
@@ -114,18 +114,18 @@ def _starred(call: ast.Call) -> bool:
     return any(isinstance(one, ast.Starred) for one in call.args)
 
 
-def _before(trace: Trace, question: Question, event: Event) -> Event | None:
+def _before(trace: Trace, question: GroupQuery, event: CallEvent) -> CallEvent | None:
     """Returns the last time before `event` that a question is asked."""
     times = [one for one in trace.events if one.call is question.call and one.index <= event.index]
     return times[-1] if times else None
 
 
-def _again(trace: Trace, event: Event, start: Event) -> bool:
+def _again(trace: Trace, event: CallEvent, start: CallEvent) -> bool:
     """Whether the same is built once more when the group is there."""
     return any(one.call is event.call and one.index > start.index for one in trace.events)
 
 
-def _in_data(event: Event, project: Project) -> bool:
+def _in_data(event: CallEvent, project: Project) -> bool:
     """Whether a question decides what a data set or a sampler that is being made holds."""
     for site in event.sites:
         if site.function.name.endswith("__init__") and _is_data(site, project):
@@ -153,7 +153,7 @@ def _holds(node: ast.AST, inner: ast.AST) -> bool:
     return any(one is inner for one in walk(node))
 
 
-def _share(trace: Trace, event: Event, project: Project) -> Iterator[Hit]:
+def _share(trace: Trace, event: CallEvent, project: Project) -> Iterator[Violation]:
     start = start_after(trace, event)
     if start is None or _again(trace, event, start):
         return
@@ -163,7 +163,7 @@ def _share(trace: Trace, event: Event, project: Project) -> Iterator[Hit]:
         yield _raises(trace, event, start, project)
 
 
-def _made(trace: Trace, event: Event, early: Event, start: Event, project: Project) -> Hit:
+def _made(trace: Trace, event: CallEvent, early: CallEvent, start: CallEvent, project: Project) -> Violation:
     file, node, site, starter = _where(event, start, project)
     asked = project.file_with(early.function)
     inner = _inside_constructors(event, meeting(event, start)[0], project)
@@ -192,7 +192,7 @@ def _made(trace: Trace, event: Event, early: Event, start: Event, project: Proje
     )
 
 
-def _raises(trace: Trace, event: Event, start: Event, project: Project) -> Hit:
+def _raises(trace: Trace, event: CallEvent, start: CallEvent, project: Project) -> Violation:
     file, node, site, starter = _where(event, start, project)
     return hit(
         file,
@@ -208,12 +208,12 @@ def _raises(trace: Trace, event: Event, start: Event, project: Project) -> Hit:
     )
 
 
-def _where(event: Event, start: Event, project: Project) -> tuple[AuditedFile, ast.AST, str, str]:
+def _where(event: CallEvent, start: CallEvent, project: Project) -> tuple[ProjectFile, ast.AST, str, str]:
     mine, yours = meeting(event, start)
     return project.file_with(mine.function), mine.syntax, _short(mine.syntax), _short(yours.syntax)
 
 
-def _inside_constructors(event: Event, outer: Site, project: Project) -> Site:
+def _inside_constructors(event: CallEvent, outer: Site, project: Project) -> Site:
     """Returns the call that builds the loader, where the outermost one makes an object that does it when it is made."""
     sites = event.sites
     at = next(number for number, one in enumerate(sites) if one.syntax is outer.syntax)
@@ -236,7 +236,7 @@ def _short(node: ast.AST) -> str:
     return ast.unparse(node).partition("\n")[0]
 
 
-def _confidence(trace: Trace, event: Event, start: Event, project: Project) -> Confidence:
+def _confidence(trace: Trace, event: CallEvent, start: CallEvent, project: Project) -> Confidence:
     if not is_sure(trace, start, project) or any(arm.test.rpartition(":")[2].isdigit() for arm in event.arms):
         return Confidence.POSSIBLE
     known = {(arm.test, arm.taken) for arm in start.arms}

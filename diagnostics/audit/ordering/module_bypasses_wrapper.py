@@ -27,12 +27,12 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.model_wrappers import DDP, FSDP, Wrap, bound_to, wraps_in
 
 CODE = "A111"
@@ -41,7 +41,7 @@ SEVERITY = Severity.ERROR
 WORDS = ("module",)
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the forwards past a wrapper whose result is trained on."""
     for wrap in wraps_in(file, project):
         name = bound_to(wrap)
@@ -50,7 +50,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
                 yield from _in_function(file, function, wrap, name, project)
 
 
-def _in_function(file: AuditedFile, function: Function, wrap: Wrap, name: str, project: Project) -> Iterator[Hit]:
+def _in_function(file: ProjectFile, function: Function, wrap: Wrap, name: str, project: Project) -> Iterator[Violation]:
     calls = [one for one in function.own_nodes if isinstance(one, ast.Call)]
     by_hand = any(project.communicates(one, function) for one in calls)  # gradients may be averaged by hand
     if by_hand or any(ast.unparse(one.func) == name for one in calls):  # the wrapper is called, too
@@ -70,7 +70,7 @@ def _in_function(file: AuditedFile, function: Function, wrap: Wrap, name: str, p
             )
 
 
-def _sees(home: Function, name: str, file: AuditedFile, project: Project) -> list[Function]:
+def _sees(home: Function, name: str, file: ProjectFile, project: Project) -> list[Function]:
     if not name.startswith("self."):
         return [home]
     kind = project.class_of(home)

@@ -30,15 +30,15 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.ordering.event_order import Event, Order, Site, Trace, meeting
+from diagnostics.static.ordering.event_order import CallEvent, EventOrder, Site, Trace, meeting
 from diagnostics.static.ordering.event_traces import traces
 from diagnostics.static.ordering.traced_calls import is_optimizer
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project, per_project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.model_wrappers import DDP, WRAPPERS
 
 CODE = "A103"
@@ -50,7 +50,7 @@ _DTYPE = re.compile(r"float|half|double|channels_last|^torch\.(?:bf|fp|int|uint)
 CHECKLIST = "the optimizer is made after the model is sharded"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the optimizers made before their model is sharded."""
     yield from (one for one in _hits(project) if one.file is file)
     for call, function in project.calls_in(file):
@@ -58,7 +58,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield from _moved_after(file, call, function)
 
 
-def _moved_after(file: AuditedFile, made: ast.Call, function: Function) -> Iterator[Hit]:
+def _moved_after(file: ProjectFile, made: ast.Call, function: Function) -> Iterator[Violation]:
     """Yields an optimizer whose state is made before the model is moved to a GPU."""
     model = next(iter(sorted(_listed(made))), "")
     moves = [one for one in function.own_nodes if isinstance(one, ast.Call) and _is_move(one, model)]
@@ -89,7 +89,7 @@ def _called(value: ast.expr) -> set[str]:
     return {last_name(one.func) for one in walk(value) if isinstance(one, ast.Call)}
 
 
-def _blocks_around(file: AuditedFile, node: ast.AST) -> list[ast.AST]:
+def _blocks_around(file: ProjectFile, node: ast.AST) -> list[ast.AST]:
     """Returns the branches and loops that a node stands in."""
     found: list[ast.AST] = []
     parent = file.parents.get(node)
@@ -112,8 +112,8 @@ def _is_move(call: ast.Call, model: str) -> bool:
 
 
 @per_project
-def _hits(project: Project) -> tuple[Hit, ...]:
-    found: dict[tuple[str, int], Hit] = {}
+def _hits(project: Project) -> tuple[Violation, ...]:
+    found: dict[tuple[str, int], Violation] = {}
     for trace in traces(project):
         optimizers = list(trace.where(is_optimizer))
         for wrap in trace.events:
@@ -123,17 +123,17 @@ def _hits(project: Project) -> tuple[Hit, ...]:
     return tuple(found.values())
 
 
-def _before(trace: Trace, optimizers: list[Event], wrap: Event, project: Project) -> Iterator[Hit]:
+def _before(trace: Trace, optimizers: list[CallEvent], wrap: CallEvent, project: Project) -> Iterator[Violation]:
     if any(one.index > wrap.index and not trace.exclusive(one, wrap) for one in optimizers):
         return
     for one in optimizers:
-        if trace.order(one, wrap) not in (Order.SURELY, Order.MAYBE):
+        if trace.order(one, wrap) not in (EventOrder.SURELY, EventOrder.MAYBE):
             continue
         mine, yours = meeting(one, wrap)
         model = _shared(mine, one, yours, wrap)
         if not model or mine.function is not yours.function or _assigned_between(model, mine, yours):
             continue
-        sure = trace.order(one, wrap) is Order.SURELY and not _keeps_objects(wrap.call)
+        sure = trace.order(one, wrap) is EventOrder.SURELY and not _keeps_objects(wrap.call)
         sure = sure and "param_groups" not in project.file_with(mine.function).words
         yield hit(
             project.file_with(mine.function),
@@ -150,7 +150,7 @@ def _before(trace: Trace, optimizers: list[Event], wrap: Event, project: Project
         return
 
 
-def _name(event: Event) -> str:
+def _name(event: CallEvent) -> str:
     return event.name.rpartition(".")[2]
 
 
@@ -162,7 +162,7 @@ def _is_false(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and not value.value
 
 
-def _shared(mine: Site, optimizer: Event, yours: Site, wrap: Event) -> str:
+def _shared(mine: Site, optimizer: CallEvent, yours: Site, wrap: CallEvent) -> str:
     """Returns the text of the model that both calls are given, "" where that is not seen."""
     if not isinstance(mine.syntax, ast.Call) or not isinstance(yours.syntax, ast.Call) or not yours.syntax.args:
         return ""
@@ -187,7 +187,7 @@ def _listed(call: ast.Call) -> set[str]:
     }
 
 
-def _listed_inside(mine: Site, optimizer: Event) -> set[str]:
+def _listed_inside(mine: Site, optimizer: CallEvent) -> set[str]:
     """Returns what a function is given whose parameter's parameters() it makes the optimizer from."""
     maker = optimizer.function
     called = optimizer.chain[-1].syntax if optimizer.chain else None

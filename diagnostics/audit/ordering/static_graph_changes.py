@@ -26,12 +26,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.conditional_submodules import changing_branches
 from diagnostics.static.torch_code.gradient_accumulation import entered_by, first_round
 from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, bound_to, class_wrapped, wraps_in
@@ -43,7 +43,7 @@ SEVERITY = Severity.ERROR
 WORDS = ("static_graph",)
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the models said to be static that are not."""
     for wrap in wraps_in(file, project):
         if wrap.kind == DDP and wrap.has("static_graph"):
@@ -51,7 +51,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield from _unsynchronised(file, wrap, project)
 
 
-def _changing(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
+def _changing(file: ProjectFile, wrap: Wrap, project: Project) -> Iterator[Violation]:
     whole = class_wrapped(wrap, project)
     kinds = {id(one): one for one in classes_inside(whole, project)}.values() if whole is not None else ()
     for one in [branch for kind in kinds for branch in changing_branches(kind, project)][:1]:
@@ -68,7 +68,7 @@ def _changing(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
         )
 
 
-def _unsynchronised(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[Hit]:
+def _unsynchronised(file: ProjectFile, wrap: Wrap, project: Project) -> Iterator[Violation]:
     for name, function in _named(file, wrap, project):
         for node in function.own_nodes:
             if not isinstance(node, ast.With) or not _trains_without_sync(node, name, function):
@@ -87,7 +87,7 @@ def _unsynchronised(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator
                 return
 
 
-def _named(file: AuditedFile, wrap: Wrap, project: Project) -> Iterator[tuple[str, Function]]:
+def _named(file: ProjectFile, wrap: Wrap, project: Project) -> Iterator[tuple[str, Function]]:
     """Yields (name, function) for every function of a file in which the wrapped model may have a name."""
     names = {bound_to(wrap)}
     if isinstance(file.parents.get(wrap.call), ast.Return):

@@ -27,15 +27,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.project import Project, per_project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import model_wrappers
 from diagnostics.static.torch_code.conditional_submodules import changing_branches
 from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, class_wrapped, wraps_in
 from diagnostics.static.torch_code.submodules import (
-    Part,
+    Submodule,
     classes_inside,
     is_named_elsewhere,
     is_plain_module,
@@ -49,14 +49,14 @@ SEVERITY = Severity.ERROR
 _FIX = "remove it, use it in every step, freeze it before wrapping, or wrap with find_unused_parameters=True"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the parts of wrapped models that get no gradient in some steps."""
     yield from (one for one in _hits(project) if one.file is file)
 
 
 @per_project
-def _hits(project: Project) -> tuple[Hit, ...]:
-    found: dict[tuple[str, int], Hit] = {}
+def _hits(project: Project) -> tuple[Violation, ...]:
+    found: dict[tuple[str, int], Violation] = {}
     for file in project.python:
         for wrap in wraps_in(file, project) if file.words & set(model_wrappers.WORDS) else ():
             if wrap.kind == DDP and not (wrap.may_have("find_unused_parameters") or wrap.may_have("static_graph")):
@@ -65,7 +65,7 @@ def _hits(project: Project) -> tuple[Hit, ...]:
     return tuple(found.values())
 
 
-def _of_model(wrap: Wrap, project: Project) -> Iterator[Hit]:
+def _of_model(wrap: Wrap, project: Project) -> Iterator[Violation]:
     whole = class_wrapped(wrap, project)
     if whole is None:
         return
@@ -97,7 +97,7 @@ def _of_model(wrap: Wrap, project: Project) -> Iterator[Hit]:
             yield hit(file, one.branch, title, _FIX, steps=steps, confidence=Confidence.LIKELY)
 
 
-def _freezes(wrap: Wrap, part: Part, project: Project) -> bool:
+def _freezes(wrap: Wrap, part: Submodule, project: Project) -> bool:
     """Whether what is not used may have been frozen before wrapping."""
     files = (project.file_with(wrap.function), project.file_with(part.function))
     return any(one.words & {"requires_grad", "requires_grad_", "freeze"} for one in files)

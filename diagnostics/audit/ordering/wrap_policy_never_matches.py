@@ -25,12 +25,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, Step, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.model_wrappers import FSDP, class_wrapped, wraps_in
 from diagnostics.static.torch_code.submodules import classes_inside
 
@@ -42,7 +42,7 @@ _LAYER = re.compile(r"^torch\.nn\.(?:\w+\.)*Transformer(?:En|De)coderLayer$")
 _PARTIALS = {"functools.partial"}
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the policies whose classes nothing is made of."""
     for call, function in project.calls_in(file):
         wanted = _classes(call, function, project)
@@ -63,7 +63,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             )
 
 
-def _of_torch(file: AuditedFile, call: ast.Call, wanted: list[ast.expr], project: Project) -> Iterator[Hit]:
+def _of_torch(file: ProjectFile, call: ast.Call, wanted: list[ast.expr], project: Project) -> Iterator[Violation]:
     """Yields a policy for layers of torch where the models of its file are known to have none."""
     names = [last_name(one) for one in wanted]
     wraps = [one for one in wraps_in(file, project) if one.kind == FSDP]
@@ -138,6 +138,6 @@ def _is_named(wanted: str, policy: ast.Call, project: Project) -> bool:
     return False
 
 
-def _defined(kind: ast.ClassDef, project: Project, what: str = "is defined here and never made") -> Step:
+def _defined(kind: ast.ClassDef, project: Project, what: str = "is defined here and never made") -> ExplanationStep:
     file = next(shown for shown, one in project.classes[kind.name] if one is kind)
     return step(project.by_path[file], kind, f"{kind.name} {what}")

@@ -15,10 +15,10 @@ from urllib.parse import quote
 from diagnostics.audit.found import Audit, Found
 from diagnostics.audit.output.filter import Filter
 from diagnostics.audit.redacted_line import safe_line
-from diagnostics.audit.rule import Step
+from diagnostics.audit.rule import ExplanationStep
 from diagnostics.core import redaction
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -82,7 +82,7 @@ def _results(found: tuple[Found, ...], codes: list[str], places: _Places) -> Ite
         yield result
 
 
-def _location(file: AuditedFile, line: int, column: int = 0) -> dict[str, Any]:
+def _location(file: ProjectFile, line: int, column: int = 0) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": {"uri": uri(file.shown)}}
     if file.cells:  # a line of a cell is no line of the file
         return {"physicalLocation": physical, "logicalLocations": [{"name": file.place(line), "kind": "member"}]}
@@ -99,7 +99,7 @@ class _Places:
     def __init__(self, audit: Audit) -> None:
         self.files = {file.shown: file for file in audit.files}
 
-    def of(self, step: Step) -> dict[str, Any]:
+    def of(self, step: ExplanationStep) -> dict[str, Any]:
         """Returns a step as a location with a message."""
         path, _, line = step.place.rpartition(":")
         message = {"message": {"text": step.text}}

@@ -22,13 +22,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.global_ranks import global_rank
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import Programs
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A153"
 NAME = "global-rank-as-device"
@@ -39,7 +39,7 @@ _SETTING = {"torch.cuda.set_device", "torch.cuda.device"}
 _ONE_MACHINE = {"spawn", "device_count", "Process", "start_processes", "MultiProcessTestCase", "mpi4py", "nnodes"}
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the devices that are numbered by the rank among all processes."""
     seen: set[int] = set()
     for call, function in project.calls_in(file):
@@ -76,6 +76,6 @@ def _indices(call: ast.Call, function: Function, project: Project) -> Iterator[a
             yield one.value.elts[0]
 
 
-def _confidence(file: AuditedFile, project: Project) -> Confidence:
+def _confidence(file: ProjectFile, project: Project) -> Confidence:
     words = project.fact(Programs).words(file.shown) if len(project.python) > 1 else file.words
     return Confidence.POSSIBLE if words & _ONE_MACHINE else Confidence.LIKELY

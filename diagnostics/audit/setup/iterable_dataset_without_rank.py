@@ -27,14 +27,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import Programs
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import ITERABLE, LOADER, made_by_chance, managed
 from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS
 
@@ -51,7 +51,7 @@ _VARIABLE = re.compile(r"(?:^|_)RANK$|WORLD_SIZE$|PROCID$|NTASKS$")
 _FILES = re.compile(r"^_?(?:my_|own_|all_)?shards?(?:_(?:paths?|files?|urls?|names?))?$", re.IGNORECASE)
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the iterable data sets that give every rank the same."""
     tree = file.tree
     module = project.module_of(file)
@@ -104,7 +104,7 @@ def _deals_by_worker(kind: ast.ClassDef) -> bool:
     return any("num_workers" in ast.unparse(one) for one in steps)
 
 
-def _used(kind: ast.ClassDef, file: AuditedFile, project: Project) -> tuple[ast.Call, Function] | None:
+def _used(kind: ast.ClassDef, file: ProjectFile, project: Project) -> tuple[ast.Call, Function] | None:
     """Returns a loader of a program with the class that reads it on every rank."""
     for call, function in project.fact(Programs).calls(file.shown, LOADER):
         dataset = (

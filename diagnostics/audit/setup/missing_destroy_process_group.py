@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit
+from diagnostics.audit.rule import Violation, hit
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.import_closure import Programs, is_script
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import managed
 from diagnostics.static.torch_code.training_functions import INIT
 
@@ -38,7 +38,7 @@ WORDS = ("init_process_group",)
 CHECKLIST = "the process group is destroyed at the end"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the first process group of a script that nothing destroys."""
     run = is_script(file) or bool(project.fact(Programs).scripts_of(file.shown))
     if not run or "destroy_process_group" in project.fact(Programs).words(file.shown) or managed(file, project):

@@ -24,18 +24,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import Programs
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import (
     EVALUATION,
     ITERABLE,
     LOADER,
-    Loader,
+    DataLoaderSite,
     is_none,
     loaders_in,
     made_by_chance,
@@ -61,7 +61,7 @@ _OTHER_WAYS = {"init_device_mesh", "device_mesh", "pipeline_parallel", "tensor_p
                "RPC", "rpc", "init_rpc", "PipelineStage", "Join", "DistributedSampler"}  # fmt: skip
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the training loaders that every rank reads as a whole."""
     for loader in loaders_in(file, project):
         if loader.open_ended or loader.for_evaluation or not _plain(loader):
@@ -92,7 +92,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         )
 
 
-def _plain(loader: Loader) -> bool:
+def _plain(loader: DataLoaderSite) -> bool:
     return all(is_none(loader.arguments.get(name)) for name in ("sampler", "batch_sampler"))
 
 
@@ -109,7 +109,7 @@ def _iterable(value: ast.expr | None, function: Function, project: Project) -> b
     )
 
 
-def _handed_back(loader: Loader, wrapped_in: Function, project: Project) -> tuple[ast.AST | None, Function]:
+def _handed_back(loader: DataLoaderSite, wrapped_in: Function, project: Project) -> tuple[ast.AST | None, Function]:
     """Returns where the function that a loader is returned to, and that wraps the model, trains with it."""
     made = project.file_with(loader.function).parents.get(loader.call)
     if isinstance(made, ast.Return):
@@ -140,7 +140,7 @@ def _is_handed_over(call: ast.Call, names: frozenset[str], function: Function, p
     return project.fact(TrainingCode).is_training(call, function)
 
 
-def _confidence(file: AuditedFile, project: Project, loader: Loader, wrapped_in: Function) -> Confidence:
+def _confidence(file: ProjectFile, project: Project, loader: DataLoaderSite, wrapped_in: Function) -> Confidence:
     words = project.fact(Programs).words(file.shown)
     seeds = project.fact(Programs).calls(file.shown, *_SEEDS)
     by_rank = any(follows_from_rank(one, where, project) for call, where in seeds for one in call.args)

@@ -25,13 +25,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions, follows_from_rank, rank_guarded
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import SAMPLER, is_none
 
 CODE = "A159"
@@ -50,7 +50,7 @@ _FIX = (
 )
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the splits that differ between ranks."""
     for call, function in project.calls_in(file):
         name = project.name(call.func, function)
@@ -65,7 +65,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
             yield _hit(file, call, name.rpartition(".")[2], seed)
 
 
-def _hit(file: AuditedFile, call: ast.Call, name: str, seed: ast.AST) -> Hit:
+def _hit(file: ProjectFile, call: ast.Call, name: str, seed: ast.AST) -> Violation:
     what = "the ranks draw different orders, and their samples overlap" if name == "DistributedSampler" else (
         "each rank makes a split of its own, and one trains on what another one validates with"
     )  # fmt: skip

@@ -23,11 +23,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Edit, Hit, hit
+from diagnostics.audit.rule import Edit, Violation, hit
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import INIT
 
 CODE = "A151"
@@ -40,7 +40,7 @@ _WITHOUT = {"fake", "threaded", "mpi", "xla", "xla://"}  # they know no such tim
 _POSITION = 2  # init_process_group(backend, init_method, timeout, ...)
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the process groups with the backend's default timeout."""
     for call, function in project.calls_in(file):
         if project.name(call.func, function) == INIT and not _has_timeout(call) and _waits(call):
@@ -67,7 +67,7 @@ def _waits(call: ast.Call) -> bool:
     return not named & _WITHOUT and not any(isinstance(one, ast.Constant) and one.value == 1 for one in sizes)
 
 
-def _edits(file: AuditedFile, project: Project, call: ast.Call, function: Function) -> tuple[Edit, ...]:
+def _edits(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> tuple[Edit, ...]:
     """Returns the edits that add a timeout and what it needs; none where the call cannot be edited safely."""
     given = [*call.args, *(one.value for one in call.keywords)]
     last = max(given, key=lambda one: (one.end_lineno or 0, one.end_col_offset or 0), default=None)
@@ -83,7 +83,7 @@ def _edits(file: AuditedFile, project: Project, call: ast.Call, function: Functi
     return (Edit(start=at, end=at, text=text), *more)
 
 
-def _between(file: AuditedFile, start: tuple[int, int], call: ast.Call) -> str:
+def _between(file: ProjectFile, start: tuple[int, int], call: ast.Call) -> str:
     """Returns the text from a place to the end of a call."""
     end = (call.end_lineno or call.lineno, call.end_col_offset or 0)
     lines = [file.line(number).encode() for number in range(start[0], end[0] + 1)]
@@ -92,7 +92,7 @@ def _between(file: AuditedFile, start: tuple[int, int], call: ast.Call) -> str:
     return b"\n".join(lines).decode()
 
 
-def _timedelta(file: AuditedFile, project: Project) -> tuple[str, tuple[Edit, ...]]:
+def _timedelta(file: ProjectFile, project: Project) -> tuple[str, tuple[Edit, ...]]:
     """Returns how the file names timedelta, and the edit that imports it where it does not."""
     bound = project.bound(file.shown)
     for name, meaning in bound.items():
@@ -104,7 +104,7 @@ def _timedelta(file: AuditedFile, project: Project) -> tuple[str, tuple[Edit, ..
     return "timedelta", (Edit(start=at, end=at, text="from datetime import timedelta\n"),)
 
 
-def _first_import(file: AuditedFile) -> int:
+def _first_import(file: ProjectFile) -> int:
     """Returns the line of the first import that is not from __future__, else of the first statement."""
     body = file.tree.body if file.tree is not None else []
     for one in body:

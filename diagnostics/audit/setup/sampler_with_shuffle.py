@@ -21,13 +21,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import values_of
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
-from diagnostics.static.torch_code.data_loaders import Loader, loaders_in
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.torch_code.data_loaders import DataLoaderSite, loaders_in
 
 CODE = "A155"
 NAME = "sampler-with-shuffle"
@@ -36,7 +36,7 @@ WORDS = ("sampler",)
 CHECKLIST = "no DataLoader has both a sampler and shuffle"
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the loaders with both."""
     for loader in loaders_in(file, project):
         shuffle = loader.arguments.get("shuffle")
@@ -50,8 +50,14 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
 
 
 def _hit(
-    file: AuditedFile, project: Project, loader: Loader, given: str, made: ast.expr, where: Function, sure: Confidence
-) -> Hit:
+    file: ProjectFile,
+    project: Project,
+    loader: DataLoaderSite,
+    given: str,
+    made: ast.expr,
+    where: Function,
+    sure: Confidence,
+) -> Violation:
     return hit(
         file,
         loader.call,

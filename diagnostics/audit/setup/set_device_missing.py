@@ -24,12 +24,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Hit, hit, step
+from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import Programs, is_script
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import constant, managed
 from diagnostics.static.torch_code.training_functions import INIT
 
@@ -43,7 +43,7 @@ _CHOICES = {"set_device", "device_id", "CUDA_VISIBLE_DEVICES", "set_device_index
             "SLURM_LOCALID"}  # fmt: skip
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the process groups over NCCL whose ranks all use GPU 0."""
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != INIT or _backend(call, function, project) != "nccl":
@@ -71,7 +71,7 @@ def _backend(call: ast.Call, function: Function, project: Project) -> object:
     return constant(given, function, project)
 
 
-def _plain_use(file: AuditedFile, project: Project) -> tuple[ast.Call, Function] | None:
+def _plain_use(file: ProjectFile, project: Project) -> tuple[ast.Call, Function] | None:
     """Returns a call that uses CUDA without a number, None where one gives a number."""
     found = None
     around = project.fact(Programs).around(file.shown)

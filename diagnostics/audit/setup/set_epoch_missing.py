@@ -28,13 +28,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Edit, Hit, hit, step
+from diagnostics.audit.rule import Edit, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import Programs
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import LOADER, SAMPLER, constant, managed, read_by
 from diagnostics.static.torch_code.training_functions import TrainingCode, own_calls
 
@@ -47,7 +47,7 @@ _EPOCH = re.compile(r"epoch", re.IGNORECASE)
 _EVALUATION = re.compile(r"val|test|eval", re.IGNORECASE)
 
 
-def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the shuffling samplers that are never told the epoch."""
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != SAMPLER or not _shuffles(call, function, project):
@@ -60,7 +60,7 @@ def check(file: AuditedFile, project: Project) -> Iterator[Hit]:
         yield from _hits(file, project, call, function, name)
 
 
-def _hits(file: AuditedFile, project: Project, call: ast.Call, function: Function, name: str) -> Iterator[Hit]:
+def _hits(file: ProjectFile, project: Project, call: ast.Call, function: Function, name: str) -> Iterator[Violation]:
     loop = _epoch_loop(file, function, _loaders(project, function, name, call), project)
     other = loop or next(_other_loops(file, project), None)
     if other is None:
@@ -102,7 +102,7 @@ def _loaders(project: Project, function: Function, name: str, made: ast.Call) ->
 
 
 def _epoch_loop(
-    file: AuditedFile, function: Function, loaders: frozenset[str], project: Project
+    file: ProjectFile, function: Function, loaders: frozenset[str], project: Project
 ) -> tuple[ast.For, Function] | None:
     """Returns the loop over the epochs in which a function reads one of these loaders, or hands it to its training."""
     for node in function.own_nodes:
@@ -125,7 +125,7 @@ def _goes_round(loop: ast.For, function: Function, project: Project) -> bool:
     return True
 
 
-def _other_loops(file: AuditedFile, project: Project) -> Iterator[tuple[ast.For | ast.While, Function]]:
+def _other_loops(file: ProjectFile, project: Project) -> Iterator[tuple[ast.For | ast.While, Function]]:
     """Yields the loops over epochs, by their names, of the programs that a sampler is in."""
     around = project.fact(Programs).around(file.shown)
     for function in project.functions:
@@ -150,7 +150,7 @@ def _counts_epochs(loop: ast.While) -> bool:
     return False
 
 
-def _edits(file: AuditedFile, loop: ast.For, name: str) -> tuple[Edit, ...]:
+def _edits(file: ProjectFile, loop: ast.For, name: str) -> tuple[Edit, ...]:
     assert isinstance(loop.target, ast.Name)  # noqa: S101 (loops over a name are asked for)
     first = loop.body[0]
     if first.lineno == loop.lineno or any(
@@ -162,7 +162,7 @@ def _edits(file: AuditedFile, loop: ast.For, name: str) -> tuple[Edit, ...]:
     return (Edit(start=start, end=start, text=f"{name}.set_epoch({loop.target.id})\n{indent}"),)
 
 
-def _around(file: AuditedFile, loop: ast.For, name: str) -> Iterator[ast.AST]:
+def _around(file: ProjectFile, loop: ast.For, name: str) -> Iterator[ast.AST]:
     """Yields what the sampler's assignment stands in: under a condition it may be None."""
     top = file.parents.get(loop)
     for node in walk(top) if top is not None else ():

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.audit.suppression.ignores import WRITTEN, Ignore
 from diagnostics.core.findings import Severity
 
@@ -28,14 +28,14 @@ NAME = "bad-ignore"
 SEVERITY = Severity.WARNING
 
 
-def hits(ignores: Iterable[Ignore], codes: Iterable[str]) -> Iterator[Hit]:
+def hits(ignores: Iterable[Ignore], codes: Iterable[str]) -> Iterator[Violation]:
     """Yields a hit for each comment that means nothing; `codes` are those of all rules."""
     known = tuple(codes)
     for one in ignores:
         unknown = [code for code in one.codes if not any(rule.startswith(code) for rule in known)]
         problem = one.problem or (f"names {unknown[0]}, which no rule has" if unknown else "")
         if problem:
-            yield Hit(
+            yield Violation(
                 file=one.file,
                 line=one.line,
                 column=one.column,

@@ -9,7 +9,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 MARK = re.compile(r"#\s*ups:\s*ignore(?P<whole>-file)?(?:\[(?P<codes>[^\]]*)\])?(?P<reason>.*)", re.IGNORECASE)
 WRITTEN = "# ups: ignore[A101] reason"
@@ -21,7 +21,7 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 class Ignore:
     """One comment. `lines` are those it means, empty for the whole file."""
 
-    file: AuditedFile
+    file: ProjectFile
     line: int
     column: int
     codes: tuple[str, ...]
@@ -40,7 +40,7 @@ class Ignore:
         return any(code.startswith(one) for one in self.codes)
 
 
-def ignores(file: AuditedFile) -> Iterator[Ignore]:
+def ignores(file: ProjectFile) -> Iterator[Ignore]:
     """Yields the comments of a file that tell the audit to be silent."""
     if "ups:" not in file.text.lower() or not MARK.search(file.text):
         return
@@ -51,7 +51,7 @@ def ignores(file: AuditedFile) -> Iterator[Ignore]:
             yield _ignore(file, line, column + found.start(), found, below)
 
 
-def _code_below(file: AuditedFile) -> list[int]:
+def _code_below(file: ProjectFile) -> list[int]:
     """Returns for each line the next one below it that holds code, itself where there is none."""
     below, next_one = [0] * (len(file.lines) + 1), 0
     for number in range(len(file.lines), 0, -1):
@@ -61,7 +61,7 @@ def _code_below(file: AuditedFile) -> list[int]:
     return below
 
 
-def _ignore(file: AuditedFile, line: int, column: int, found: re.Match[str], below: list[int]) -> Ignore:
+def _ignore(file: ProjectFile, line: int, column: int, found: re.Match[str], below: list[int]) -> Ignore:
     codes = tuple(word.upper() for word in (found["codes"] or "").replace(",", " ").split())
     whole = found["whole"] is not None
     bare = not file.line(line)[:column].strip()
@@ -89,7 +89,7 @@ def _problem(codes: tuple[str, ...], reason: str, *, late: bool) -> str:
     return f"stands below line {FIRST_LINES}, where nobody looks for it" if late else ""
 
 
-def _comments(file: AuditedFile) -> Iterator[tuple[int, int, str]]:
+def _comments(file: ProjectFile) -> Iterator[tuple[int, int, str]]:
     """Yields (line, column from 0, text) of each comment."""
     if file.kind is FileKind.PYTHON:
         try:
@@ -105,7 +105,7 @@ def _comments(file: AuditedFile) -> Iterator[tuple[int, int, str]]:
             yield number, found.start(), found[0]
 
 
-def _meant(file: AuditedFile, line: int, target: int) -> frozenset[int]:
+def _meant(file: ProjectFile, line: int, target: int) -> frozenset[int]:
     """Returns the lines of the statement at `target`: beside the comment, or below one that stands alone."""
     if file.kind is FileKind.PYTHON:
         return frozenset({line, target, *_statement(file, target)})
@@ -115,7 +115,7 @@ def _meant(file: AuditedFile, line: int, target: int) -> frozenset[int]:
     return frozenset({line, *range(target, last + 1)})
 
 
-def _statement(file: AuditedFile, line: int) -> range:
+def _statement(file: ProjectFile, line: int) -> range:
     """Returns the lines of the smallest statement on `line`; of one with a body those of its head."""
     statement = file.statement_at(line)
     if statement is None:

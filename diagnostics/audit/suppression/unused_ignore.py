@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from diagnostics.audit.rule import Hit
+from diagnostics.audit.rule import Violation
 from diagnostics.audit.suppression.ignores import Ignore
 from diagnostics.core.findings import Severity
 
@@ -27,11 +27,11 @@ NAME = "unused-ignore"
 SEVERITY = Severity.INFO
 
 
-def hits(unused: Iterable[Ignore]) -> Iterator[Hit]:
+def hits(unused: Iterable[Ignore]) -> Iterator[Violation]:
     """Yields a hit for each comment that excused nothing."""
     for one in unused:
         named = ", ".join(one.codes)
-        yield Hit(
+        yield Violation(
             file=one.file,
             line=one.line,
             column=one.column,

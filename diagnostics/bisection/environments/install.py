@@ -15,7 +15,7 @@ from diagnostics.core import redaction
 from diagnostics.machine.facts import ChildTimeout, MachineError
 
 if TYPE_CHECKING:
-    from diagnostics.bisection.progress import Progress
+    from diagnostics.bisection.progress import BisectionProgress
     from diagnostics.machine.contract import Child
 
 GB, MB = 1e9, 1e6
@@ -32,7 +32,7 @@ def ask_for(
     *,
     python: str,
     child: Child,
-    progress: Progress,
+    progress: BisectionProgress,
     confirm: Callable[[str], bool],
     on_cpu: bool = True,
     cache: Path | None = None,
@@ -84,7 +84,7 @@ def _lack_of_room(missing: Sequence[Environment], place: Path) -> str:
     return f"not downloaded: about {needed / GB:.1f} GB are needed, {existing} has {free / GB:.1f} GB free"
 
 
-def install(one: Environment, *, python: str, child: Child, progress: Progress) -> Environment:
+def install(one: Environment, *, python: str, child: Child, progress: BisectionProgress) -> Environment:
     """Returns the environment ready to be used, or with the reason why it is not.
 
     What the job's own Python has is found behind it, so that the user's modules can be imported there.

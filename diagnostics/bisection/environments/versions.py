@@ -10,12 +10,12 @@ from itertools import pairwise
 
 from diagnostics.bisection.environments.install import install
 from diagnostics.bisection.found import Bisection, VersionRow
-from diagnostics.bisection.progress import Progress
+from diagnostics.bisection.progress import BisectionProgress
 from diagnostics.bisection.repro.check import Run, fails_alike, run_clean
 from diagnostics.bisection.search.module_found import shortly
 from diagnostics.bisection.trial import Failure
 from diagnostics.bisection.tries.oracle import open_tries
-from diagnostics.bisection.wanted import Environment, Wanted
+from diagnostics.bisection.wanted import BisectionRequest, Environment
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.machine.contract import Child, Machine
@@ -47,11 +47,11 @@ class Tried:
 
 def compare_versions(
     found: Bisection,
-    wanted: Wanted,
+    wanted: BisectionRequest,
     environments: Sequence[Environment],
     machine_of: Callable[[str], Machine],
     child: Child,
-    progress: Progress,
+    progress: BisectionProgress,
 ) -> Bisection:
     """Returns the bisection with a row for each environment, and with the versions between which it came or went.
 
@@ -76,11 +76,11 @@ def compare_versions(
 def _tried(
     found: Bisection,
     failure: Failure,
-    wanted: Wanted,
+    wanted: BisectionRequest,
     one: Environment,
     machine_of: Callable[[str], Machine],
     child: Child,
-    progress: Progress,
+    progress: BisectionProgress,
 ) -> Tried:
     if one.problem:
         return Tried(wanted=one.wanted, torch="", result=CANNOT, note=one.problem)
@@ -131,10 +131,10 @@ def _verdict(runs: Sequence[Run], failure: Failure) -> tuple[str, str]:
 def _case(
     found: Bisection,
     failure: Failure,
-    wanted: Wanted,
+    wanted: BisectionRequest,
     one: Environment,
     machine_of: Callable[[str], Machine],
-    progress: Progress,
+    progress: BisectionProgress,
 ) -> tuple[str, str]:
     assert found.minimal is not None  # noqa: S101 - asked by the caller
     wanted.folder.mkdir(parents=True, exist_ok=True)

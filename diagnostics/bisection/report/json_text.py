@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from diagnostics.bisection.case import Case
-from diagnostics.bisection.found import Bisection, Standing
+from diagnostics.bisection.case import Configuration
+from diagnostics.bisection.found import Bisection, SettingStatus
 from diagnostics.bisection.report.words import headline
 from diagnostics.bisection.search.failing_case import way_of
 from diagnostics.core import redaction
@@ -40,10 +40,14 @@ def bisection_json(found: Bisection) -> dict[str, Any]:
         "failed": found.failed,
         "runs": found.runs,
         "failure": None if failure is None else {**to_json(failure), "kind": failure.kind.value},
-        "needed": [{"axis": row.axis, "value": row.value} for row in found.axes if row.standing is Standing.NEEDED],
-        "not_needed": _axes(found, Standing.NOT_NEEDED),
-        "no_effect": _axes(found, Standing.NO_EFFECT),
-        "heals_with": [{"axis": row.axis, "value": row.other} for row in found.axes if row.standing is Standing.HEALS],
+        "needed": [
+            {"axis": row.axis, "value": row.value} for row in found.axes if row.standing is SettingStatus.NEEDED
+        ],
+        "not_needed": _axes(found, SettingStatus.NOT_NEEDED),
+        "no_effect": _axes(found, SettingStatus.NO_EFFECT),
+        "heals_with": [
+            {"axis": row.axis, "value": row.other} for row in found.axes if row.standing is SettingStatus.HEALS
+        ],
         "axes": [to_json(row) for row in found.axes],
         "strategies": [to_json(row) for row in found.strategies],
         "tree": [to_json(row) for row in found.tree],
@@ -72,9 +76,9 @@ def bisection_json(found: Bisection) -> dict[str, Any]:
     }
 
 
-def _axes(found: Bisection, standing: Standing) -> list[str]:
+def _axes(found: Bisection, standing: SettingStatus) -> list[str]:
     return list(dict.fromkeys(row.axis for row in found.axes if row.standing is standing))
 
 
-def _case(case: Case | None) -> dict[str, Any] | None:
+def _case(case: Configuration | None) -> dict[str, Any] | None:
     return None if case is None else {"way": way_of(case), **case.as_json()}

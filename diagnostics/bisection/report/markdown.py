@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from diagnostics.bisection.found import Attempt, AxisRow, Bisection, Mark, Standing
+from diagnostics.bisection.found import Attempt, AxisRow, Bisection, Mark, SettingStatus
 from diagnostics.bisection.report.module_tree import Line, lines_of
 from diagnostics.bisection.report.next_step import next_step
 from diagnostics.bisection.report.terminal import shown_stack
@@ -70,17 +70,17 @@ def _needs(report: RunReport, found: Bisection) -> Iterator[str]:
     rows = [
         (inline(row.axis), code(row.value), code(row.other) if row.other else "", _standing(row), inline(row.note))
         for row in found.axes
-        if row.standing is not Standing.NOT_TRIED or row.note
+        if row.standing is not SettingStatus.NOT_TRIED or row.note
     ]
     if rows:
         yield from _table(("setting", "in the failing case", "compared with", "", "seen"), rows)
-    left = [row.axis for row in found.axes if row.standing is Standing.NOT_TRIED and not row.note]
+    left = [row.axis for row in found.axes if row.standing is SettingStatus.NOT_TRIED and not row.note]
     if left:
         yield from ("", f"Not tried: {inline(', '.join(dict.fromkeys(left)))}.")
 
 
 def _standing(row: AxisRow) -> str:
-    return "undecided" if row.standing is Standing.NOT_TRIED else row.standing
+    return "undecided" if row.standing is SettingStatus.NOT_TRIED else row.standing
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

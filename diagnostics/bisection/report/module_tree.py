@@ -11,11 +11,11 @@ MOST_LINES = 80
 
 
 @dataclass(slots=True)
-class Branch:
+class ModuleBranch:
     """One module with those below it."""
 
     row: TreeRow
-    children: list[Branch] = field(default_factory=list)
+    children: list[ModuleBranch] = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -55,18 +55,18 @@ def lines_of(rows: Sequence[TreeRow], *, most: int = MOST_LINES) -> list[Line]:
     return list(_lines(top, 0, "", fold_all=not small))
 
 
-def grown(rows: Sequence[TreeRow]) -> Branch | None:
+def grown(rows: Sequence[TreeRow]) -> ModuleBranch | None:
     """Returns the tree that dotted paths make; None for no rows."""
-    branches: dict[str, Branch] = {}
+    branches: dict[str, ModuleBranch] = {}
     for row in rows:
-        branches[row.path] = Branch(row)
+        branches[row.path] = ModuleBranch(row)
         parent = _parent(row.path, branches)
         if parent is not None:
             parent.children.append(branches[row.path])
     return branches.get("")
 
 
-def _parent(path: str, known: dict[str, Branch]) -> Branch | None:
+def _parent(path: str, known: dict[str, ModuleBranch]) -> ModuleBranch | None:
     """Returns the nearest module above that is known: a ModuleList is skipped where nobody listed it."""
     while path:
         path = path.rpartition(".")[0]
@@ -75,7 +75,7 @@ def _parent(path: str, known: dict[str, Branch]) -> Branch | None:
     return None
 
 
-def _lines(branch: Branch, depth: int, above: str, *, fold_all: bool) -> Iterator[Line]:
+def _lines(branch: ModuleBranch, depth: int, above: str, *, fold_all: bool) -> Iterator[Line]:
     row = branch.row
     label = row.path.removeprefix(f"{above}.") if above else row.path
     folded = fold_all and depth > 0 and not branch.telling and len(branch.marks) == 1
@@ -103,9 +103,9 @@ def _lines(branch: Branch, depth: int, above: str, *, fold_all: bool) -> Iterato
         )
 
 
-def _groups(children: Sequence[Branch]) -> Iterator[list[Branch]]:
+def _groups(children: Sequence[ModuleBranch]) -> Iterator[list[ModuleBranch]]:
     """Yields neighbours that are alike: one class, one mark all through, nothing found in them."""
-    group: list[Branch] = []
+    group: list[ModuleBranch] = []
     for child in children:
         if group and _alike(group[-1], child):
             group.append(child)
@@ -117,6 +117,6 @@ def _groups(children: Sequence[Branch]) -> Iterator[list[Branch]]:
         yield group
 
 
-def _alike(one: Branch, other: Branch) -> bool:
+def _alike(one: ModuleBranch, other: ModuleBranch) -> bool:
     same = (one.row.class_name, one.marks, one.size) == (other.row.class_name, other.marks, other.size)
     return same and len(one.marks) == 1 and not one.telling and not other.telling

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from diagnostics.bisection.found import Bisection, Standing
+from diagnostics.bisection.found import Bisection, SettingStatus
 from diagnostics.bisection.report.words import path_in_words
 
 
@@ -21,7 +21,7 @@ def next_step(found: Bisection) -> tuple[str, list[str]]:
         return "look at the line named above; the model is not the cause, so shrinking it would not help.", []
     if not found.modules:
         return "look at the evidence below.", []
-    healing = [f"{row.axis} {row.other}" for row in found.axes if row.standing is Standing.HEALS]
+    healing = [f"{row.axis} {row.other}" for row in found.axes if row.standing is SettingStatus.HEALS]
     until = f" Until it is fixed, {' or '.join(healing)} avoids it." if healing else ""
     lines = [place.rpartition(" < ")[2].split(" ")[0] for place in found.failure.places]
     own = [line for line in lines if line.rpartition(":")[2].isdigit()]

@@ -12,20 +12,20 @@ from importlib.metadata import version
 from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.report.next_step import next_step
 from diagnostics.bisection.report.words import certainty, headline, needs
-from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.bisection.trial import Failure, FailureKind
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport, SourceExcerpt
 
-CLASSES: Mapping[Kind, tuple[JobOutcome, str]] = {
-    Kind.SIGNAL: (JobOutcome.CRASH, "native-crash"),
-    Kind.EXCEPTION: (JobOutcome.CRASH, "python-exception"),
-    Kind.EXIT: (JobOutcome.CRASH, UNKNOWN_CLASS),
-    Kind.HANG: (JobOutcome.HANG, "rank-stalled"),
-    Kind.NONFINITE: (JobOutcome.SILENT_WRONG, "nan-on-rank"),
-    Kind.DISAGREE: (JobOutcome.SILENT_WRONG, "rank-divergence"),
-    Kind.MEMORY: (JobOutcome.CRASH, "host-oom"),
+CLASSES: Mapping[FailureKind, tuple[JobOutcome, str]] = {
+    FailureKind.SIGNAL: (JobOutcome.CRASH, "native-crash"),
+    FailureKind.EXCEPTION: (JobOutcome.CRASH, "python-exception"),
+    FailureKind.EXIT: (JobOutcome.CRASH, UNKNOWN_CLASS),
+    FailureKind.HANG: (JobOutcome.HANG, "rank-stalled"),
+    FailureKind.NONFINITE: (JobOutcome.SILENT_WRONG, "nan-on-rank"),
+    FailureKind.DISAGREE: (JobOutcome.SILENT_WRONG, "rank-divergence"),
+    FailureKind.MEMORY: (JobOutcome.CRASH, "host-oom"),
 }
 OURS = str(CHILDREN)
 OUR_LINE = re.compile(re.escape(OURS) + r"\S{0,300}?:\d+")

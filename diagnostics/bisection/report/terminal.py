@@ -14,7 +14,7 @@ from textwrap import shorten
 from diagnostics.bisection.found import Bisection
 from diagnostics.bisection.report.next_step import next_step
 from diagnostics.bisection.report.words import certainty, headline, needs, not_needed, often
-from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.bisection.trial import Failure, FailureKind
 from diagnostics.core import redaction
 from diagnostics.core.own_folders import AGENT, CHILDREN
 from diagnostics.report.run_report import RunReport
@@ -79,7 +79,7 @@ def _next(found: Bisection) -> Iterator[tuple[str, str]]:
 
 def said_by(failure: Failure) -> str:
     """Returns the first line of an exception's own words, with its type; "" where none was raised."""
-    if failure.kind is not Kind.EXCEPTION:
+    if failure.kind is not FailureKind.EXCEPTION:
         return ""
     lines = [line for line in failure.text.splitlines() if line.partition(":")[0].endswith(failure.detail)]
     return shorten(lines[-1] if lines else f"{failure.detail}: {failure.message}", LONGEST_WORDS, placeholder=" ...")

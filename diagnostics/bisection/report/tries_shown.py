@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import shorten
 from typing import Protocol
 
-from diagnostics.bisection.trial import Failure, Kind, Trial
+from diagnostics.bisection.trial import Failure, FailureKind, Trial
 
 LONGEST = 40  # the running seconds stand behind it, on one line
 
@@ -63,9 +63,9 @@ def result_of(trial: Trial) -> str:
 def failure_words(failure: Failure) -> str:
     """Returns a failure in a few words: "SIGSEGV in forward", "loss is no number"."""
     match failure.kind:
-        case Kind.NONFINITE:
+        case FailureKind.NONFINITE:
             return f"{failure.detail or 'a value'} is no number"
-        case Kind.DISAGREE:
+        case FailureKind.DISAGREE:
             return f"ranks differ in {failure.detail or 'values'}"
     words = failure.detail or str(failure.kind.value)
     return f"{words} in {failure.phase}" if failure.phase else words

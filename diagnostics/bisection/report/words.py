@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from diagnostics.bisection.found import AxisRow, Bisection, Standing
-from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.bisection.found import AxisRow, Bisection, SettingStatus
+from diagnostics.bisection.trial import Failure, FailureKind
 from diagnostics.report.headline import ranks_in_words
 
 
@@ -47,21 +47,21 @@ def failure_in_words(failure: Failure) -> str:
     phase = f" in {_PHASES.get(failure.phase, failure.phase)}" if failure.phase else ""
     ranks = f" on {ranks_in_words(failure.ranks)}" if failure.ranks else ""
     match failure.kind:
-        case Kind.SIGNAL:
+        case FailureKind.SIGNAL:
             what = f"dies of {failure.detail}"
-        case Kind.EXCEPTION:
+        case FailureKind.EXCEPTION:
             what = f"raises {failure.detail}"
-        case Kind.HANG:
+        case FailureKind.HANG:
             what = "hangs"
-        case Kind.EXIT:
+        case FailureKind.EXIT:
             what = f"leaves with {failure.detail}"
-        case Kind.NONFINITE:
+        case FailureKind.NONFINITE:
             what = f"makes a {failure.detail or 'value'} that is no number"
-        case Kind.DISAGREE:
+        case FailureKind.DISAGREE:
             what = "leaves the ranks with different gradients or parameters"
-        case Kind.MEMORY:
+        case FailureKind.MEMORY:
             what = "takes more memory than its limit"
-    by_phase = "" if failure.kind in (Kind.NONFINITE, Kind.DISAGREE) else phase
+    by_phase = "" if failure.kind in (FailureKind.NONFINITE, FailureKind.DISAGREE) else phase
     return f"{what}{by_phase}{ranks}"
 
 
@@ -75,7 +75,7 @@ _PHASES = {
 
 def needs(found: Bisection) -> str:
     """Returns "needs world size 2 and wrapper ddp", or that it needs nothing of that."""
-    rows = [f"{row.axis} {row.value}" for row in found.axes if row.standing is Standing.NEEDED]
+    rows = [f"{row.axis} {row.value}" for row in found.axes if row.standing is SettingStatus.NEEDED]
     return (
         f"needs {listed(rows)}" if rows else "needs none of these settings: it fails in one process, without a wrapper"
     )
@@ -83,7 +83,9 @@ def needs(found: Bisection) -> str:
 
 def not_needed(rows: Sequence[AxisRow]) -> str:
     """Returns the settings that do not matter."""
-    names = dict.fromkeys(row.axis for row in rows if row.standing in (Standing.NOT_NEEDED, Standing.NO_EFFECT))
+    names = dict.fromkeys(
+        row.axis for row in rows if row.standing in (SettingStatus.NOT_NEEDED, SettingStatus.NO_EFFECT)
+    )
     return ", ".join(names)
 
 

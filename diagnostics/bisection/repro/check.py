@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.bisection.failure_identity import plain_message
-from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.bisection.trial import Failure, FailureKind
 from diagnostics.machine.contract import Child
 from diagnostics.machine.facts import ChildTimeout
 
@@ -67,20 +67,20 @@ def run_clean(text: str, python: str, child: Child, *, limit_s: float, env: Mapp
 def fails_alike(run: Run, failure: Failure) -> bool:
     """Returns whether this end is the failure that was looked for; where it lies counts by the function's name."""
     match failure.kind:
-        case Kind.SIGNAL:
+        case FailureKind.SIGNAL:
             number = getattr(signal.Signals, failure.detail, None) if failure.detail in _SIGNALS else None
             return number is not None and -int(number) in run.codes and _in_place(run, failure)
-        case Kind.EXCEPTION:
+        case FailureKind.EXCEPTION:
             return _raised(run, failure) and _in_place(run, failure)
-        case Kind.HANG:
+        case FailureKind.HANG:
             return "Timeout (" in run.stderr and _in_place(run, failure)
-        case Kind.EXIT:
+        case FailureKind.EXIT:
             return int(failure.detail.rpartition(" ")[2]) in run.codes
-        case Kind.NONFINITE:
+        case FailureKind.NONFINITE:
             return f"FloatingPointError: {failure.detail}" in run.stderr
-        case Kind.DISAGREE:
+        case FailureKind.DISAGREE:
             return f"AssertionError: {failure.detail} differ" in run.stderr
-        case Kind.MEMORY:
+        case FailureKind.MEMORY:
             return bool(re.search(r"MemoryError|can't allocate memory|out of memory", run.stderr))
 
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from diagnostics.bisection.found import Bisection
-from diagnostics.bisection.progress import Progress
+from diagnostics.bisection.progress import BisectionProgress
 from diagnostics.bisection.repro.issue_text import issue_text
-from diagnostics.bisection.repro.repro import Asked, Repro, find_repro
+from diagnostics.bisection.repro.repro import Repro, ScriptRequest, find_repro
 from diagnostics.bisection.repro.user_sources import user_sources
 from diagnostics.bisection.trial import ModuleNode
-from diagnostics.bisection.wanted import Wanted
+from diagnostics.bisection.wanted import BisectionRequest
 from diagnostics.core.files import write_whole
 from diagnostics.machine.contract import Child
 
@@ -21,7 +21,7 @@ SCRIPT, ISSUE, RECORDINGS = "repro.py", "issue.md", "structures"
 
 
 def hand_over(
-    found: Bisection, wanted: Wanted, nodes: Sequence[ModuleNode], child: Child, progress: Progress
+    found: Bisection, wanted: BisectionRequest, nodes: Sequence[ModuleNode], child: Child, progress: BisectionProgress
 ) -> Bisection:
     """Writes repro.py where a script fails alike, and issue.md; returns the bisection with what was written.
 
@@ -51,12 +51,14 @@ def said(repro: Repro) -> str:
     return f"{repro.way.words}; needs {needs}{' only' if not repro.needs else ''}"
 
 
-def _repro(found: Bisection, wanted: Wanted, nodes: Sequence[ModuleNode], child: Child, progress: Progress) -> Repro:
+def _repro(
+    found: Bisection, wanted: BisectionRequest, nodes: Sequence[ModuleNode], child: Child, progress: BisectionProgress
+) -> Repro:
     assert found.minimal is not None  # noqa: S101 - asked above
     assert found.failure is not None  # noqa: S101
     search_path = [*wanted.env.get("PYTHONPATH", "").split(":"), *_own_path()]
     sources = user_sources(found.minimal.source, nodes, Path.cwd(), search_path)
-    asked = Asked(
+    asked = ScriptRequest(
         case=found.minimal,
         failure=found.failure,
         modules=found.modules,

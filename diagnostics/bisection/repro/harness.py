@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.bisection.case import Settings
-from diagnostics.bisection.repro.plan import Plan
+from diagnostics.bisection.case import RunSettings
+from diagnostics.bisection.repro.plan import ScriptPlan
 from diagnostics.bisection.repro.steps import indented, loss_text, steps, wrapping
-from diagnostics.bisection.trial import Kind
+from diagnostics.bisection.trial import FailureKind
 
 RESERVED = frozenset(
     ["torch", "os", "sys", "tempfile", "faulthandler", "contextlib", "functools", "dist", "mp", "main", "model", "args",
@@ -67,13 +67,13 @@ def holds_others(module):
 TREE_LEAVES = "from torch.utils._pytree import tree_leaves"
 
 
-def environment_lines(settings: Settings) -> list[str]:
+def environment_lines(settings: RunSettings) -> list[str]:
     """Returns what must be set before torch is imported."""
     given = dict(settings.env)
     return ["import os", "", f"os.environ.update({given!r})", ""] if given else []
 
 
-def import_lines(plan: Plan) -> list[str]:
+def import_lines(plan: ScriptPlan) -> list[str]:
     """Returns the harness's own imports."""
     settings = plan.settings
     lines = ["import faulthandler", "import torch"]
@@ -107,7 +107,7 @@ def import_lines(plan: Plan) -> list[str]:
     return lines
 
 
-def main_lines(plan: Plan) -> list[str]:
+def main_lines(plan: ScriptPlan) -> list[str]:
     """Returns main() and what starts it."""
     head = "def main(rank, store):" if plan.in_group else "def main():"
     body = [*_opening(plan), *plan.build, *wrapping(plan)]
@@ -124,10 +124,10 @@ def main_lines(plan: Plan) -> list[str]:
     return [*own_loss, *own_blocks, head, *indented(body), "", "", *_start(plan)]
 
 
-def _opening(plan: Plan) -> Iterator[str]:
+def _opening(plan: ScriptPlan) -> Iterator[str]:
     settings = plan.settings
     yield "faulthandler.enable()"
-    if plan.failure.kind is Kind.HANG or plan.in_group:
+    if plan.failure.kind is FailureKind.HANG or plan.in_group:
         yield f"faulthandler.dump_traceback_later({plan.limit_s}, exit=True)  # a hang ends with the stacks"
     if plan.in_group:
         if plan.environ or settings.wrapper == "fabric":
@@ -147,7 +147,7 @@ def _opening(plan: Plan) -> Iterator[str]:
     yield f"torch.manual_seed({plan.seed})"
 
 
-def _start(plan: Plan) -> Iterator[str]:
+def _start(plan: ScriptPlan) -> Iterator[str]:
     yield 'if __name__ == "__main__":'
     if not plan.in_group:
         yield "    main()"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import platform
 
-from diagnostics.bisection.case import Settings
-from diagnostics.bisection.found import Bisection, Standing
+from diagnostics.bisection.case import RunSettings
+from diagnostics.bisection.found import Bisection, SettingStatus
 from diagnostics.bisection.repro.repro import PHASE_WORDS, Repro
 from diagnostics.bisection.repro.text import what_happens
 from diagnostics.bisection.tries.failures import OURS
@@ -38,7 +38,7 @@ def title(found: Bisection) -> str:
     return f"{what} {what_happens(found.failure)}{_under(found.minimal.settings)}"
 
 
-def _under(settings: Settings) -> str:
+def _under(settings: RunSettings) -> str:
     words = []
     if settings.wrapper != "none":
         words.append(settings.wrapper.upper())
@@ -72,9 +72,9 @@ def _seen(found: Bisection, repro: Repro) -> list[str]:
 
 def _needs(found: Bisection) -> list[str]:
     rows = [f"- {row.axis} {row.value}: needed; with {row.other} it passes" for row in found.axes
-            if row.standing is Standing.NEEDED]  # fmt: skip
-    rows += [f"- {row.axis} {row.other}: it passes" for row in found.axes if row.standing is Standing.HEALS]
-    none = [row.axis for row in found.axes if row.standing in (Standing.NOT_NEEDED, Standing.NO_EFFECT)]
+            if row.standing is SettingStatus.NEEDED]  # fmt: skip
+    rows += [f"- {row.axis} {row.other}: it passes" for row in found.axes if row.standing is SettingStatus.HEALS]
+    none = [row.axis for row in found.axes if row.standing in (SettingStatus.NOT_NEEDED, SettingStatus.NO_EFFECT)]
     rows += [f"- does not matter: {', '.join(dict.fromkeys(none))}"] if none else []
     rows += [f"- {row.wanted}: {row.result}{f' ({row.note})' if row.note else ''}" for row in found.versions]
     return rows or ["- nothing beyond the script"]

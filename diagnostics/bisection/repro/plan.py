@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from diagnostics.bisection.case import Settings
-from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.bisection.case import RunSettings
+from diagnostics.bisection.trial import Failure, FailureKind
 
 BEFORE_BACKWARD = ("import", "construct", "batch", "edit", "group", "move", "wrap", "forward")
 BEFORE_FORWARD = BEFORE_BACKWARD[:-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ScriptPlan:
     """What is to be run: statements that bind `model`, and what stands between the brackets of its calls."""
 
-    settings: Settings
+    settings: RunSettings
     failure: Failure
     build: tuple[str, ...]
     inputs: tuple[str, ...]  # one for each call
@@ -38,13 +38,18 @@ class Plan:
         """Whether the failure needs a backward pass."""
         several = self.settings.steps * self.settings.accumulate > 1
         return (
-            several or self.failure.phase not in BEFORE_BACKWARD or self.failure.kind in (Kind.DISAGREE, Kind.NONFINITE)
+            several
+            or self.failure.phase not in BEFORE_BACKWARD
+            or self.failure.kind in (FailureKind.DISAGREE, FailureKind.NONFINITE)
         )
 
     @property
     def forward(self) -> bool:
         """Whether the failure needs a forward."""
-        return self.failure.phase not in BEFORE_FORWARD or self.failure.kind in (Kind.DISAGREE, Kind.NONFINITE)
+        return self.failure.phase not in BEFORE_FORWARD or self.failure.kind in (
+            FailureKind.DISAGREE,
+            FailureKind.NONFINITE,
+        )
 
     @property
     def optimizer(self) -> bool:

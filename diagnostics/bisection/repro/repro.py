@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from diagnostics.bisection.case import Case
-from diagnostics.bisection.progress import Progress
+from diagnostics.bisection.case import Configuration
+from diagnostics.bisection.progress import BisectionProgress
 from diagnostics.bisection.repro.check import Run, fails_alike, run_clean
-from diagnostics.bisection.repro.plan import BEFORE_FORWARD, Plan
+from diagnostics.bisection.repro.plan import BEFORE_FORWARD, ScriptPlan
 from diagnostics.bisection.repro.recorded_values import Values
 from diagnostics.bisection.repro.subject import Subject, Subjects
 from diagnostics.bisection.repro.text import script, what_happens
 from diagnostics.bisection.repro.user_sources import UserSources
-from diagnostics.bisection.repro.ways import Way, variants, ways
-from diagnostics.bisection.trial import Failure, Kind, ModuleNode
+from diagnostics.bisection.repro.ways import Variant, variants, ways
+from diagnostics.bisection.trial import Failure, FailureKind, ModuleNode
 from diagnostics.bisection.tries.recording import Recording, merged, read_recording
 from diagnostics.machine.contract import Child
 from diagnostics.machine.facts import MachineError
@@ -37,10 +37,10 @@ PHASE_WORDS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ScriptRequest:
     """What a script is to show."""
 
-    case: Case
+    case: Configuration
     failure: Failure
     modules: Sequence[str]
     within: str | None
@@ -56,7 +56,7 @@ class Repro:
     """A script that failed alike `failed` of `runs` times; no text where none did, and `note` says why."""
 
     text: str = ""
-    way: Way | None = None
+    way: Variant | None = None
     needs: tuple[str, ...] = ()
     failed: int = 0
     runs: int = 0
@@ -66,7 +66,12 @@ class Repro:
 
 
 def find_repro(
-    asked: Asked, recordings: Sequence[Path], sources: UserSources, python: str, child: Child, progress: Progress
+    asked: ScriptRequest,
+    recordings: Sequence[Path],
+    sources: UserSources,
+    python: str,
+    child: Child,
+    progress: BisectionProgress,
 ) -> Repro:
     """Returns the first script, the shortest form first, that fails alike in a clean process."""
     return _Search(asked, merged([read_recording(file) for file in recordings]), sources, python, child, progress).run()
@@ -77,12 +82,12 @@ class _Search:
 
     def __init__(
         self,
-        asked: Asked,
+        asked: ScriptRequest,
         recording: Recording,
         sources: UserSources,
         python: str,
         child: Child,
-        progress: Progress,
+        progress: BisectionProgress,
     ) -> None:
         forward = asked.failure.phase not in BEFORE_FORWARD
         values = Values(python, child)
@@ -122,7 +127,7 @@ class _Search:
             name = inside.get(name, "")
         return list(dict.fromkeys(found))
 
-    def _one(self, way: Way) -> Repro:
+    def _one(self, way: Variant) -> Repro:
         try:
             subject = self._subjects.subject(way)
         except NotTextError as reason:
@@ -142,10 +147,10 @@ class _Search:
         return found
 
 
-def _plan(asked: Asked, subject: Subject, recording: Recording) -> Plan:
+def _plan(asked: ScriptRequest, subject: Subject, recording: Recording) -> ScriptPlan:
     call = recording.call_of(subject.way.path)
     text = f"{subject.body}\n{' '.join(subject.build)}"
-    return Plan(
+    return ScriptPlan(
         settings=asked.case.settings,
         failure=asked.failure,
         build=subject.build,
@@ -155,7 +160,7 @@ def _plan(asked: Asked, subject: Subject, recording: Recording) -> Plan:
         group="distributed" in text or "dist." in text or subject.way.imported,
         environ="environ" in text or subject.way.imported,
         seed=asked.case.seed,
-        limit_s=HANG_LIMIT_S if asked.failure.kind is Kind.HANG else LIMIT_S,
+        limit_s=HANG_LIMIT_S if asked.failure.kind is FailureKind.HANG else LIMIT_S,
     )
 
 
@@ -170,11 +175,11 @@ def _units(nodes: Sequence[ModuleNode], top: str) -> tuple[str, ...]:
     )
 
 
-def _tried(asked: Asked, subject: Subject, plan: Plan, python: str, child: Child) -> Repro:
+def _tried(asked: ScriptRequest, subject: Subject, plan: ScriptPlan, python: str, child: Child) -> Repro:
     title = _title(asked, subject)
     text = script(subject, plan, title=title, seen="")
     runs: list[Run] = []
-    most = max(asked.repeat, 1 + (MORE_HANGS if asked.failure.kind is Kind.HANG else MORE_RUNS))
+    most = max(asked.repeat, 1 + (MORE_HANGS if asked.failure.kind is FailureKind.HANG else MORE_RUNS))
     try:
         for number in range(most):
             runs.append(run_clean(text, python, child, limit_s=plan.limit_s))
@@ -195,7 +200,7 @@ def _tried(asked: Asked, subject: Subject, plan: Plan, python: str, child: Child
     )
 
 
-def _title(asked: Asked, subject: Subject) -> str:
+def _title(asked: ScriptRequest, subject: Subject) -> str:
     kinds = {node.path: node.class_name for node in asked.nodes}
     path = subject.way.path
     construction = subject.way.construction.partition("#")[0].rpartition(".")[2]

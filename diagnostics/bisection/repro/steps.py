@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from diagnostics.bisection.repro.plan import BEFORE_FORWARD, Plan
-from diagnostics.bisection.trial import Kind
+from diagnostics.bisection.repro.plan import BEFORE_FORWARD, ScriptPlan
+from diagnostics.bisection.trial import FailureKind
 
 
-def steps(plan: Plan) -> list[str]:
+def steps(plan: ScriptPlan) -> list[str]:
     """Returns the steps, from the batch to the checks of what they must give."""
     settings = plan.settings
     lines = (
@@ -30,7 +30,7 @@ def steps(plan: Plan) -> list[str]:
     return [*lines, f"for _ in range({plan.steps}):", *indented(inner)]
 
 
-def _micro_steps(plan: Plan) -> list[str]:
+def _micro_steps(plan: ScriptPlan) -> list[str]:
     settings = plan.settings
     called = "compiled" if settings.compile else "model"
     inputs = ["*next(batches)"] if settings.workers else plan.inputs
@@ -53,7 +53,7 @@ def _micro_steps(plan: Plan) -> list[str]:
     return [*lines, *(_checks(plan, "gradient") if plan.backward else [])]
 
 
-def _synced(plan: Plan, lines: Sequence[str]) -> list[str]:
+def _synced(plan: ScriptPlan, lines: Sequence[str]) -> list[str]:
     match plan.settings.wrapper:
         case "ddp" | "fsdp1":
             return ["with contextlib.nullcontext() if last else model.no_sync():", *indented(lines)]
@@ -64,9 +64,9 @@ def _synced(plan: Plan, lines: Sequence[str]) -> list[str]:
     return list(lines)
 
 
-def _checks(plan: Plan, what: str) -> list[str]:
+def _checks(plan: ScriptPlan, what: str) -> list[str]:
     failure = plan.failure
-    if failure.kind is Kind.NONFINITE and failure.detail == what:
+    if failure.kind is FailureKind.NONFINITE and failure.detail == what:
         if what == "loss":
             return ["if not torch.isfinite(loss):", '    raise FloatingPointError("loss is not a number")']
         value = "one.grad" if what == "gradient" else "one"
@@ -76,7 +76,7 @@ def _checks(plan: Plan, what: str) -> list[str]:
             f"    if {there}not torch.isfinite({value}).all():",
             f'        raise FloatingPointError(f"{what} of {{name}} is not a number")',
         ]
-    if failure.kind is Kind.DISAGREE and failure.detail == f"{what}s":
+    if failure.kind is FailureKind.DISAGREE and failure.detail == f"{what}s":
         value = "one.grad" if what == "gradient" else "one.detach()"
         return [
             f"everyone = [None] * {plan.settings.world}",
@@ -88,7 +88,7 @@ def _checks(plan: Plan, what: str) -> list[str]:
     return []
 
 
-def loss_text(plan: Plan) -> str:
+def loss_text(plan: ScriptPlan) -> str:
     """Returns the loss as an expression of `output`."""
     return plan.plain_loss or "loss_of(output)"
 
@@ -98,7 +98,7 @@ def indented(lines: Iterable[str]) -> list[str]:
     return [f"    {line}" if line else line for line in lines]
 
 
-def wrapping(plan: Plan) -> Iterator[str]:
+def wrapping(plan: ScriptPlan) -> Iterator[str]:
     """Returns what makes `model` the wrapped one, with its optimizer."""
     settings = plan.settings
     if settings.checkpointing:

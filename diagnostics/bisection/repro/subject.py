@@ -7,22 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.repro.harness import CUT, HELD, RESERVED, STAND_IN, TREE_LEAVES
 from diagnostics.bisection.repro.recorded_values import Values
 from diagnostics.bisection.repro.user_sources import UserSources
-from diagnostics.bisection.repro.ways import Way
+from diagnostics.bisection.repro.ways import Variant
 from diagnostics.bisection.trial import ModuleNode
 from diagnostics.bisection.tries.recording import ModuleCall, Recording
 from diagnostics.static.slicing.source_closure import Closure, Own, source_closure
-from diagnostics.static.slicing.value_literals import MADE, NotTextError, Numbers, Texts
+from diagnostics.static.slicing.value_literals import MADE, Literals, NotTextError, NumberFidelity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """Definitions, the statements that bind `model`, and what stands between the brackets of its calls."""
 
-    way: Way
+    way: Variant
     imports: tuple[str, ...]
     body: str
     build: tuple[str, ...]
@@ -35,7 +35,7 @@ class Subjects:
 
     def __init__(
         self,
-        case: Case,
+        case: Configuration,
         recording: Recording,
         nodes: Sequence[ModuleNode],
         sources: UserSources,
@@ -50,7 +50,7 @@ class Subjects:
         self._parameters = {node.path: node.parameters for node in nodes}
         self._values, self._owns = values, []
 
-    def subject(self, way: Way) -> Subject:
+    def subject(self, way: Variant) -> Subject:
         """Returns what this way runs. Raises NotTextError where it cannot be written down, SyntaxError."""
         self._owns = []
         texts = self._texts()
@@ -75,23 +75,23 @@ class Subjects:
             needs=closure.needs,
         )
 
-    def _calls(self, way: Way) -> Sequence[ModuleCall]:
+    def _calls(self, way: Variant) -> Sequence[ModuleCall]:
         call = self._recording.call_of(way.path)
         if call is None:
             raise NotTextError(f"what {way.path or 'the model'} is called with, which was not seen")
         return self._recording.calls[way.path] if way.every_call else (call,)
 
-    def _call_text(self, call: ModuleCall, way: Way, texts: Texts) -> str:
-        if way.numbers is Numbers.SIMPLE or call.stored is None:
+    def _call_text(self, call: ModuleCall, way: Variant, texts: Literals) -> str:
+        if way.numbers is NumberFidelity.SIMPLE or call.stored is None:
             return texts.call(call.args, call.kwargs, way.numbers)
         args, kwargs = self._values.filled(call.stored, call.args, call.kwargs)
         return texts.call(args, kwargs, way.numbers)
 
-    def _demands_a_parameter(self, way: Way) -> bool:
+    def _demands_a_parameter(self, way: Variant) -> bool:
         return bool(way.path) and self._case.settings.wrapper != "none" and not self._parameters.get(way.path, 1)
 
-    def _texts(self) -> Texts:
-        texts = Texts(
+    def _texts(self) -> Literals:
+        texts = Literals(
             at_hand=self._sources.own,
             called=self._placeholder,
             construction=lambda name: self._constructed(name, texts),
@@ -116,7 +116,7 @@ class Subjects:
                 return any("dataclass" in ast.unparse(one) for one in node.decorator_list)
         return False
 
-    def _constructed(self, name: str, texts: Texts) -> str:
+    def _constructed(self, name: str, texts: Literals) -> str:
         made = self._recording.constructions.get(name)
         if made is None:
             raise NotTextError(f"the arguments of {name}, which were not seen")
@@ -130,7 +130,7 @@ class Subjects:
         given += [f"{key}={texts.argument(one)}" for key, one in made.kwargs.items()]
         return f"{called}({', '.join(given)})"
 
-    def _building(self, way: Way, texts: Texts) -> Iterator[str]:
+    def _building(self, way: Variant, texts: Literals) -> Iterator[str]:
         if not way.by_factory:
             built_as = way.construction or self._built_as.get(way.path, "")
             if not built_as:
@@ -157,7 +157,7 @@ class Subjects:
             for node in tree.body
         ) or any(isinstance(node, kinds) and node.name == own.name for node in tree.body)
 
-    def _edits(self, way: Way, texts: Texts, build: list[str]) -> Iterator[str]:
+    def _edits(self, way: Variant, texts: Literals, build: list[str]) -> Iterator[str]:
         """Adds the edits below the module to `build`; yields the helpers they need."""
         edits = self._case.edits
         for path in edits.stand_ins:
@@ -172,7 +172,7 @@ class Subjects:
                 build.append(f"cut(model.get_submodule({inner!r}), {sorted(places)})")
                 yield CUT
 
-    def _output(self, path: str, texts: Texts) -> str:
+    def _output(self, path: str, texts: Literals) -> str:
         calls = self._recording.calls.get(path, ())
         output = next((call.output for call in calls if call.output is not None), None)
         if output is None:

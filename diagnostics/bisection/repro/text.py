@@ -8,16 +8,16 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from diagnostics.bisection.repro.harness import environment_lines, import_lines, main_lines
-from diagnostics.bisection.repro.plan import Plan
+from diagnostics.bisection.repro.plan import ScriptPlan
 from diagnostics.bisection.repro.subject import Subject
-from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.bisection.trial import Failure, FailureKind
 
 _FUTURE = "from __future__ import annotations"
 _WIDTH = 110
 MAX_MESSAGE = 120
 
 
-def script(subject: Subject, plan: Plan, *, title: str, seen: str) -> str:
+def script(subject: Subject, plan: ScriptPlan, *, title: str, seen: str) -> str:
     """Returns the script, with what it needs, what to expect and what was seen at its top."""
     lines = _top(subject, plan, title, seen)
     imports = dict.fromkeys([*subject.imports, *import_lines(plan)])
@@ -51,19 +51,19 @@ def folded(line: str) -> list[str]:
 def what_happens(failure: Failure) -> str:
     """Returns the failure in one phrase."""
     match failure.kind:
-        case Kind.SIGNAL:
+        case FailureKind.SIGNAL:
             return f"dies of {failure.detail}"
-        case Kind.EXCEPTION:
+        case FailureKind.EXCEPTION:
             return f"raises {failure.detail}{': ' if failure.message else ''}{_first_line(failure)}"
-        case Kind.HANG:
+        case FailureKind.HANG:
             return "hangs"
-        case Kind.EXIT:
+        case FailureKind.EXIT:
             return f"ends with {failure.detail}"
-        case Kind.NONFINITE:
+        case FailureKind.NONFINITE:
             return f"gives a {failure.detail} that is not a number"
-        case Kind.DISAGREE:
+        case FailureKind.DISAGREE:
             return f"gives {failure.detail} that differ between the ranks"
-        case Kind.MEMORY:
+        case FailureKind.MEMORY:
             return "takes more memory than there is"
 
 
@@ -80,7 +80,7 @@ def _short(text: str) -> str:
     return text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE].rpartition(" ")[0] + " ..."
 
 
-def _top(subject: Subject, plan: Plan, title: str, seen: str) -> list[str]:
+def _top(subject: Subject, plan: ScriptPlan, title: str, seen: str) -> list[str]:
     settings = plan.settings
     needs = " and ".join(["torch", *subject.needs])
     ranks = f"starts {settings.world} processes" if settings.world > 1 else "one process"

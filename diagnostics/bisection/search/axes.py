@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from diagnostics.bisection.case import Settings
-from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.bisection.case import RunSettings
+from diagnostics.bisection.trial import Failure, FailureKind
 
-SIMPLEST = Settings()
+SIMPLEST = RunSettings()
 EARLY = ("import", "group", "construct", "move")
 TITLES = {
     "world": "world size",
@@ -60,7 +60,7 @@ class Choice:
             return "unset"
         return "default" if self.name else _words(getattr(SIMPLEST, self.kind))
 
-    def on(self, settings: Settings) -> Settings:
+    def on(self, settings: RunSettings) -> RunSettings:
         """Returns the settings with this one."""
         changed: dict[str, Any] = {self.kind: self.value}
         if self.name:
@@ -69,10 +69,10 @@ class Choice:
         return replace(settings, **changed)
 
 
-def choices(settings: Settings) -> tuple[Choice, ...]:
+def choices(settings: RunSettings) -> tuple[Choice, ...]:
     """Returns what is not at its simplest, in the order of the table; options and variables one by one."""
     found = []
-    for kind in (*TITLES, *(one.name for one in fields(Settings) if one.name not in TITLES)):
+    for kind in (*TITLES, *(one.name for one in fields(RunSettings) if one.name not in TITLES)):
         value = getattr(settings, kind)
         if kind in ("options", "env"):
             found += [Choice(kind=kind, name=name, value=one) for name, one in value]
@@ -81,7 +81,7 @@ def choices(settings: Settings) -> tuple[Choice, ...]:
     return tuple(found)
 
 
-def with_only(kept: tuple[Choice, ...]) -> Settings:
+def with_only(kept: tuple[Choice, ...]) -> RunSettings:
     """Returns the simplest settings with these; an option without its wrapper goes, too."""
     settings = SIMPLEST
     for choice in kept:
@@ -97,7 +97,7 @@ def smaller(choice: Choice) -> tuple[Choice, ...]:
     return ()
 
 
-def others(settings: Settings, failure: Failure, *, threads: int, gpus: int) -> Iterator[Choice]:
+def others(settings: RunSettings, failure: Failure, *, threads: int, gpus: int) -> Iterator[Choice]:
     """Yields values that the settings do not have, the cheap ones first; each is tried by itself.
 
     What fails before a model is wrapped or stepped knows nothing of how that would be done.
@@ -114,24 +114,26 @@ def others(settings: Settings, failure: Failure, *, threads: int, gpus: int) -> 
         yield Choice(kind="threads", value=threads)
     yield from _options(settings)
     yield from _of_the_device(settings, failure, gpus)
-    if not settings.compile and failure.kind is not Kind.HANG:  # a compiler is given minutes before it counts as stuck
+    if (
+        not settings.compile and failure.kind is not FailureKind.HANG
+    ):  # a compiler is given minutes before it counts as stuck
         yield Choice(kind="compile", value=True)
 
 
-def _options(settings: Settings) -> Iterator[Choice]:
+def _options(settings: RunSettings) -> Iterator[Choice]:
     given = dict(settings.options)
     for name, value in WRAPPER_OPTIONS.get(settings.wrapper, ()):
         if name not in given:
             yield Choice(kind="options", name=name, value=value)
 
 
-def _of_the_device(settings: Settings, failure: Failure, gpus: int) -> Iterator[Choice]:
+def _of_the_device(settings: RunSettings, failure: Failure, gpus: int) -> Iterator[Choice]:
     switches: tuple[tuple[str, str], ...] = ()
     if settings.device != "cpu":
         switches = (*(NCCL_SWITCHES if settings.backend == "nccl" else ()), *GPU_SWITCHES)
     elif gpus >= settings.world:
         yield Choice(kind="device", value="cuda")
-    elif failure.kind in (Kind.SIGNAL, Kind.NONFINITE):
+    elif failure.kind in (FailureKind.SIGNAL, FailureKind.NONFINITE):
         switches = CPU_SWITCHES
     given = dict(settings.env)
     yield from (Choice(kind="env", name=name, value=value) for name, value in switches if name not in given)

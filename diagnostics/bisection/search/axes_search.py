@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from diagnostics.bisection.case import Case, Settings
-from diagnostics.bisection.found import AxisRow, Standing
+from diagnostics.bisection.case import Configuration, RunSettings
+from diagnostics.bisection.found import AxisRow, SettingStatus
 from diagnostics.bisection.search.axes import Choice, choices, others, smaller, with_only
 from diagnostics.bisection.search.delta_debugging import Answer, minimal_subset
 from diagnostics.bisection.search.module_found import shortly
@@ -51,7 +51,7 @@ class _Search:
         self._oracle = oracle
         self._failing = failing
         self._failure = failure
-        self._tried: dict[Settings, Trial] = {failing.case.settings: failing}
+        self._tried: dict[RunSettings, Trial] = {failing.case.settings: failing}
         self.minimal = failing
 
     def rows(self, *, threads: int, gpus: int, with_others: bool) -> list[AxisRow]:
@@ -60,10 +60,10 @@ class _Search:
         try:
             kept = minimal_subset(at_first, lambda subset: answer(self._with(subset), self._failure))
         except OutOfTries:
-            return [_row(choice, choice.simplest, Standing.NOT_TRIED, "no tries left") for choice in at_first]
+            return [_row(choice, choice.simplest, SettingStatus.NOT_TRIED, "no tries left") for choice in at_first]
         self.minimal = self._tried[with_only(kept)]
         rows = [
-            self._needed(choice, kept) if choice in kept else _row(choice, choice.simplest, Standing.NOT_NEEDED)
+            self._needed(choice, kept) if choice in kept else _row(choice, choice.simplest, SettingStatus.NOT_NEEDED)
             for choice in at_first
         ]
         return [*rows, *self._others(at_first, threads=threads, gpus=gpus)] if with_others else rows
@@ -79,19 +79,19 @@ class _Search:
     def _with(self, kept: Sequence[Choice]) -> Trial:
         return self._try(with_only(tuple(kept)), _why(kept))
 
-    def _try(self, settings: Settings, why: str) -> Trial:
+    def _try(self, settings: RunSettings, why: str) -> Trial:
         if settings not in self._tried:
             self._tried[settings] = self._oracle.ask(self._case(settings), why)
         return self._tried[settings]
 
-    def _case(self, settings: Settings) -> Case:
+    def _case(self, settings: RunSettings) -> Configuration:
         return replace(self._failing.case, settings=settings)
 
     def _needed(self, choice: Choice, kept: Sequence[Choice]) -> AxisRow:
         """Returns what leaving it out gave; a simpler value that fails, too, is taken instead."""
         without = self._with([one for one in kept if one != choice])
         said = answer(without, self._failure)
-        standing = Standing.NEEDED if said is Answer.PASSES else Standing.NOT_TRIED
+        standing = SettingStatus.NEEDED if said is Answer.PASSES else SettingStatus.NOT_TRIED
         return _row(self._smallest(choice), choice.simplest, standing, "" if said is Answer.PASSES else _told(without))
 
     def _smallest(self, choice: Choice) -> Choice:
@@ -118,11 +118,13 @@ class _Search:
             try:
                 trial = self._try(choice.on(settings), f"with {choice.axis} {choice.words}")
             except OutOfTries:
-                yield AxisRow(axis=choice.axis, value=now, other=choice.words, standing=Standing.NOT_TRIED)
+                yield AxisRow(axis=choice.axis, value=now, other=choice.words, standing=SettingStatus.NOT_TRIED)
                 continue
             said = answer(trial, self._failure)
-            standing = {Answer.FAILS: Standing.NO_EFFECT, Answer.PASSES: Standing.HEALS}.get(said, Standing.NOT_TRIED)
-            note = _told(trial) if standing is Standing.NOT_TRIED else ""
+            standing = {Answer.FAILS: SettingStatus.NO_EFFECT, Answer.PASSES: SettingStatus.HEALS}.get(
+                said, SettingStatus.NOT_TRIED
+            )
+            note = _told(trial) if standing is SettingStatus.NOT_TRIED else ""
             yield AxisRow(axis=choice.axis, value=now, other=choice.words, standing=standing, note=note)
 
     def _side_by_side(self, wanted: Sequence[Choice]) -> None:
@@ -133,7 +135,7 @@ class _Search:
             self._oracle.ask_all(cases)
 
 
-def _row(choice: Choice, other: str, standing: Standing, note: str = "") -> AxisRow:
+def _row(choice: Choice, other: str, standing: SettingStatus, note: str = "") -> AxisRow:
     return AxisRow(axis=choice.axis, value=choice.words, other=other, standing=standing, note=note)
 
 
@@ -151,7 +153,7 @@ def _why(kept: Sequence[Choice]) -> str:
 
 def _evidence(rows: Sequence[AxisRow]) -> Iterator[str]:
     for row in rows:
-        if row.standing is Standing.NEEDED:
+        if row.standing is SettingStatus.NEEDED:
             yield f"with {row.axis} {row.other} instead of {row.value} it passes"
-        elif row.standing is Standing.HEALS:
+        elif row.standing is SettingStatus.HEALS:
             yield f"with {row.axis} {row.other} it passes"

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from diagnostics.bisection.search.delta_debugging import Answer
-from diagnostics.bisection.search.module_found import ModuleFound, Relation, told
+from diagnostics.bisection.search.module_found import FailureRelation, ModuleFound, told
 from diagnostics.bisection.search.narrowing import narrow
-from diagnostics.bisection.search.part_tree import Part, PartTree
+from diagnostics.bisection.search.part_tree import PartTree, TreeNode
 from diagnostics.bisection.search.suspicion import parent_of
 from diagnostics.bisection.trial import PHASES, Failure, ModuleNode, Oracle, Trial
 
@@ -76,7 +76,7 @@ def _every(oracle: Oracle, failing: Trial, failure: Failure, name: str) -> Modul
     if answer_past(trial, failure) is Answer.FAILS:
         return ModuleFound(minimal=failing, undecided=f"it fails in {name}, and without it elsewhere, too")
     there = [one for one in names if any(node.built_as == one for node in trial.tree)]
-    return _named(failing, trial, there or [name], heals=_heals(trial, failure), relation=Relation.EACH)
+    return _named(failing, trial, there or [name], heals=_heals(trial, failure), relation=FailureRelation.EACH)
 
 
 def _heals(trial: Trial, failure: Failure) -> bool | None:
@@ -84,7 +84,12 @@ def _heals(trial: Trial, failure: Failure) -> bool | None:
 
 
 def _named(
-    failing: Trial, trial: Trial, names: Sequence[str], *, heals: bool | None, relation: Relation = Relation.ONE
+    failing: Trial,
+    trial: Trial,
+    names: Sequence[str],
+    *,
+    heals: bool | None,
+    relation: FailureRelation = FailureRelation.ONE,
 ) -> ModuleFound:
     """Returns the answer by path, where a run came far enough to tell it; by class and number else."""
     paths = {node.built_as: node.path for node in trial.tree if node.built_as and (node.path or not node.inside)}
@@ -99,7 +104,7 @@ def _named(
     found = ModuleFound(
         minimal=failing,
         modules=modules,
-        relation=relation if len(modules) > 1 else Relation.ONE,
+        relation=relation if len(modules) > 1 else FailureRelation.ONE,
         heals=heals,
         notes=() if names[0] in paths else ("the model is never built to its end: the module is told by its class",),
     )
@@ -120,7 +125,7 @@ def _about(found: ModuleFound, node: ModuleNode | None, sentence: str) -> Module
 def _tree(nodes: Sequence[ModuleNode]) -> PartTree:
     paths = {node.path for node in nodes}
     return PartTree(
-        [Part(name=node.path, parent=parent_of(node.path, paths), removable=bool(node.built_as)) for node in nodes]
+        [TreeNode(name=node.path, parent=parent_of(node.path, paths), removable=bool(node.built_as)) for node in nodes]
     )
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.found import Attempt
 from diagnostics.bisection.trial import Oracle
-from diagnostics.bisection.wanted import Wanted
+from diagnostics.bisection.wanted import BisectionRequest
 
 EVERYTHING_ON: dict[str, Any] = {"amp": "bfloat16", "accumulate": 2, "checkpointing": True, "workers": 2, "threads": 2}
 
 
-def look_for_failure(wanted: Wanted, oracle: Oracle, *, gpus: int = 0) -> Iterator[Attempt]:
+def look_for_failure(wanted: BisectionRequest, oracle: Oracle, *, gpus: int = 0) -> Iterator[Attempt]:
     """Yields what was tried, up to the first that fails; stops early where a case as asked is refused."""
     for case in wanted.cases:
         asked = Attempt(way=way_of(case), trial=oracle.ask(case, way_of(case)), asked=True)
@@ -45,7 +45,7 @@ def _ways(gpus: int) -> Iterator[dict[str, Any]]:
     yield {"compile": True}
 
 
-def way_of(case: Case) -> str:
+def way_of(case: Configuration) -> str:
     """Returns a case's settings in words: those that are always told, and those that are not the simplest."""
     one = case.settings
     wrapper = "no wrapper" if one.wrapper == "none" else one.wrapper

@@ -8,12 +8,12 @@ from enum import StrEnum
 
 from diagnostics.bisection.found import Mark, TreeRow
 from diagnostics.bisection.search.part_tree import PartTree
-from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
+from diagnostics.bisection.trial import Failure, FailureKind, ModuleNode, Trial
 
 MODEL = "the model itself"
 
 
-class Relation(StrEnum):
+class FailureRelation(StrEnum):
     """How several modules belong to one failure."""
 
     ONE = "one"
@@ -32,7 +32,7 @@ class ModuleFound:
 
     minimal: Trial
     modules: tuple[str, ...] = ()
-    relation: Relation = Relation.ONE
+    relation: FailureRelation = FailureRelation.ONE
     within: str | None = None
     outside: str = ""
     undecided: str = ""
@@ -51,7 +51,7 @@ def told(
     """Returns the answer with the module's class, the marked tree, and a sentence for each of the telling tries."""
     by_path = {node.path: node for node in nodes}
     named = [by_path[path] for path in found.modules if path in by_path]
-    told_of = named if found.relation is Relation.TOGETHER else named[:1]
+    told_of = named if found.relation is FailureRelation.TOGETHER else named[:1]
     return replace(
         found,
         class_name=" with ".join(dict.fromkeys(node.class_name for node in told_of)),
@@ -97,7 +97,7 @@ def _verb(trial: Trial, failure: Failure | None) -> str:
 
 def shortly(failure: Failure) -> str:
     """Returns a failure in few words."""
-    what = "no end in time" if failure.kind is Kind.HANG else failure.detail
+    what = "no end in time" if failure.kind is FailureKind.HANG else failure.detail
     return f"{what}{f' in {failure.phase}' if failure.phase else ''}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class TreeNode:
     """One part. `weight` says how likely it is the one, beside the others; it counts for the part's own, not below.
 
     Where several hold one part, they are its `holders`, and `parent` is what holds them all.
@@ -23,7 +23,7 @@ class Part:
 class PartTree:
     """Parts by name; the first one is the root. Children keep their order."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[TreeNode]) -> None:
         self.parts = {part.name: part for part in parts}
         self.root = parts[0].name
         self._children: dict[str, list[str]] = {part.name: [] for part in parts}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.search.delta_debugging import Answer
 from diagnostics.bisection.search.module_found import listed
 from diagnostics.bisection.search.part_tree import PartTree
@@ -50,11 +50,11 @@ class Removals:
         removed, alone = self._oracle.ask_all(asked)
         return self._learned(removed), alone
 
-    def case(self, removed: Collection[str]) -> Case:
+    def case(self, removed: Collection[str]) -> Configuration:
         """Returns the failing case with stand-ins for these."""
         return self._failing.case.without(*self._tree.roots(removed))
 
-    def case_alone(self, path: str) -> Case:
+    def case_alone(self, path: str) -> Configuration:
         """Returns the failing case with only this module."""
         return self._failing.case.edit(alone=path)
 

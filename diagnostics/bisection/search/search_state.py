@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from diagnostics.bisection.search.delta_debugging import Answer
-from diagnostics.bisection.search.module_found import MODEL, ModuleFound, Relation, told
+from diagnostics.bisection.search.module_found import MODEL, FailureRelation, ModuleFound, told
 from diagnostics.bisection.search.narrowing import Narrowed, narrow
 from diagnostics.bisection.search.part_tree import PartTree
 from diagnostics.bisection.search.removals import Removals
@@ -42,7 +42,7 @@ class Search:
         modules: Sequence[str],
         minimal: Trial,
         *,
-        relation: Relation = Relation.ONE,
+        relation: FailureRelation = FailureRelation.ONE,
         within: str | None = None,
         notes: tuple[str, ...] = (),
     ) -> ModuleFound:

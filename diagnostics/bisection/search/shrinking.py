@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.search.delta_debugging import Answer, minimal_subset
 from diagnostics.bisection.search.removals import answer
 from diagnostics.bisection.search.suspicion import parent_of
@@ -67,14 +67,14 @@ class _Shrinking:
                 self.steps.append(f"a batch of {size}")
                 return
 
-    def _take(self, case: Case, why: str) -> bool:
+    def _take(self, case: Configuration, why: str) -> bool:
         trial = self._try(case, why)
         if trial is None or not trial.shows(self._failure):
             return False
         self.minimal = trial
         return True
 
-    def _try(self, case: Case, why: str) -> Trial | None:
+    def _try(self, case: Configuration, why: str) -> Trial | None:
         """Returns what the case gives, None where no tries are left; one that was tried costs none."""
         if case.key in self._known:
             return self._known[case.key]
@@ -89,12 +89,12 @@ class _Shrinking:
         return self._known[case.key]
 
 
-def _cut(case: Case, path: str, kept: tuple[int, ...]) -> Case:
+def _cut(case: Configuration, path: str, kept: tuple[int, ...]) -> Configuration:
     others = [pair for pair in case.edits.cuts if pair[0] != path]
     return case.edit(cuts=tuple(sorted([*others, (path, kept)])))
 
 
-def _containers(case: Case, tree: Sequence[ModuleNode]) -> list[tuple[str, int]]:
+def _containers(case: Configuration, tree: Sequence[ModuleNode]) -> list[tuple[str, int]]:
     """Returns the containers of what the case runs, with how many modules each holds; the largest first."""
     alone = case.edits.alone or ""
     inside = [node for node in tree if node.path == alone or node.path.startswith(f"{alone}." if alone else "")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from diagnostics.bisection.case import WRAPPERS, Case
+from diagnostics.bisection.case import WRAPPERS, Configuration
 from diagnostics.bisection.found import StrategyRow
 from diagnostics.bisection.search.delta_debugging import Answer
 from diagnostics.bisection.search.module_found import shortly
@@ -26,7 +26,7 @@ def compare_strategies(oracle: Oracle, failing: Trial) -> tuple[StrategyRow, ...
     return tuple(_row(oracle, failing, failing.failure, wrapper) for wrapper in WRAPPERS)
 
 
-def _cases(failing: Trial) -> list[Case]:
+def _cases(failing: Trial) -> list[Configuration]:
     cases = [case_of(failing.case, wrapper) for wrapper in WRAPPERS]
     return [case for case in cases if case != failing.case]
 
@@ -35,7 +35,7 @@ def _way(wrapper: str) -> str:
     return "no wrapper" if wrapper == "none" else wrapper
 
 
-def _why(case: Case) -> str:
+def _why(case: Configuration) -> str:
     return f"{_way(case.settings.wrapper)}, {case.settings.world} ranks"
 
 
@@ -56,7 +56,7 @@ def _row(oracle: Oracle, failing: Trial, failure: Failure, wrapper: str) -> Stra
     return StrategyRow(way=way, result="passes", note=times)
 
 
-def case_of(case: Case, wrapper: str) -> Case:
+def case_of(case: Configuration, wrapper: str) -> Configuration:
     """Returns the case with this wrapper; its options are those of the wrapper it had."""
     settings = case.settings
     options = settings.options if wrapper == settings.wrapper else ()

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnostics.bisection.search.delta_debugging import Answer
-from diagnostics.bisection.search.module_found import ModuleFound, Relation
+from diagnostics.bisection.search.module_found import FailureRelation, ModuleFound
 from diagnostics.bisection.search.narrowing import Narrowed, narrow
 from diagnostics.bisection.search.search_state import Search
 
@@ -29,7 +29,7 @@ def each(search: Search, first: str) -> ModuleFound | str:
         search.heals, search.alone = search.removals.trial(same), search.removals.alone(first)
         tried = len(_sample(first, same))
         notes = (f"{tried} of the {len(same)} were run alone",) if tried < len(same) else ()
-        return search.named(same, search.alone, relation=Relation.EACH, notes=notes)
+        return search.named(same, search.alone, relation=FailureRelation.EACH, notes=notes)
     return _by_itself(search, first)
 
 
@@ -80,7 +80,7 @@ def _by_itself(search: Search, first: str) -> ModuleFound | str:
     found = [alone, *(one for one in found if one != alone)]
     search.alone = search.removals.alone(alone)
     minimal = search.alone if search.removals.answer(search.alone) is Answer.FAILS else search.failing
-    return search.named(tuple(found), minimal, relation=Relation.EACH)
+    return search.named(tuple(found), minimal, relation=FailureRelation.EACH)
 
 
 def _sample(first: str, same: Sequence[str]) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ def set_of(search: Search, kept: Sequence[str]) -> ModuleFound:
     holds = common != search.tree.root and search.removals.answer(alone) is Answer.FAILS
     search.alone = alone if holds else None
     minimal = alone if holds else search.removals.trial(search.gone)
-    return search.named(names, minimal, relation=Relation.TOGETHER, within=common if holds else None)
+    return search.named(names, minimal, relation=FailureRelation.TOGETHER, within=common if holds else None)
 
 
 def around(search: Search, suspect: str) -> ModuleFound:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from diagnostics.bisection.failure_identity import CALLED_FROM
-from diagnostics.bisection.search.part_tree import Part, PartTree
-from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
+from diagnostics.bisection.search.part_tree import PartTree, TreeNode
+from diagnostics.bisection.trial import Failure, FailureKind, ModuleNode, Trial
 
 CONTAINER_WEIGHT = 0.05  # a Sequential has no code of its own
 LIBRARY_WEIGHT = 0.5  # torch's own classes are tried by more people
@@ -32,11 +32,11 @@ def part_tree(nodes: Sequence[ModuleNode], failing: Trial) -> PartTree:
     return PartTree([_part(node, weights) for node in nodes])
 
 
-def _part(node: ModuleNode, weights: Mapping[str, float]) -> Part:
+def _part(node: ModuleNode, weights: Mapping[str, float]) -> TreeNode:
     """Returns a module as a part; one that several modules hold lies below what holds them all."""
     held = [parent_of(path, weights) for path in (node.path, *node.also)]
     holders = tuple(dict.fromkeys(one for one in held if one is not None))
-    return Part(
+    return TreeNode(
         name=node.path,
         parent=_common(holders, weights) if holders else None,
         holders=holders if len(holders) > 1 else (),
@@ -80,7 +80,7 @@ def never_reached(failing: Trial) -> frozenset[str]:
     failure, reached = failing.failure, {node.path for node in failing.tree if node.entered}
     if failure is None or "" not in reached or failure.phase != "forward" or failure.step > 1 or 0 not in failure.ranks:
         return frozenset()
-    if failure.kind in (Kind.HANG, Kind.DISAGREE):  # another rank may have come further
+    if failure.kind in (FailureKind.HANG, FailureKind.DISAGREE):  # another rank may have come further
         return frozenset()
     return frozenset(node.path for node in failing.tree if node.path not in reached)
 

@@ -13,7 +13,7 @@ TRAINED, TRAINABLE = 3, 2  # how surely a called module is the one that is train
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class CapturedStage:
     """One folder that a process of the run left."""
 
     folder: Path
@@ -32,13 +32,13 @@ class Stage:
         return bool(self.facts.get("problems"))
 
 
-def best_stage(raw: Path, *, ended_well: bool) -> Stage | None:
+def best_stage(raw: Path, *, ended_well: bool) -> CapturedStage | None:
     """Returns the stage that tells most; where a run ended well, what was left open failed nobody."""
     found = []
     for path in sorted(raw.glob("*/*/capture.json")):
         facts = read_json(path)
         if facts is not None:
-            found.append(Stage(folder=path.parent, facts=facts, weight=_weight(facts, ended_well=ended_well)))
+            found.append(CapturedStage(folder=path.parent, facts=facts, weight=_weight(facts, ended_well=ended_well)))
     return max(found, key=lambda stage: stage.weight, default=None)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from diagnostics.bisection.targets.watched import watched
-from diagnostics.bisection.trial import Kind, Trial
-from diagnostics.bisection.wanted import Wanted
+from diagnostics.bisection.trial import FailureKind, Trial
+from diagnostics.bisection.wanted import BisectionRequest
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.report.run_report import RunReport
 
@@ -17,7 +17,7 @@ NOT_THE_MODEL = {
 }  # fmt: skip
 
 
-def first_look(wanted: Wanted, trial: Trial | None) -> RunReport | None:
+def first_look(wanted: BisectionRequest, trial: Trial | None) -> RunReport | None:
     """Has the doctor watch the case; one that fails now and then is run until it does.
 
     None where the watch itself came to nothing. Raises OSError where its folder cannot be made.
@@ -51,4 +51,4 @@ def proved_outside(seen: RunReport | None) -> str:
 
 
 def _hangs(trial: Trial | None) -> bool:
-    return trial is not None and trial.failure is not None and trial.failure.kind is Kind.HANG
+    return trial is not None and trial.failure is not None and trial.failure.kind is FailureKind.HANG

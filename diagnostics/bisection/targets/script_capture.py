@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from diagnostics.adapter.answers import read_json
 from diagnostics.bisection.case import Source
-from diagnostics.bisection.targets.captured_stage import Stage, best_stage
+from diagnostics.bisection.targets.captured_stage import CapturedStage, best_stage
 from diagnostics.core import redaction
 from diagnostics.core.errors import UsageError
 from diagnostics.core.own_folders import CHILDREN
@@ -117,7 +117,7 @@ def training_command(command: Sequence[str]) -> str:
     return shlex.join([*launcher, *command])
 
 
-def _run(command: Sequence[str], folder: Path, around: _Around) -> Stage:
+def _run(command: Sequence[str], folder: Path, around: _Around) -> CapturedStage:
     argv = [around.python, *command] if command[0].endswith(".py") else list(command)
     raw = folder / "raw"
     launched = _is_launched(command)
@@ -165,7 +165,7 @@ def _one_rank() -> dict[str, str]:
 
 
 def _nothing(
-    command: Sequence[str], stage: Stage | None, result: ChildResult | None, deadline_s: float, run: ScriptRun
+    command: Sequence[str], stage: CapturedStage | None, result: ChildResult | None, deadline_s: float, run: ScriptRun
 ) -> UsageError:
     script = redaction.line(next((word for word in command if word.endswith(".py")), command[0]))
     if stage is not None and stage.facts.get("problems", {}).get("batch"):
@@ -189,7 +189,7 @@ def _last_line(text: str) -> str:
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
 
-def _keep(stage: Stage, folder: Path, command: Sequence[str]) -> None:
+def _keep(stage: CapturedStage, folder: Path, command: Sequence[str]) -> None:
     for path in stage.folder.iterdir():
         path.replace(folder / path.name)
     shutil.rmtree(folder / "raw", ignore_errors=True)

@@ -12,7 +12,7 @@ from diagnostics.bisection.report.files import shown_path
 from diagnostics.bisection.report.run_report import run_report_of
 from diagnostics.bisection.targets.script_capture import ScriptDiedError
 from diagnostics.bisection.targets.watched import watched_command
-from diagnostics.bisection.trial import Failure, Kind
+from diagnostics.bisection.trial import Failure, FailureKind
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.report.run_report import RunReport
 
@@ -62,5 +62,5 @@ def _failure(died: ScriptDiedError, seen: RunReport) -> Failure:
     places = tuple(filter(None, [seen.location]))
     if died.signal:
         detail = signal.Signals(died.signal).name
-        return Failure(kind=Kind.SIGNAL, detail=detail, places=places, ranks=seen.culprit_ranks)
-    return Failure(kind=Kind.EXIT, detail=f"exit code {died.code}", places=places, ranks=seen.culprit_ranks)
+        return Failure(kind=FailureKind.SIGNAL, detail=detail, places=places, ranks=seen.culprit_ranks)
+    return Failure(kind=FailureKind.EXIT, detail=f"exit code {died.code}", places=places, ranks=seen.culprit_ranks)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.diagnosis.with_deadline import examine_in_time
@@ -20,7 +20,7 @@ LONGEST_SHARE = 4  # of the stall's time: three times it before the first step, 
 DIAGNOSIS_S = 60.0
 
 
-def watched(case: Case, folder: Path, *, python: str, stall_s: float) -> RunReport | None:
+def watched(case: Configuration, folder: Path, *, python: str, stall_s: float) -> RunReport | None:
     """Runs the case in programs of its own, under watch, in a new `folder`; returns what the doctor says of it.
 
     None where the watch itself came to nothing. Raises OSError where the folder cannot be made.

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from diagnostics.bisection.case import Case
-from diagnostics.bisection.trial import Failure, Kind, Trial
+from diagnostics.bisection.case import Configuration
+from diagnostics.bisection.trial import Failure, FailureKind, Trial
 from diagnostics.bisection.tries.failures import fault_of_ours, one_verdict, trial_of, with_origin
 from diagnostics.bisection.tries.journal_tree import read_tree
-from diagnostics.bisection.tries.one_run import Asked, Surroundings, run_once
+from diagnostics.bisection.tries.one_run import RunEnvironment, RunRequest, run_once
 from diagnostics.bisection.tries.rank_runs import RankRun, out_of_time
 from diagnostics.bisection.tries.tries_file import FAULT_OF_OURS
 from diagnostics.core.errors import DoctorError
@@ -42,11 +42,11 @@ class Attempts:
 
     def __init__(
         self,
-        around: Surroundings,
+        around: RunEnvironment,
         *,
         repeat: int,
         deadline_s: float | None,
-        memory_bytes: Callable[[Case], int],
+        memory_bytes: Callable[[Configuration], int],
     ) -> None:
         """`memory_bytes` gives the limit of one rank, 0 for none."""
         self.sought: Failure | None = None
@@ -54,20 +54,20 @@ class Attempts:
         self._deadlines = Deadlines(deadline_s)
         self._hangs: list[Failure] = []  # seen under the longer deadline
 
-    def of(self, case: Case, ranks: Ranks, *, structures: Path | None, record: bool) -> Trial:
+    def of(self, case: Configuration, ranks: Ranks, *, structures: Path | None, record: bool) -> Trial:
         """Returns one verdict over all runs. Raises DoctorError where no rank could be run."""
-        asked = Asked(structures=structures, record=record, memory_bytes=self._memory_bytes(case))
+        asked = RunRequest(structures=structures, record=record, memory_bytes=self._memory_bytes(case))
         runs: list[Trial] = []
         while len(runs) < self._repeat:
             runs.append(self._once(case, ranks, asked))
             if runs[-1].refusal or (self.sought is not None and runs[-1].shows(self.sought)):
                 break
         trial = one_verdict(runs, self.sought)
-        if record and trial.failure is not None and trial.failure.kind is Kind.NONFINITE:
+        if record and trial.failure is not None and trial.failure.kind is FailureKind.NONFINITE:
             return self._with_origin(trial, trial.failure, ranks, asked)
         return trial
 
-    def _once(self, case: Case, ranks: Ranks, asked: Asked) -> Trial:
+    def _once(self, case: Configuration, ranks: Ranks, asked: RunRequest) -> Trial:
         """Runs the case once. A hang under a short deadline counts where it is known, else it is tried for longer."""
         deadline_s, longer_s = self._deadlines.usual(case), self._deadlines.longer(case)
         idle_s = KNOWN_HANG_IDLE_S if self._hangs else HANG_IDLE_S
@@ -82,13 +82,13 @@ class Attempts:
             self._deadlines.learn(case, trial.seconds)
         return trial
 
-    def _with_origin(self, trial: Trial, failure: Failure, ranks: Ranks, asked: Asked) -> Trial:
+    def _with_origin(self, trial: Trial, failure: Failure, ranks: Ranks, asked: RunRequest) -> Trial:
         """Returns the trial with the module that first made what is no number, where one more run tells it."""
         again = replace(asked, deadline_s=self._deadlines.longer(trial.case), origin=True, record=False)
         runs, _ = self._run(trial.case, ranks, again)
         return replace(trial, failure=with_origin(failure, runs, cwd=str(Path.cwd())))
 
-    def _under(self, case: Case, ranks: Ranks, asked: Asked) -> tuple[Trial, bool]:
+    def _under(self, case: Configuration, ranks: Ranks, asked: RunRequest) -> tuple[Trial, bool]:
         """Returns what one run gave, and whether the deadline ended it."""
         runs, seconds = self._run(case, ranks, asked)
         broken = text(fault_of_ours(runs))
@@ -100,7 +100,7 @@ class Attempts:
             trial = replace(trial, tree=max(seen, trial.tree, key=lambda nodes: sum(bool(node.path) for node in nodes)))
         return trial, out_of_time(runs)
 
-    def _run(self, case: Case, ranks: Ranks, asked: Asked) -> tuple[list[RankRun], float]:
+    def _run(self, case: Configuration, ranks: Ranks, asked: RunRequest) -> tuple[list[RankRun], float]:
         try:
             return run_once(case, asked, ranks, self._around)
         except MachineError as error:  # the warm child was killed, as by a kernel short of memory: once more
@@ -121,23 +121,23 @@ class Deadlines:
         self._most_s = most_s
         self._slowest: dict[bool, float] = {}
 
-    def usual(self, case: Case) -> float:
+    def usual(self, case: Configuration) -> float:
         """Returns the deadline as healthy tries suggest it; the longest one where there was none yet."""
         slowest = self._slowest.get(case.settings.compile)
         return self._first(case) if slowest is None else min(self._first(case), max(LEAST_S, FACTOR * slowest))
 
-    def longer(self, case: Case) -> float:
+    def longer(self, case: Configuration) -> float:
         """Returns the deadline under which a hang is believed that was never seen before."""
         if case.settings.compile not in self._slowest:
             return self._first(case)
         return min(self._first(case), max(LEAST_LONGER_S, LONGER * self.usual(case)))
 
-    def learn(self, case: Case, seconds: float) -> None:
+    def learn(self, case: Configuration, seconds: float) -> None:
         """Notes what a try took that came to its end."""
         key = case.settings.compile
         self._slowest[key] = max(self._slowest.get(key, 0.0), seconds)
 
-    def _first(self, case: Case) -> float:
+    def _first(self, case: Configuration) -> float:
         """Returns the deadline of a case about which nothing is known."""
         if self._most_s is not None:
             return self._most_s

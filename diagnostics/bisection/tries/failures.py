@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.failure_identity import place_of, plain_message, wait_of
-from diagnostics.bisection.trial import PHASES, Failure, Kind, Trial
+from diagnostics.bisection.trial import PHASES, Failure, FailureKind, Trial
 from diagnostics.bisection.tries.rank_runs import RankRun, out_of_time
 from diagnostics.bisection.tries.trial_answers import RankAnswer
 from diagnostics.bisection.tries.tries_file import read_node
@@ -22,8 +22,8 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.own_folders import AGENT, CHILDREN
 from diagnostics.core.redaction import text
 from diagnostics.core.redaction import text as without_secrets
-from diagnostics.record.agent_data import AgentFile, Construction
-from diagnostics.record.stacks import FaultReport
+from diagnostics.record.agent_data import AgentData, Construction
+from diagnostics.record.stacks import FaulthandlerLog
 
 OURS = (str(CHILDREN), str(AGENT))
 _FOLDERS = tuple(f"{folder}/" for folder in OURS)
@@ -77,26 +77,26 @@ def _of_rank(run: RankRun, cwd: str) -> Failure:
     if run.killed:
         said = _ABORTED.findall(end.stderr) if run.killed == "SIGABRT" else []
         message = next(filter(None, said[-1]), "") if said else ""
-        kind = Kind.MEMORY if NO_MEMORY.search(message) else Kind.SIGNAL
+        kind = FailureKind.MEMORY if NO_MEMORY.search(message) else FailureKind.SIGNAL
         place = _place(run.fault_frames or run.leaving_frames, cwd)
-        if kind is Kind.MEMORY:  # the same limit shows in many ways
+        if kind is FailureKind.MEMORY:  # the same limit shows in many ways
             return _built(run, kind, "", "", place, _stack_text(run))
         return _built(run, kind, run.killed, message, place, _stack_text(run))
     if error is not None and error.type != "SystemExit":
         said_it = f"{error.type}: {error.message}"
-        kind = Kind.MEMORY if NO_MEMORY.search(said_it) else Kind.EXCEPTION
-        detail, message = ("", "") if kind is Kind.MEMORY else (error.type, error.message)
+        kind = FailureKind.MEMORY if NO_MEMORY.search(said_it) else FailureKind.EXCEPTION
+        detail, message = ("", "") if kind is FailureKind.MEMORY else (error.type, error.message)
         return _built(run, kind, detail, message, _place(error.frames, cwd), error.traceback or said_it)
     uncaught = end.exception if error is None else None
     if uncaught is not None:
         name, _, message = uncaught.text.partition(": ")
-        return _built(run, Kind.EXCEPTION, name, message, _place(uncaught.path, cwd), uncaught.text)
+        return _built(run, FailureKind.EXCEPTION, name, message, _place(uncaught.path, cwd), uncaught.text)
     frames = error.frames if error is not None and error.frames else run.leaving_frames
     detail = f"exit code {end.returncode}"
-    return _built(run, Kind.EXIT, detail, "", _place(frames, cwd), end.stderr)
+    return _built(run, FailureKind.EXIT, detail, "", _place(frames, cwd), end.stderr)
 
 
-def _built(run: RankRun, kind: Kind, detail: str, message: str, place: str, text: str) -> Failure:
+def _built(run: RankRun, kind: FailureKind, detail: str, message: str, place: str, text: str) -> Failure:
     phase, step = _phase(run)
     module, module_class = _module(run)
     return Failure(
@@ -121,7 +121,7 @@ def _hang(runs: Sequence[RankRun], cwd: str) -> Failure:
     found = [run for run in stuck if wait_of(run.fault_frames, ours=OURS).value == first]
     places = {_place(run.fault_frames, cwd, moving=True) for run in found} - {""}
     texts = [f"rank {run.rank}:\n{_stack_text(run)}" for run in timed_out]
-    failure = _built(found[0], Kind.HANG, "", "", "", "\n".join(texts))
+    failure = _built(found[0], FailureKind.HANG, "", "", "", "\n".join(texts))
     return replace(failure, places=tuple(sorted(places)), ranks=tuple(run.rank for run in found))
 
 
@@ -135,7 +135,7 @@ def _nonfinite(runs: Sequence[RankRun]) -> Failure | None:
     answer = told[0].answer or RankAnswer()
     what = answer.nonfinite.split(" ")[0]
     return Failure(
-        kind=Kind.NONFINITE,
+        kind=FailureKind.NONFINITE,
         detail=what,
         phase=_PHASES_OF.get(what, ""),
         step=answer.nonfinite_step,
@@ -162,7 +162,7 @@ def _disagreement(runs: Sequence[RankRun]) -> Failure | None:
             phase = "backward" if what == "gradients" else "optimizer"
             ranks = tuple(run.rank for run in runs)
             text = f"the {what} differ between ranks; digests: {said}"
-            return Failure(kind=Kind.DISAGREE, detail=what, phase=phase, ranks=ranks, text=text)
+            return Failure(kind=FailureKind.DISAGREE, detail=what, phase=phase, ranks=ranks, text=text)
     return None
 
 
@@ -194,12 +194,12 @@ def _stack_text(run: RankRun) -> str:
     return "\n".join([report.error, *lines]) if report is not None else "\n".join(lines) or run.end.stderr
 
 
-def agent_without_ours(agent: AgentFile) -> AgentFile:
+def agent_without_ours(agent: AgentData) -> AgentData:
     """Returns the agent's file with call paths that hold the user's and the libraries' frames only."""
     return replace(agent, constructions=tuple(_construction(one) for one in agent.constructions))
 
 
-def report_without_ours(report: FaultReport) -> FaultReport:
+def report_without_ours(report: FaulthandlerLog) -> FaulthandlerLog:
     """Returns the stacks of all threads without our frames."""
     threads = (replace(thread, frames=_told(thread.frames)) for thread in report.threads)
     return replace(report, threads=tuple(threads))
@@ -217,7 +217,7 @@ def _told(frames: Iterable[Frame]) -> tuple[Frame, ...]:
     return tuple(frame for frame in frames if not frame.file.startswith(_FOLDERS))
 
 
-def trial_of(case: Case, runs: Sequence[RankRun], seconds: float) -> Trial:
+def trial_of(case: Configuration, runs: Sequence[RankRun], seconds: float) -> Trial:
     """Returns what one run gave."""
     answers = [run.answer for run in runs if run.answer is not None]
     refused = next((answer for answer in answers if answer.refusal), None)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.machine.contract import Ranks
 
 MOST_LANES = 8
@@ -28,7 +28,7 @@ class Lanes:
         self._ranks[0].warm(for_modules=True)
         return self._ranks[0]
 
-    def room_for(self, cases: Sequence[Case]) -> int:
+    def room_for(self, cases: Sequence[Configuration]) -> int:
         """Returns how many of these cases run side by side."""
         if len(cases) < WORTH_A_WARM_CHILD and len(cases) > len(self._ranks):
             return len(self._ranks)

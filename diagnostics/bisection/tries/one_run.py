@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.adapter.answers import read_json
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.tries.failures import agent_without_ours, report_without_ours
 from diagnostics.bisection.tries.rank_runs import RankRun
 from diagnostics.bisection.tries.trial_answers import read_rank_answer
 from diagnostics.core.own_folders import AGENT, CHILDREN
-from diagnostics.dynamic.job.rank_ends import RankEnd
+from diagnostics.dynamic.job.rank_ends import RankOutcome
 from diagnostics.machine.contract import Ranks
 from diagnostics.machine.facts import MachineError, RankResult
 from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
-from diagnostics.record.stacks import FaultReport, parse_fault_report
+from diagnostics.record.stacks import FaulthandlerLog, parse_fault_report
 
 PROGRAM = CHILDREN / "trial_rank.py"
 STACKS_BEFORE_DEADLINE = 0.9  # the share of the deadline after which stuck ranks write their stacks
@@ -34,7 +34,7 @@ COMPILING = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RunRequest:
     """What one run is given beside its case. `structures` is read, or written where `record` is set."""
 
     deadline_s: float = 0.0
@@ -47,7 +47,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class RunEnvironment:
     """Where ranks run: the job's Python, the environment of this process, and what the job adds to it."""
 
     python: str
@@ -55,7 +55,9 @@ class Surroundings:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
-def run_once(case: Case, asked: Asked, ranks: Ranks, around: Surroundings) -> tuple[list[RankRun], float]:
+def run_once(
+    case: Configuration, asked: RunRequest, ranks: Ranks, around: RunEnvironment
+) -> tuple[list[RankRun], float]:
     """Returns how each rank ended and the seconds it took. Raises MachineError, ChildTimeout where none could start.
 
     Ranks are forked from the warm child, or programs of their own where a GPU or a variable demands it.
@@ -69,7 +71,7 @@ def run_once(case: Case, asked: Asked, ranks: Ranks, around: Surroundings) -> tu
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def may_fork(case: Case, ranks: Ranks, around: Surroundings) -> bool:
+def may_fork(case: Configuration, ranks: Ranks, around: RunEnvironment) -> bool:
     """Returns whether ranks forked from the warm child are what programs of their own would be."""
     wanted = {**around.env, **dict(case.settings.env)}
     known = all(name in SET_IN_TIME or around.environ.get(name) == value for name, value in wanted.items())
@@ -82,7 +84,12 @@ def may_fork(case: Case, ranks: Ranks, around: Surroundings) -> bool:
 
 
 def _run(
-    case: Case, request: Mapping[str, Any], asked: Asked, ranks: Ranks, around: Surroundings, folder: Path
+    case: Configuration,
+    request: Mapping[str, Any],
+    asked: RunRequest,
+    ranks: Ranks,
+    around: RunEnvironment,
+    folder: Path,
 ) -> list[RankResult]:
     world, deadline_s = case.settings.world, asked.deadline_s
     own = {"OMP_NUM_THREADS": str(case.settings.threads), **(COMPILING if case.settings.compile else {})}
@@ -103,7 +110,7 @@ def _run(
     return ranks.run_command([around.python, str(PROGRAM), str(file)], world, deadline_s=deadline_s, env=env)
 
 
-def _request(case: Case, asked: Asked, folder: Path) -> dict[str, Any]:
+def _request(case: Configuration, asked: RunRequest, folder: Path) -> dict[str, Any]:
     return {
         **case.as_json(),
         "result": str(folder / "answer-{rank}.json"),
@@ -116,7 +123,7 @@ def _request(case: Case, asked: Asked, folder: Path) -> dict[str, Any]:
     }
 
 
-def _agent(folder: Path, deadline_s: float, around: Surroundings) -> dict[str, str]:
+def _agent(folder: Path, deadline_s: float, around: RunEnvironment) -> dict[str, str]:
     return agent_environment(
         make_record_folder(folder / "agents"),
         deep=True,
@@ -131,7 +138,7 @@ def _read(results: Sequence[RankResult], folder: Path) -> list[RankRun]:
     for result in results:
         agent = record.of_pid(result.pid) or record.of_rank(result.rank)
         fault = (record.fault_of(agent) if agent is not None else None) or _last_stacks(result)
-        end = RankEnd.of(
+        end = RankOutcome.of(
             result,
             agent_without_ours(agent) if agent is not None else None,
             report_without_ours(fault) if fault is not None else None,
@@ -141,7 +148,7 @@ def _read(results: Sequence[RankResult], folder: Path) -> list[RankRun]:
     return runs
 
 
-def _last_stacks(result: RankResult) -> FaultReport | None:
+def _last_stacks(result: RankResult) -> FaulthandlerLog | None:
     """Returns the stacks that a rank wrote when it was ended, before the time for which its agent had set the clock."""
     found = _THREAD.search(result.stderr) if result.timed_out else None
     return (

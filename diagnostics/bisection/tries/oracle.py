@@ -9,18 +9,18 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from diagnostics.bisection.case import Case
+from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.place import TRIES
-from diagnostics.bisection.progress import Progress
+from diagnostics.bisection.progress import BisectionProgress
 from diagnostics.bisection.trial import Failure, OutOfTries, Trial
 from diagnostics.bisection.tries.attempts import Attempts
 from diagnostics.bisection.tries.lanes import Lanes
-from diagnostics.bisection.tries.one_run import Surroundings, may_fork
+from diagnostics.bisection.tries.one_run import RunEnvironment, may_fork
 from diagnostics.bisection.tries.recording import base_of, best_recording, file_of, records
 from diagnostics.bisection.tries.side_effects import FolderState, what_will_run, written_line
 from diagnostics.bisection.tries.source_stamp import source_stamp
 from diagnostics.bisection.tries.tries_file import TriesFile, known_case
-from diagnostics.bisection.wanted import Wanted
+from diagnostics.bisection.wanted import BisectionRequest
 from diagnostics.machine.contract import Machine, Ranks
 from diagnostics.machine.execution.ranks import TorchRanks
 
@@ -35,10 +35,10 @@ class Tries:
     def __init__(
         self,
         ranks: Ranks,
-        around: Surroundings,
+        around: RunEnvironment,
         folder: Path,
         file: TriesFile,
-        progress: Progress,
+        progress: BisectionProgress,
         *,
         repeat: int = 1,
         deadline_s: float | None = None,
@@ -72,11 +72,11 @@ class Tries:
     def sought(self, failure: Failure | None) -> None:
         self._attempts.sought = failure
 
-    def ask(self, case: Case, why: str) -> Trial:
+    def ask(self, case: Configuration, why: str) -> Trial:
         """Returns what the case gives; see trial.Oracle. Raises OutOfTries, DoctorError."""
         return self.ask_all([(case, why)])[0]
 
-    def ask_all(self, cases: Sequence[tuple[Case, str]]) -> list[Trial]:
+    def ask_all(self, cases: Sequence[tuple[Configuration, str]]) -> list[Trial]:
         """Returns what each case gives, side by side where the cores have room. Raises OutOfTries, DoctorError."""
         unknown = {case.key: (case, why) for case, why in cases if known_case(self._file, case) is None}
         bases = {base_of(case).key: base_of(case) for case, _ in unknown.values() if self._lacks_recording(case)}
@@ -92,7 +92,7 @@ class Tries:
         most = self.tries + more
         self.most = most if self._max_tries is None else min(most, self._max_tries)
 
-    def recording(self, case: Case) -> Path | None:
+    def recording(self, case: Configuration) -> Path | None:
         """Returns the file with what the modules of this model took and gave, None where no run has left one."""
         return best_recording(self._recordings, case, self._file.known.values())
 
@@ -100,10 +100,10 @@ class Tries:
         """Ends all ranks; they start again when a case is asked for."""
         self._lanes.close()
 
-    def _lacks_recording(self, case: Case) -> bool:
+    def _lacks_recording(self, case: Configuration) -> bool:
         return not records(case) and self.recording(case) is None and known_case(self._file, base_of(case)) is None
 
-    def _try(self, cases: Sequence[tuple[Case, str]]) -> None:
+    def _try(self, cases: Sequence[tuple[Configuration, str]]) -> None:
         """Tries what is not known, as far as the number of tries allows."""
         cases = [(case, why) for case, why in cases if known_case(self._file, case) is None]
         if not cases:
@@ -122,13 +122,13 @@ class Tries:
         if before is not None and (line := written_line(before.written())):
             self._progress.say(line)
 
-    def _try_together(self, cases: Sequence[tuple[Case, str]]) -> None:
+    def _try_together(self, cases: Sequence[tuple[Configuration, str]]) -> None:
         tasks = [lambda ranks, case=case: self._tried(case, ranks) for case, _ in cases]
         results = self._lanes.run(tasks, self._side_by_side, lambda number: self._announce(cases[number][1]))
         for (_, why), trial in zip(cases, results, strict=True):
             self._keep(trial, why)
 
-    def _first_look(self, cases: Sequence[tuple[Case, str]]) -> FolderState | None:
+    def _first_look(self, cases: Sequence[tuple[Configuration, str]]) -> FolderState | None:
         """Says what will run before the first try; returns the state of the current folder before it."""
         if self._told or not cases:
             return None
@@ -142,7 +142,7 @@ class Tries:
         left_s = self._seconds / done * (self.most - done) if done and self.most is not None else None
         self._progress.trying(why, number=self.tries, most=self.most, left_s=left_s)
 
-    def _tried(self, case: Case, ranks: Ranks) -> Trial:
+    def _tried(self, case: Configuration, ranks: Ranks) -> Trial:
         recording = file_of(self._recordings, case) if records(case) else self.recording(case)
         if recording is not None:
             recording.parent.mkdir(parents=True, exist_ok=True)
@@ -153,7 +153,7 @@ class Tries:
         self._seconds += trial.seconds * trial.runs
         self._progress.tried(why, trial)
 
-    def _limit(self, case: Case) -> int:
+    def _limit(self, case: Configuration) -> int:
         """Returns the bytes that a rank may take."""
         if self._memory_bytes or self._available_bytes is None:
             return self._memory_bytes
@@ -161,7 +161,7 @@ class Tries:
         return max(LEAST_BYTES, int(share / case.settings.world / self._side_by_side))
 
 
-def open_tries(wanted: Wanted, machine: Machine, progress: Progress) -> Tries:
+def open_tries(wanted: BisectionRequest, machine: Machine, progress: BisectionProgress) -> Tries:
     """Returns the oracle of one bisection. Raises MachineError, ChildTimeout where torch cannot be imported."""
     torch = machine.ranks.torch_facts()
     stamp = {"python": torch.python, "torch": torch.torch, "folder": str(Path.cwd())}
@@ -171,7 +171,7 @@ def open_tries(wanted: Wanted, machine: Machine, progress: Progress) -> Tries:
         progress.say(f"the tries in {TRIES} do not count: {file.set_aside}")
     return Tries(
         machine.ranks,
-        Surroundings(python=wanted.python, environ=os.environ, env=wanted.env),
+        RunEnvironment(python=wanted.python, environ=os.environ, env=wanted.env),
         wanted.folder,
         file,
         progress,

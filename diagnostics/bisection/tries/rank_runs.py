@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from diagnostics.bisection.tries.trial_answers import RankAnswer, RankError
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.rank_ends import LOST_PEER, RankEnd
+from diagnostics.dynamic.job.rank_ends import LOST_PEER, RankOutcome
 from diagnostics.record.stacks import parse_fault_report
 
 LEAVING = "end"  # the phase in which a rank takes its process group down: the model has been run
@@ -17,7 +17,7 @@ LEAVING = "end"  # the phase in which a rank takes its process group down: the m
 class RankRun:
     """One rank of one run."""
 
-    end: RankEnd
+    end: RankOutcome
     answer: RankAnswer | None
 
     @property

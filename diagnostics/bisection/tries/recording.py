@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from diagnostics.bisection.case import Case, Edits
-from diagnostics.bisection.trial import Kind, Trial
+from diagnostics.bisection.case import Configuration, Edits
+from diagnostics.bisection.trial import FailureKind, Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Construction:
+class RecordedConstruction:
     """One constructor that was called; arguments as `children/trial/arguments.py` describes them."""
 
     name: str  # "package.module.Class#2"
@@ -41,7 +41,7 @@ class ModuleCall:
 class Recording:
     """All of it; constructions in their order, calls by dotted path in theirs."""
 
-    constructions: Mapping[str, Construction] = field(default_factory=dict)
+    constructions: Mapping[str, RecordedConstruction] = field(default_factory=dict)
     calls: Mapping[str, tuple[ModuleCall, ...]] = field(default_factory=dict)
 
     def call_of(self, path: str) -> ModuleCall | None:
@@ -74,8 +74,8 @@ def read_recording(file: Path | None) -> Recording:
     )
 
 
-def _construction(line: Mapping[str, Any], finished: bool) -> Construction:
-    return Construction(
+def _construction(line: Mapping[str, Any], finished: bool) -> RecordedConstruction:
+    return RecordedConstruction(
         name=line["building"],
         inside=line.get("inside", ""),
         args=tuple(line.get("args", ())),
@@ -111,7 +111,7 @@ def _lines(file: Path | None) -> list[dict[str, Any]]:
 
 def merged(recordings: Sequence[Recording]) -> Recording:
     """Returns one recording of several, earlier ones first; a call that came to its end before one that did not."""
-    constructions: dict[str, Construction] = {}
+    constructions: dict[str, RecordedConstruction] = {}
     calls: dict[str, tuple[ModuleCall, ...]] = {}
     for one in recordings:
         constructions = {**one.constructions, **constructions}
@@ -126,22 +126,22 @@ def _whole(calls: tuple[ModuleCall, ...]) -> bool:
     return all(call.output is not None for call in calls)
 
 
-def records(case: Case) -> bool:
+def records(case: Configuration) -> bool:
     """Returns whether a run of this case shows what its modules give: all of them are there, in their places."""
     return not case.edits.stand_ins and case.edits.alone is None
 
 
-def base_of(case: Case) -> Case:
+def base_of(case: Configuration) -> Configuration:
     """Returns the case whose recording this one needs."""
     return replace(case, edits=replace(case.edits, stand_ins=(), alone=None))
 
 
-def file_of(folder: Path, case: Case) -> Path:
+def file_of(folder: Path, case: Configuration) -> Path:
     """Returns where the recording of a case lies."""
     return folder / f"{case.key}.json"
 
 
-def best_recording(folder: Path, case: Case, trials: Iterable[Trial]) -> Path | None:
+def best_recording(folder: Path, case: Configuration, trials: Iterable[Trial]) -> Path | None:
     """Returns the recording most like what this case runs, healthy ones first; None where none fits."""
     fitting = [
         trial
@@ -155,7 +155,7 @@ def best_recording(folder: Path, case: Case, trials: Iterable[Trial]) -> Path | 
     return file_of(folder, best.case) if best is not None else None
 
 
-def _likeness(trial: Trial, case: Case) -> tuple[bool, ...]:
+def _likeness(trial: Trial, case: Configuration) -> tuple[bool, ...]:
     mine, theirs = _shape(trial.case.edits), _shape(case.edits)
     one, other = trial.case.settings, case.settings
     return (
@@ -169,7 +169,7 @@ def _likeness(trial: Trial, case: Case) -> tuple[bool, ...]:
 
 def _only_disagrees(trial: Trial) -> bool:
     """Returns whether each rank by itself came to its end, with numbers."""
-    return trial.failure is not None and trial.failure.kind is Kind.DISAGREE
+    return trial.failure is not None and trial.failure.kind is FailureKind.DISAGREE
 
 
 def _shape(edits: Edits) -> tuple[object, ...]:

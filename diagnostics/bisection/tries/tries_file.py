@@ -8,8 +8,8 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from diagnostics.bisection.case import Case, read_case
-from diagnostics.bisection.trial import Failure, Kind, ModuleNode, Trial
+from diagnostics.bisection.case import Configuration, read_case
+from diagnostics.bisection.trial import Failure, FailureKind, ModuleNode, Trial
 from diagnostics.core.errors import from_os_error
 from diagnostics.core.redaction import json_value
 
@@ -115,7 +115,7 @@ def _counts(trial: Trial) -> bool:
 def _failure(data: Mapping[str, Any]) -> Failure:
     values = {one.name: data[one.name] for one in fields(Failure) if one.name in data}
     lists = {name: tuple(values[name]) for name in ("places", "ranks")}
-    return Failure(**{**values, **lists, "kind": Kind(data["kind"])})
+    return Failure(**{**values, **lists, "kind": FailureKind(data["kind"])})
 
 
 def read_node(data: Mapping[str, Any]) -> ModuleNode:
@@ -125,7 +125,7 @@ def read_node(data: Mapping[str, Any]) -> ModuleNode:
     return ModuleNode(**values)
 
 
-def known_case(file: TriesFile, case: Case) -> Trial | None:
+def known_case(file: TriesFile, case: Configuration) -> Trial | None:
     """Returns what is known of a case, with the case as it is asked: the file has it without secrets."""
     trial = file.known.get(case.key)
     return replace(trial, case=case) if trial is not None else None

@@ -21,7 +21,7 @@ _END64 = struct.Struct("<4sQ2H2L4Q")
 _LOCATOR64_BYTES = 20
 
 
-class TooManyError(DamagedFileError):
+class TooManyPiecesError(DamagedFileError):
     """A limit of ours, which says nothing against the file."""
 
 
@@ -82,7 +82,7 @@ def from_end(file: FileBytes) -> Iterator[Piece]:
         end = piece.begin
         if end == 0:
             return
-    raise TooManyError(f"more than {MAX_PIECES:,} pieces")
+    raise TooManyPiecesError(f"more than {MAX_PIECES:,} pieces")
 
 
 def ends_with_archive(file: FileBytes) -> bool:

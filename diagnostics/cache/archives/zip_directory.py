@@ -30,7 +30,7 @@ STORED, DEFLATED = 0, 8
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ZipMember:
     """One member; `offset` is where its local header begins, sizes are in bytes; torch may write 0 as `crc`."""
 
     name: str
@@ -42,7 +42,7 @@ class Member:
     crc: int = 0
 
 
-def read_directory(file: FileBytes) -> list[Member]:
+def read_directory(file: FileBytes) -> list[ZipMember]:
     """Returns the members by the directory at the file's end.
 
     Raises DamagedFileError: truncated where no end record is found, else saying which offset lies.
@@ -64,7 +64,7 @@ def directory_place(file: FileBytes) -> tuple[int, int, int]:
     return count, size, offset
 
 
-def read_members(directory: bytes, count: int, offset: int) -> list[Member]:
+def read_members(directory: bytes, count: int, offset: int) -> list[ZipMember]:
     """Returns the members of a directory that begins at `offset`. Raises DamagedFileError."""
     members = _members(directory)
     if len(members) != count:
@@ -101,8 +101,8 @@ def _end_record(file: FileBytes, record: bytes, at: int) -> tuple[int, int, int]
     return fields[7], fields[8], fields[9]
 
 
-def _members(directory: bytes) -> list[Member]:
-    members: list[Member] = []
+def _members(directory: bytes) -> list[ZipMember]:
+    members: list[ZipMember] = []
     at = 0
     while at < len(directory):
         if len(directory) - at < _CENTRAL.size or directory[at : at + 4] != CENTRAL:
@@ -117,7 +117,7 @@ def _members(directory: bytes) -> list[Member]:
         stored, size, offset = fields[8], fields[9], fields[16]
         if FULL32 in (stored, size, offset):
             size, stored, offset = _zip64_sizes(extra, size, stored, offset)
-        members.append(Member(name, fields[4], fields[3], stored, size, offset, fields[7]))
+        members.append(ZipMember(name, fields[4], fields[3], stored, size, offset, fields[7]))
         at = extra_at + fields[11] + fields[12]
     if at > len(directory):
         raise DamagedFileError("the last entry of the central directory exceeds it", place=f"directory byte {at}")
@@ -136,7 +136,7 @@ def _zip64_sizes(extra: bytes, size: int, stored: int, offset: int) -> tuple[int
     return size, stored, offset
 
 
-def _check_offsets(members: list[Member], directory_at: int) -> None:
+def _check_offsets(members: list[ZipMember], directory_at: int) -> None:
     for member in members:
         # The local name and extra field lie between; they are at least as long as the shortest header.
         if member.offset + _LOCAL_BYTES + member.stored > directory_at:
@@ -147,7 +147,7 @@ def _check_offsets(members: list[Member], directory_at: int) -> None:
             )
 
 
-def read_member(file: FileBytes, member: Member, limit: int) -> bytes:
+def read_member(file: FileBytes, member: ZipMember, limit: int) -> bytes:
     """Returns a member's content, inflated if need be, never more than `limit` bytes.
 
     Raises DamagedFileError for a lying offset, an unknown method, encryption, or a size over the limit.
@@ -158,7 +158,7 @@ def read_member(file: FileBytes, member: Member, limit: int) -> bytes:
     return data if member.method == STORED else _inflate(data, member)
 
 
-def content_offset(file: FileBytes, member: Member) -> int:
+def content_offset(file: FileBytes, member: ZipMember) -> int:
     """Returns where a member's bytes begin, by its local header.
 
     Raises DamagedFileError for a lying offset, an unknown method or encryption.
@@ -174,7 +174,7 @@ def content_offset(file: FileBytes, member: Member) -> int:
     return member.offset + _LOCAL_BYTES + int(name_bytes) + int(extra_bytes)
 
 
-def _inflate(data: bytes, member: Member) -> bytes:
+def _inflate(data: bytes, member: ZipMember) -> bytes:
     try:
         # One byte more than promised is enough to catch a bomb.
         content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, member.size + 1)
@@ -211,7 +211,7 @@ def deep(file: FileBytes, scan: FileScan) -> list[Problem]:
     return problems
 
 
-def _problem(file: FileBytes, member: Member) -> Problem | None:
+def _problem(file: FileBytes, member: ZipMember) -> Problem | None:
     try:
         checksum, size = _read(file, member)
     except DamagedFileError as error:
@@ -226,7 +226,7 @@ def _problem(file: FileBytes, member: Member) -> Problem | None:
     return None
 
 
-def _read(file: FileBytes, member: Member) -> tuple[int, int]:
+def _read(file: FileBytes, member: ZipMember) -> tuple[int, int]:
     checksum, size = 0, 0
     for content in _contents(file, member):
         checksum, size = zlib.crc32(content, checksum), size + len(content)
@@ -237,7 +237,7 @@ def _read(file: FileBytes, member: Member) -> tuple[int, int]:
     return checksum, size
 
 
-def _contents(file: FileBytes, member: Member) -> Iterator[bytes]:
+def _contents(file: FileBytes, member: ZipMember) -> Iterator[bytes]:
     at = content_offset(file, member)
     inflate = None if member.method == STORED else zlib.decompressobj(-zlib.MAX_WBITS)
     for begin in range(at, at + member.stored, CHUNK_BYTES):

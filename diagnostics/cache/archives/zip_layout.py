@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from diagnostics.cache.archives.zip_directory import Member, directory_place, read_members
+from diagnostics.cache.archives.zip_directory import ZipMember, directory_place, read_members
 from diagnostics.cache.file_bytes import FileBytes
 from diagnostics.cache.file_scan import Problem
 from diagnostics.cache.pickles.facts import PickleFacts
@@ -30,7 +30,7 @@ _ENTRY_BYTES, _LOCAL_BYTES = 46, 30
 class Layout:
     """What files of one directory have in common; names are without the folder in front."""
 
-    pickle: Member | None
+    pickle: ZipMember | None
     folder: str  # of the pickle, below the folder in front: empty in all that torch wrote
     sizes: Mapping[str, int]
     problems: tuple[Problem, ...]
@@ -46,7 +46,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownDirectory:
     """A directory that was read: how to take others apart, and what must be the same in them."""
 
     cut: struct.Struct
@@ -68,7 +68,7 @@ class Directory:
         return self.root + self.layout.folder
 
 
-_known: dict[tuple[int, int, int, int], Known] = {}
+_known: dict[tuple[int, int, int, int], KnownDirectory] = {}
 
 
 def read_layout(file: FileBytes) -> Directory:
@@ -97,7 +97,7 @@ def _read(data: bytes, key: tuple[int, int, int, int], root: bytes) -> Directory
         pieces = cut.unpack(data)
         if len(_known) >= MAX_KNOWN:
             _known.clear()
-        _known[key] = Known(cut, (pieces[0::5], pieces[2::5], pieces[4::5]), layout)
+        _known[key] = KnownDirectory(cut, (pieces[0::5], pieces[2::5], pieces[4::5]), layout)
     return Directory(layout, folder, _content(layout, tuple(member.crc for member in members)))
 
 
@@ -116,7 +116,7 @@ def _cut(data: bytes, root: bytes) -> struct.Struct | None:
     return struct.Struct("".join(formats))
 
 
-def _layout(members: list[Member], root: str) -> Layout:
+def _layout(members: list[ZipMember], root: str) -> Layout:
     named = {member.name: member for member in reversed(members)}
     # Torch takes the folder of the first member; where no pickle is in it, any says what the file was to be.
     pickle = named.get(f"{root}data.pkl") or next((m for m in members if m.name.endswith("/data.pkl")), None)
@@ -140,11 +140,11 @@ def _content(layout: Layout, checksums: tuple[int, ...]) -> str:
     return hashlib.blake2b(layout.names + struct.pack(f"<{len(told)}I", *told), digest_size=12).hexdigest()
 
 
-def _problems(members: list[Member], root: str) -> list[Problem]:
+def _problems(members: list[ZipMember], root: str) -> list[Problem]:
     return [*_same_names(members), *_overlaps(members), *_refused(members, root), *_paths(members)]
 
 
-def _refused(members: list[Member], root: str) -> list[Problem]:
+def _refused(members: list[ZipMember], root: str) -> list[Problem]:
     """What makes torch's reader refuse an archive before it looks at the pickle."""
     outside = next((member.name for member in members if not member.name.startswith(root)), None) if root else None
     if outside is not None:
@@ -160,7 +160,7 @@ def _refused(members: list[Member], root: str) -> list[Problem]:
     ]
 
 
-def _same_names(members: list[Member]) -> list[Problem]:
+def _same_names(members: list[ZipMember]) -> list[Problem]:
     # Torch's reader takes no notice of case, and which of the two it finds depends on their number.
     counts = Counter(member.name.lower() for member in members)
     twice = [member for member in members if counts[member.name.lower()] > 1]
@@ -176,7 +176,7 @@ def _same_names(members: list[Member]) -> list[Problem]:
     ]
 
 
-def _overlaps(members: list[Member]) -> list[Problem]:
+def _overlaps(members: list[ZipMember]) -> list[Problem]:
     placed = sorted(members, key=lambda member: member.offset)
     for first, second in pairwise(placed):
         if first.offset + _LOCAL_BYTES + len(first.name.encode()) + first.stored > second.offset:
@@ -191,7 +191,7 @@ def _overlaps(members: list[Member]) -> list[Problem]:
     return []
 
 
-def _paths(members: list[Member]) -> list[Problem]:
+def _paths(members: list[ZipMember]) -> list[Problem]:
     leaving = [
         member.name
         for member in members
@@ -213,7 +213,7 @@ def _paths(members: list[Member]) -> list[Problem]:
     ]
 
 
-def other_local_name(file: FileBytes, member: Member, name: str) -> list[Problem]:
+def other_local_name(file: FileBytes, member: ZipMember, name: str) -> list[Problem]:
     """Returns a problem where a member's own header names it otherwise than the directory, by which torch goes."""
     wanted = name.encode()
     begin = member.offset + _LOCAL_BYTES

@@ -53,13 +53,13 @@ class ByFolder:
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenFiles:
     """How many files, and the names of the first few."""
 
     files: int = 0
     names: list[str] = field(default_factory=list)
 
-    def add(self, other: Seen) -> None:
+    def add(self, other: SeenFiles) -> None:
         """Takes the files of another in."""
         self.files += other.files
         self.names = [*self.names, *other.names][:EXAMPLES]

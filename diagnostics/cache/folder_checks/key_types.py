@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from diagnostics.cache.file_scan import TensorFact
-from diagnostics.cache.folder_checks.by_folder import Seen
+from diagnostics.cache.folder_checks.by_folder import SeenFiles
 
 Shape = tuple[int, ...]
 Layout = tuple[tuple[str, str, Shape], ...]  # key, dtype and shape of each tensor of a file
@@ -42,7 +42,7 @@ class Oddity:
     """What a few files hold, and what the others do."""
 
     found: Type
-    seen: Seen
+    seen: SeenFiles
     usual: Type
     usual_files: int
 
@@ -52,15 +52,15 @@ class KeyTypes:
     """What one key holds in the files of a series, in bounded memory."""
 
     files: int = 0
-    types: dict[Type, Seen] = field(default_factory=dict)
+    types: dict[Type, SeenFiles] = field(default_factory=dict)
     free: set[tuple[int, int]] = field(default_factory=set)  # (rank, axis) that vary by design
     diverse: bool = False
 
-    def add(self, dtype: str, shape: Shape, seen: Seen) -> None:
+    def add(self, dtype: str, shape: Shape, seen: SeenFiles) -> None:
         """Takes files that hold the same."""
         self.files += seen.files
         if not self.diverse:
-            self.types.setdefault((dtype, self._fixed(shape)), Seen()).add(seen)
+            self.types.setdefault((dtype, self._fixed(shape)), SeenFiles()).add(seen)
             if len(self.types) > MAX_TYPES:
                 self._free_axes()
 
@@ -89,13 +89,13 @@ class KeyTypes:
             for axis, size in enumerate(shape):
                 sizes.setdefault((len(shape), axis), set()).add(size)
         self.free |= {place for place, found in sizes.items() if len(found) >= VARIES}
-        merged: dict[Type, Seen] = {}
+        merged: dict[Type, SeenFiles] = {}
         for (dtype, shape), seen in self.types.items():
-            merged.setdefault((dtype, self._fixed(shape)), Seen()).add(seen)
+            merged.setdefault((dtype, self._fixed(shape)), SeenFiles()).add(seen)
         self.types, self.diverse = merged, len(merged) > MAX_TYPES
 
 
-def _shorter_last(found: Type, seen: Seen, usual: Type, last: str) -> bool:
+def _shorter_last(found: Type, seen: SeenFiles, usual: Type, last: str) -> bool:
     # Samples that do not fill the last of a series of equal shards.
     (dtype, shape), (usual_dtype, usual_shape) = found, usual
     return (

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 
 from diagnostics.cache.file_scan import MAX_FACTS, FileScan, Problem, TensorFact
 from diagnostics.cache.folder_check import Across, AcrossProblem
-from diagnostics.cache.folder_checks.by_folder import ByFolder, Seen
+from diagnostics.cache.folder_checks.by_folder import ByFolder, SeenFiles
 from diagnostics.cache.folder_checks.file_names import pattern
 from diagnostics.cache.folder_checks.key_types import KeyTypes, Layout, Oddity, few, layout_of, shown
 from diagnostics.core.findings import Severity
@@ -52,11 +52,11 @@ class Series:
     files: int = 0
     last: str = ""  # by its number
     partial: bool = False  # some file has more tensors than are described
-    layouts: dict[Layout, Seen] = field(default_factory=dict)
+    layouts: dict[Layout, SeenFiles] = field(default_factory=dict)
     facts: tuple[TensorFact, ...] | None = None  # of the file before, and how many files have its layout:
-    alike: Seen = field(default_factory=Seen)
+    alike: SeenFiles = field(default_factory=SeenFiles)
     keys: dict[str, KeyTypes] = field(default_factory=dict)
-    key_sets: dict[frozenset[str], Seen] = field(default_factory=dict)
+    key_sets: dict[frozenset[str], SeenFiles] = field(default_factory=dict)
 
     def add(self, scan: FileScan, name: str) -> None:
         """Takes the next file."""
@@ -72,26 +72,26 @@ class Series:
         self.partial |= len(facts) >= MAX_FACTS
         if len(self.layouts) > MAX_LAYOUTS:
             self.take_apart()
-        self.alike = self.layouts.setdefault(layout_of(facts), Seen())
+        self.alike = self.layouts.setdefault(layout_of(facts), SeenFiles())
 
     def take_apart(self) -> None:
         """Counts the layouts seen so far by key, and forgets them."""
         for layout, seen in self.layouts.items():
             keys = frozenset(key for key, _, _ in layout)
             if len(self.key_sets) < MAX_LAYOUTS or keys in self.key_sets:
-                self.key_sets.setdefault(keys, Seen()).add(seen)
+                self.key_sets.setdefault(keys, SeenFiles()).add(seen)
             for key, dtype, shape in layout:
                 if len(self.keys) < MAX_KEYS or key in self.keys:
                     self.keys.setdefault(key, KeyTypes()).add(dtype, shape, seen)
         self.layouts.clear()
 
-    def lacking(self, key: str) -> Seen | None:
+    def lacking(self, key: str) -> SeenFiles | None:
         """Returns the few files without a key that the others have; None where they are many or none."""
         absent = self.files - self.keys[key].files
         # A list's length may differ from file to file.
         if self.partial or "[" in key or not few(absent, self.files) or len(self.key_sets) >= MAX_LAYOUTS:
             return None
-        total = Seen()
+        total = SeenFiles()
         for keys, seen in self.key_sets.items():
             if key not in keys:
                 total.add(seen)
@@ -134,7 +134,7 @@ class FolderTypes:
             yield self._problem(names[0], seen, f"{observed}{more}", f"{expected}, as in {usual:,} files")
 
     def _lacking(self, series: Series) -> Iterator[AcrossProblem]:
-        together: dict[tuple[str, ...], tuple[Seen, list[str]]] = {}
+        together: dict[tuple[str, ...], tuple[SeenFiles, list[str]]] = {}
         for key in series.keys:
             seen = series.lacking(key)
             if seen is not None:
@@ -145,7 +145,7 @@ class FolderTypes:
             held = series.files - seen.files
             yield self._problem(names[0], seen, f"no {missing}{more}", f"the keys that {held:,} files have")
 
-    def _problem(self, name: str, seen: Seen, observed: str, expected: str) -> AcrossProblem:
+    def _problem(self, name: str, seen: SeenFiles, observed: str, expected: str) -> AcrossProblem:
         files = f"{seen.shown()}: " if seen.files > 1 else ""
         problem = Problem(name=NAME, observed=f"{files}{observed}", expected=expected, severity=Severity.WARNING)
         return AcrossProblem(path=f"{self.folder}/{name}" if self.folder else name, problem=problem, files=seen.files)

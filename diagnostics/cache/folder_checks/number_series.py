@@ -15,7 +15,7 @@ def _longs() -> array[int]:
 
 
 @dataclass(slots=True)
-class Numbers:
+class NumberSet:
     """A set of numbers as sorted intervals; `scattered` once it has too many to keep."""
 
     count: int = 0
@@ -68,7 +68,7 @@ class NumberSeries:
 
     prefix: str
     suffix: str
-    numbers: Numbers = field(default_factory=Numbers)
+    numbers: NumberSet = field(default_factory=NumberSet)
     padded: dict[int, str] = field(default_factory=dict)  # the first name by width, of numbers with a zero ahead
     shortest: str = ""  # the name with the shortest number without one
     shortest_width: int = 1 << 30

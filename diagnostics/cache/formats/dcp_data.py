@@ -28,14 +28,14 @@ from functools import lru_cache
 
 from diagnostics.cache.archives.concatenated_zips import (
     Piece,
-    TooManyError,
+    TooManyPiecesError,
     archive_before,
     ends_with_archive,
     from_end,
     from_start,
     piece_bytes,
 )
-from diagnostics.cache.archives.zip_directory import Member, read_directory, read_member
+from diagnostics.cache.archives.zip_directory import ZipMember, read_directory, read_member
 from diagnostics.cache.file_bytes import DamagedFileError, FileBytes
 from diagnostics.cache.file_scan import HARMLESS_DEVICES, FileScan, Problem, by_device, by_dtype, device_problems
 from diagnostics.cache.formats.dcp_pickle import items_of, walk_metadata
@@ -113,7 +113,7 @@ class Contents:
             observed = f"{error.place}: {error}" if error.place else str(error)
             self.note(Problem(name="corrupt-file", observed=observed, expected="a whole torch archive", place=place))
         if len(self.storages) > MAX_STORAGES:
-            raise TooManyError(f"more than {MAX_STORAGES:,} tensors")
+            raise TooManyPiecesError(f"more than {MAX_STORAGES:,} tensors")
 
     def _read(self, file: FileBytes, piece: Piece, place: str) -> None:
         view = piece_bytes(file, piece)
@@ -183,7 +183,7 @@ def _is_safetensors(file: FileBytes, begin: int) -> bool:
 
 
 def _damage(error: DamagedFileError) -> Problem:
-    if isinstance(error, TooManyError):
+    if isinstance(error, TooManyPiecesError):
         return Problem(name="not-examined", observed=str(error), severity=Severity.WARNING)
     name = "truncated-file" if error.truncated else "corrupt-file"
     return Problem(name=name, observed=str(error), expected="whole torch archives, end to end", place=error.place)
@@ -199,7 +199,7 @@ def _facts(data: bytes) -> PickleFacts:
     return _facts_small(data) if len(data) <= 1 << 16 else _facts_small.__wrapped__(data)
 
 
-def _check_sizes(storages: tuple[StorageTag, ...], members: list[Member], root: str) -> None:
+def _check_sizes(storages: tuple[StorageTag, ...], members: list[ZipMember], root: str) -> None:
     sizes = {member.name: member.size for member in members}
     for tag in storages:
         held = sizes.get(f"{root}data/{tag.key}", -1)

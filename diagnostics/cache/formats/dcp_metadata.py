@@ -103,7 +103,7 @@ def _result(file: FileBytes, problems: list[Problem], facts: tuple[TensorFact, .
 
 
 @dataclass(slots=True)
-class Part:
+class CheckpointPart:
     """What the metadata says of one file: how far its items reach, and the keys of the first."""
 
     end: int = 0
@@ -129,12 +129,12 @@ def _file_problems(file: FileBytes, walk: MetadataWalk) -> Iterator[Problem]:
         )
 
 
-def _parts(walk: MetadataWalk) -> dict[str, Part]:
-    parts: dict[str, Part] = {}
+def _parts(walk: MetadataWalk) -> dict[str, CheckpointPart]:
+    parts: dict[str, CheckpointPart] = {}
     for item in items_of(walk):
         if item.path not in parts and len(parts) >= MAX_FILES:
             continue
-        part = parts.setdefault(item.path, Part())
+        part = parts.setdefault(item.path, CheckpointPart())
         part.end = max(part.end, item.offset + item.length)
         if len(part.keys) < EXAMPLES:
             part.keys.append(ascii(item.key)[1:-1])

@@ -25,7 +25,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from diagnostics.cache.archives.zip_directory import LOCAL, STORED, Member, content_offset, read_directory
+from diagnostics.cache.archives.zip_directory import LOCAL, STORED, ZipMember, content_offset, read_directory
 from diagnostics.cache.archives.zip_directory import deep as deep
 from diagnostics.cache.file_bytes import DamagedFileError, FileBytes
 from diagnostics.cache.file_scan import EXAMPLES, MAX_FACTS, FileScan, Problem, TensorFact, by_device, by_dtype
@@ -81,7 +81,7 @@ def scan(file: FileBytes) -> FileScan:
     )
 
 
-def _array(file: FileBytes, member: Member) -> Array:
+def _array(file: FileBytes, member: ZipMember) -> Array:
     try:
         header = read_header(_first_bytes(file, member), member.size)
     except (HeaderError, DamagedFileError) as error:
@@ -93,7 +93,7 @@ def _array(file: FileBytes, member: Member) -> Array:
     return Array(fact, _wrong(member, header))
 
 
-def _wrong(member: Member, header: ArrayHeader) -> Problem | None:
+def _wrong(member: ZipMember, header: ArrayHeader) -> Problem | None:
     if header.element.pickled:
         observed = "an array of objects: np.load needs allow_pickle=True for it and would unpickle them"
         return Problem(name="unsafe-pickle", observed=observed, expected="an array of numbers", place=member.name)
@@ -107,7 +107,7 @@ def _wrong(member: Member, header: ArrayHeader) -> Problem | None:
     return None
 
 
-def _first_bytes(file: FileBytes, member: Member) -> bytes:
+def _first_bytes(file: FileBytes, member: ZipMember) -> bytes:
     """Returns the beginning of a member, as much as a header can take; only that much is inflated."""
     if member.method == STORED and member.stored != member.size:
         raise DamagedFileError(f"takes {member.stored} bytes and claims {member.size}")
@@ -138,7 +138,7 @@ def _problems(wrong: list[Problem]) -> Iterator[Problem]:
         yield replace(same[0], observed=same[0].observed + more)
 
 
-def _content(members: list[Member]) -> str:
+def _content(members: list[ZipMember]) -> str:
     """Returns a digest of all names, sizes and checksums, empty where a checksum was not written."""
     digest = hashlib.blake2b(digest_size=16)
     for member in sorted(members, key=lambda member: member.name):

@@ -68,7 +68,7 @@ DTYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Tensor:
+class HeaderTensor:
     """One entry of the header; `begin` and `end` count from the end of the header."""
 
     key: str
@@ -119,7 +119,7 @@ def _not_examined(file: FileBytes, length: int) -> FileScan:
     return FileScan(path=file.path, size=file.size, code=CODE, format=FORMAT, problems=(problem,))
 
 
-def _tensors(header: bytes) -> list[Tensor]:
+def _tensors(header: bytes) -> list[HeaderTensor]:
     if header.count(b"[") + header.count(b"{") > MAX_BRACKETS or header.count(b",") > MAX_ITEMS:
         raise _damaged("more lists and values than a header of tensors has")
     try:
@@ -145,7 +145,7 @@ def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
 
 
-def _tensor(key: str, entry: object) -> Tensor:
+def _tensor(key: str, entry: object) -> HeaderTensor:
     if not key.isascii() and any("\ud800" <= letter <= "\udfff" for letter in key):
         raise _damaged("a key that is no text", ascii(key))
     match entry:
@@ -162,10 +162,10 @@ def _tensor(key: str, entry: object) -> Tensor:
         raise _damaged("more bytes than any file holds", key)
     if bits != 8 * (end - begin):
         raise _damaged(f"bytes {begin} to {end} for shape {tuple(shape[:8])} of {dtype}", key)
-    return Tensor(key, dtype, tuple(shape), begin, end)
+    return HeaderTensor(key, dtype, tuple(shape), begin, end)
 
 
-def _check_order(tensors: list[Tensor]) -> None:
+def _check_order(tensors: list[HeaderTensor]) -> None:
     tensors.sort(key=lambda tensor: (tensor.begin, tensor.end))
     at = 0
     for tensor in tensors:
@@ -179,7 +179,7 @@ def _damaged(message: str, key: str = "") -> DamagedFileError:
     return DamagedFileError(message, place=f"header, {key[:100]}" if key else "header")
 
 
-def _described(file: FileBytes, tensors: list[Tensor], data_at: int) -> FileScan:
+def _described(file: FileBytes, tensors: list[HeaderTensor], data_at: int) -> FileScan:
     end = data_at + (tensors[-1].end if tensors else 0)
     name = "truncated-file" if file.size < end else "corrupt-file"
     # Unlike other formats: the reference refuses a file with one byte more than its tensors take.

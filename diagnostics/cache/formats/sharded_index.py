@@ -65,7 +65,7 @@ def scan(file: FileBytes) -> FileScan:
         return _result(file, [_not_examined(f"{file.size:,} bytes", f"up to {MAX_BYTES:,} bytes")])
     try:
         index = _index(_json(file.read(0, file.size)))
-    except TooManyError as error:
+    except TooManyTensorsError as error:
         return _result(file, [_not_examined(str(error), f"up to {MAX_VALUES:,}")])
     except DamagedFileError as error:
         name = "truncated-file" if error.truncated else "corrupt-file"
@@ -73,7 +73,7 @@ def scan(file: FileBytes) -> FileScan:
     return _result(file, list(_problems(file, index)))
 
 
-class TooManyError(DamagedFileError):
+class TooManyTensorsError(DamagedFileError):
     """A limit of ours, which says nothing against the file."""
 
 
@@ -87,7 +87,7 @@ class Index:
 
 def _json(data: bytes) -> Any:
     if data.count(b",") + data.count(b"[") + data.count(b"{") > MAX_VALUES:
-        raise TooManyError("more values than are looked at")
+        raise TooManyTensorsError("more values than are looked at")
     try:
         return json.loads(data)
     except json.JSONDecodeError as error:
@@ -134,7 +134,7 @@ class Shards:
     absent: int = 0
     examples: list[str] = field(default_factory=list)
 
-    def add(self, name: str, header: Header | None) -> None:
+    def add(self, name: str, header: ShardHeader | None) -> None:
         """Compares one shard's header with the index."""
         if header is None:
             return
@@ -172,14 +172,14 @@ def _other_size(index: Index, held: int) -> Iterator[Problem]:
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class ShardHeader:
     """The bytes of each tensor of a safetensors shard; `size` is what the header itself takes."""
 
     size: int
     tensors: dict[str, int]
 
 
-def _header(path: str, limit: int) -> Header | None:
+def _header(path: str, limit: int) -> ShardHeader | None:
     """Returns the header of a safetensors shard; None for other files, damaged ones, and headers over `limit` bytes.
 
     What is wrong with a shard is told where the shard itself is scanned.
@@ -196,7 +196,7 @@ def _header(path: str, limit: int) -> Header | None:
     if not isinstance(entries, dict):
         return None
     tensors = {key: _length(entry) for key, entry in entries.items() if key != "__metadata__"}
-    return Header(length, tensors)
+    return ShardHeader(length, tensors)
 
 
 def _length(entry: Any) -> int:

@@ -17,7 +17,7 @@ from diagnostics.cache.file_scan import (
     unsafe_problems,
 )
 from diagnostics.cache.pickles.key_paths import reached
-from diagnostics.cache.pickles.values import Tensor
+from diagnostics.cache.pickles.values import PickleTensor
 from diagnostics.cache.pickles.walk import PickleWalk
 from diagnostics.cache.storages import StorageTag
 from diagnostics.core.findings import Severity
@@ -71,7 +71,7 @@ def _typed(walk: PickleWalk, tag: StorageTag) -> StorageTag:
     return replace(tag, dtype=dtype) if dtype else tag
 
 
-Named = list[tuple[TensorFact, Tensor]]
+Named = list[tuple[TensorFact, PickleTensor]]
 
 
 def _by_key(walk: PickleWalk) -> tuple[dict[StorageTag, str], Named, set[StorageTag]]:
@@ -89,8 +89,8 @@ def _by_key(walk: PickleWalk) -> tuple[dict[StorageTag, str], Named, set[Storage
     return keys, facts, bare
 
 
-def _fact(key: str, tensor: Tensor) -> TensorFact:
-    parts = [part for part in tensor.parts if isinstance(part, Tensor)]
+def _fact(key: str, tensor: PickleTensor) -> TensorFact:
+    parts = [part for part in tensor.parts if isinstance(part, PickleTensor)]
     return TensorFact(
         key=key,
         dtype=tensor.dtype,
@@ -102,8 +102,8 @@ def _fact(key: str, tensor: Tensor) -> TensorFact:
     )
 
 
-def _storages(tensor: Tensor) -> list[StorageTag]:
-    held = (tensor, *(part for part in tensor.parts if isinstance(part, Tensor)))
+def _storages(tensor: PickleTensor) -> list[StorageTag]:
+    held = (tensor, *(part for part in tensor.parts if isinstance(part, PickleTensor)))
     return list(dict.fromkeys(part.storage for part in held if part.storage is not None))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from diagnostics.cache.pickles.values import Node, Tensor
+from diagnostics.cache.pickles.values import PickleNode, PickleTensor
 from diagnostics.cache.storages import StorageTag
 
 MAX_VISITS = 100_000
@@ -15,7 +15,7 @@ UNNAMED = frozenset({"", "_parameters", "_buffers", "_modules"})  # of a pickled
 Path = tuple[Any, Any]  # (path of the container or None, key in it)
 
 
-def reached(root: Any) -> Iterator[tuple[str, Tensor | StorageTag]]:
+def reached(root: Any) -> Iterator[tuple[str, PickleTensor | StorageTag]]:
     """Yields what the root holds, depth first in the pickle's order, each once; circles and depth cost nothing."""
     seen: set[int] = set()
     open_items: list[Iterator[tuple[Path | None, Any]]] = [iter([(None, root)])]
@@ -28,9 +28,9 @@ def reached(root: Any) -> Iterator[tuple[str, Tensor | StorageTag]]:
         if id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, Tensor | StorageTag):
+        if isinstance(value, PickleTensor | StorageTag):
             yield rendered(path), value
-        elif isinstance(value, Node):
+        elif isinstance(value, PickleNode):
             open_items.append(_items(path, value.items))
         elif isinstance(value, tuple):
             open_items.append(_items(path, enumerate(value)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from diagnostics.cache.pickles.values import OPAQUE, Blob, Global, Node
+from diagnostics.cache.pickles.values import OPAQUE, Blob, Global, PickleNode
 from diagnostics.cache.pickles.walk import MAX_TEXT, Handler, MalformedPickleError, PickleWalk
 
 MIN_BLOB = 128  # no torch file is shorter
@@ -206,7 +206,7 @@ def _setitem(walk: PickleWalk) -> None:
 
 def _add(walk: PickleWalk, values: list[Any]) -> None:
     node = walk.stack[-1]
-    begin = node.count if type(node) is Node else 0
+    begin = node.count if type(node) is PickleNode else 0
     for index, value in enumerate(values, begin):
         walk.keep(node, index, value)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from diagnostics.cache.pickles.values import OPAQUE, Global, Node, Tensor
+from diagnostics.cache.pickles.values import OPAQUE, Global, PickleNode, PickleTensor
 from diagnostics.cache.storages import DTYPE_BYTES, StorageTag
 
 MAX_DIMENSIONS = 64  # torch's own limit
@@ -22,10 +22,10 @@ class Notes(Protocol):
     op_at: int
     tensors: int
 
-    def use(self, storage: StorageTag, tensor: Tensor, begin: int, end: int) -> None:
+    def use(self, storage: StorageTag, tensor: PickleTensor, begin: int, end: int) -> None:
         """Notes which bytes of a storage a tensor views."""
 
-    def on_device(self, tensor: Tensor) -> StorageTag:
+    def on_device(self, tensor: PickleTensor) -> StorageTag:
         """Notes a tensor that names a device of its own."""
 
     def result(self, callee: Any, arguments: Any) -> Any:
@@ -59,7 +59,7 @@ def dtype_of(value: Any) -> tuple[str, int]:
     return name, DTYPE_BYTES.get(name, 0)
 
 
-def _view(walk: Notes, arguments: tuple[Any, ...], dtype: tuple[str, int] | None = None) -> Tensor:
+def _view(walk: Notes, arguments: tuple[Any, ...], dtype: tuple[str, int] | None = None) -> PickleTensor:
     storage, offset, size, stride = arguments[:4]
     if not isinstance(storage, StorageTag) or not isinstance(offset, int):
         raise ValueError("no view of a storage")
@@ -68,7 +68,7 @@ def _view(walk: Notes, arguments: tuple[Any, ...], dtype: tuple[str, int] | None
         raise ValueError("no size or stride")
     name, itemsize = dtype or (storage.dtype, storage.itemsize)
     numel = elements(shape)
-    tensor = Tensor(walk.op_at, name, itemsize, shape, numel, storage, storage.location)
+    tensor = PickleTensor(walk.op_at, name, itemsize, shape, numel, storage, storage.location)
     if numel:
         reach = offset + 1
         for length, step in zip(shape, steps, strict=True):
@@ -77,25 +77,25 @@ def _view(walk: Notes, arguments: tuple[Any, ...], dtype: tuple[str, int] | None
     return tensor
 
 
-def _flags(tensor: Tensor, requires_grad: Any, hooks: Any) -> Tensor:
+def _flags(tensor: PickleTensor, requires_grad: Any, hooks: Any) -> PickleTensor:
     tensor.requires_grad = requires_grad is True
-    tensor.hooks = type(hooks) is Node and hooks.count > 0
+    tensor.hooks = type(hooks) is PickleNode and hooks.count > 0
     return tensor
 
 
-def _v1(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
+def _v1(walk: Notes, arguments: tuple[Any, ...]) -> PickleTensor:
     return _view(walk, arguments)
 
 
-def _v2(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
+def _v2(walk: Notes, arguments: tuple[Any, ...]) -> PickleTensor:
     return _flags(_view(walk, arguments), *arguments[4:6])
 
 
-def _v3(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
+def _v3(walk: Notes, arguments: tuple[Any, ...]) -> PickleTensor:
     return _flags(_view(walk, arguments, dtype_of(arguments[6])), *arguments[4:6])
 
 
-def _quantised(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
+def _quantised(walk: Notes, arguments: tuple[Any, ...]) -> PickleTensor:
     tensor = _flags(_view(walk, arguments), *arguments[5:7])
     tensor.parts = _parts(walk, arguments[4])
     return tensor
@@ -103,7 +103,7 @@ def _quantised(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
 
 def _parts(walk: Notes, values: Any) -> tuple[Any, ...]:
     """Returns the tensors among the values, which from now on are parts of another."""
-    found = tuple(value for value in values if type(value) is Tensor) if type(values) is tuple else ()
+    found = tuple(value for value in values if type(value) is PickleTensor) if type(values) is tuple else ()
     for tensor in found:
         if not tensor.part:
             tensor.part = True
@@ -111,51 +111,51 @@ def _parts(walk: Notes, values: Any) -> tuple[Any, ...]:
     return found
 
 
-def _of_parts(walk: Notes, values: Any, content: Any, size: Any) -> Tensor:
+def _of_parts(walk: Notes, values: Any, content: Any, size: Any) -> PickleTensor:
     shape = shape_of(size) or ()
-    if type(content) is not Tensor:
+    if type(content) is not PickleTensor:
         raise ValueError("no tensor holds the values")
-    tensor = Tensor(walk.op_at, content.dtype, content.itemsize, shape, content.numel, None, content.device)
+    tensor = PickleTensor(walk.op_at, content.dtype, content.itemsize, shape, content.numel, None, content.device)
     tensor.parts = _parts(walk, values)
     return tensor
 
 
-def _sparse(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
+def _sparse(walk: Notes, arguments: tuple[Any, ...]) -> PickleTensor:
     data = arguments[1]
     if type(data) is not tuple or len(data) < 3:
         raise ValueError("no sparse data")
-    tensors = [value for value in data if type(value) is Tensor]
+    tensors = [value for value in data if type(value) is PickleTensor]
     return _of_parts(
         walk, data, tensors[-1] if tensors else None, data[len(tensors)] if len(data) > len(tensors) else ()
     )
 
 
-def _nested(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
+def _nested(walk: Notes, arguments: tuple[Any, ...]) -> PickleTensor:
     content = arguments[0]
-    return _of_parts(walk, arguments, content, content.size if type(content) is Tensor else ())
+    return _of_parts(walk, arguments, content, content.size if type(content) is PickleTensor else ())
 
 
-def _meta(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
+def _meta(walk: Notes, arguments: tuple[Any, ...]) -> PickleTensor:
     dtype, size, _, requires_grad = arguments[:4]
     shape = shape_of(size) or ()
-    return _flags(Tensor(walk.op_at, *dtype_of(dtype), shape, elements(shape), None, "meta"), requires_grad, None)
+    return _flags(PickleTensor(walk.op_at, *dtype_of(dtype), shape, elements(shape), None, "meta"), requires_grad, None)
 
 
-def _on_device(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
+def _on_device(walk: Notes, arguments: tuple[Any, ...]) -> PickleTensor:
     data, dtype, device, requires_grad = arguments[:4]
     if not isinstance(device, str):
         raise ValueError("no device")
     (known,) = _parts(walk, (data,)) or (None,)
     shape = known.size if known is not None else ()
-    tensor = Tensor(walk.op_at, *dtype_of(dtype), shape, elements(shape) if known else 0, None, str(device))
+    tensor = PickleTensor(walk.op_at, *dtype_of(dtype), shape, elements(shape) if known else 0, None, str(device))
     tensor.storage = walk.on_device(tensor)
     return _flags(tensor, requires_grad, None)
 
 
-def _wrapper(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
+def _wrapper(walk: Notes, arguments: tuple[Any, ...]) -> PickleTensor:
     _, dtype, size, _, _, _, device, requires_grad = arguments[:8]
     shape = shape_of(size) or ()
-    tensor = Tensor(walk.op_at, *dtype_of(dtype), shape, 0, None, str(device) if isinstance(device, str) else "")
+    tensor = PickleTensor(walk.op_at, *dtype_of(dtype), shape, 0, None, str(device) if isinstance(device, str) else "")
     if tensor.device:
         tensor.storage = walk.on_device(tensor)
     return _flags(tensor, requires_grad, None)
@@ -163,8 +163,8 @@ def _wrapper(walk: Notes, arguments: tuple[Any, ...]) -> Tensor:
 
 def _parameter(walk: Notes, arguments: tuple[Any, ...]) -> Any:
     data, requires_grad, hooks = (*arguments, False, None)[:3] if len(arguments) < 3 else arguments[:3]
-    if type(data) is not Tensor:
-        return data if type(data) is Node else OPAQUE
+    if type(data) is not PickleTensor:
+        return data if type(data) is PickleNode else OPAQUE
     data.parameter = True
     return _flags(data, requires_grad, hooks)
 
@@ -174,7 +174,7 @@ def _from_type(walk: Notes, arguments: tuple[Any, ...]) -> Any:
     if not isinstance(function, Global) or function.name not in TENSORS:
         return OPAQUE  # also a nest of itself, which would cost recursion
     value = walk.result(function, inner)
-    if type(value) is Tensor and isinstance(kind, Global) and "parameter" in kind.name.lower():
+    if type(value) is PickleTensor and isinstance(kind, Global) and "parameter" in kind.name.lower():
         value.parameter = True
     return value
 

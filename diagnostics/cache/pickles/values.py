@@ -29,7 +29,7 @@ class Opaque:
 OPAQUE = Opaque()
 
 
-class Node:
+class PickleNode:
     """A dict, list, set or object: only what may lead to a tensor is kept in `items`, `count` counts all.
 
     The key of an item is its index, the dict's key, or "" for the state and the arguments of an object.
@@ -52,7 +52,7 @@ class Blob:
 
 
 @dataclass(slots=True)
-class Tensor:
+class PickleTensor:
     """One tensor that the pickle rebuilds: a view of `storage`, or of what its `parts` hold (sparse, nested)."""
 
     at: int  # the opcode that rebuilds it
@@ -74,4 +74,4 @@ class Tensor:
         return self.numel * self.itemsize
 
 
-KEPT = frozenset({Node, Tensor, StorageTag, tuple})  # what may lead to a tensor
+KEPT = frozenset({PickleNode, PickleTensor, StorageTag, tuple})  # what may lead to a tensor

@@ -16,7 +16,7 @@ from diagnostics.cache.dangerous_globals import dangerous
 from diagnostics.cache.file_bytes import DamagedFileError
 from diagnostics.cache.file_scan import UnsafeCall as UnsafeCall
 from diagnostics.cache.pickles.rebuild import OTHERS, TENSORS
-from diagnostics.cache.pickles.values import GLOBALS, KEPT, UNSAFE, Blob, Node, Tensor
+from diagnostics.cache.pickles.values import GLOBALS, KEPT, UNSAFE, Blob, PickleNode, PickleTensor
 from diagnostics.cache.pickles.values import OPAQUE as OPAQUE
 from diagnostics.cache.pickles.values import Global as Global
 from diagnostics.cache.storages import StorageTag, storage_type
@@ -53,7 +53,7 @@ class PickleWalk:
     placed: list[StorageTag] = field(default_factory=list)  # tensors that name a device of their own
     used: dict[StorageTag, list[int]] = field(default_factory=dict)  # [bytes of all views, first byte, last byte]
     dtypes: dict[StorageTag, str] = field(default_factory=dict)  # of storages of bytes, by their tensors
-    kept_tensors: list[Tensor] = field(default_factory=list)
+    kept_tensors: list[PickleTensor] = field(default_factory=list)
     tensors: int = 0
     nodes: int = 0
     kept: int = 0
@@ -181,7 +181,7 @@ class PickleWalk:
         if name == "_codecs.encode" and type(arguments) is tuple and arguments and isinstance(arguments[0], Blob | str):
             return arguments[0]
         node = self.node()
-        if type(node) is Node and type(arguments) is tuple:
+        if type(node) is PickleNode and type(arguments) is tuple:
             for value in arguments:
                 self.keep(node, "", value)
             node.count = 0
@@ -194,18 +194,18 @@ class PickleWalk:
     def node(self) -> Any:
         """Returns an empty container, or the marker for everything else where there are too many."""
         self.nodes += 1
-        return Node() if self.nodes <= MAX_NODES else OPAQUE
+        return PickleNode() if self.nodes <= MAX_NODES else OPAQUE
 
     def keep(self, node: Any, key: Any, value: Any) -> None:
         """Puts a value into a container where it may lead to a tensor."""
-        if type(node) is not Node:
+        if type(node) is not PickleNode:
             return
         node.count += 1
         if type(value) in KEPT and value and self.kept < MAX_KEPT:
             self.kept += 1
             node.items.append((key, value))
 
-    def use(self, storage: StorageTag, tensor: Tensor, begin: int, end: int) -> None:
+    def use(self, storage: StorageTag, tensor: PickleTensor, begin: int, end: int) -> None:
         """Notes which bytes of a storage a tensor views."""
         use = self.used.get(storage)
         if use is None:
@@ -217,7 +217,7 @@ class PickleWalk:
             use[1] = min(use[1], begin)
             use[2] = max(use[2], end)
 
-    def on_device(self, tensor: Tensor) -> StorageTag:
+    def on_device(self, tensor: PickleTensor) -> StorageTag:
         """Notes a tensor that names a device of its own."""
         tag = StorageTag("", tensor.dtype, tensor.itemsize, tensor.device, tensor.numel, tensor.at)
         self.placed.append(tag)

@@ -60,7 +60,7 @@ class FilePlan:
     grows: int = 0  # bytes more that stay in use afterwards
 
 
-class Status(StrEnum):
+class RepairStatus(StrEnum):
     """How the work on one file ended."""
 
     DONE = "done"
@@ -73,7 +73,7 @@ class FileOutcome:
     """What became of one file."""
 
     plan: FilePlan
-    status: Status
+    status: RepairStatus
     text: str = ""  # why it was left or failed, or what was done
     written: int = 0
     seconds: float = 0.0

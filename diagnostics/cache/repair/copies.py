@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from diagnostics.cache.patch import Range
+from diagnostics.cache.patch import ByteRange
 from diagnostics.cache.repair.copying import write_pieces
 from diagnostics.cache.repair.temporaries import lock, temporary_name
 
@@ -19,7 +19,7 @@ CHUNK_BYTES = 1 << 20
 NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 
 
-def copy_whole(source: Path, target: Path, pieces: Sequence[Range | bytes] = (), *, over: bool = False) -> int:
+def copy_whole(source: Path, target: Path, pieces: Sequence[ByteRange | bytes] = (), *, over: bool = False) -> int:
     """Copies a file, or its `pieces`, to `target`, with its times and permissions; returns the bytes written.
 
     Without `over`, raises FileExistsError where the name is taken; OSError leaves nothing behind.
@@ -38,11 +38,11 @@ def copy_whole(source: Path, target: Path, pieces: Sequence[Range | bytes] = (),
     return written
 
 
-def _write(source: Path, part: Path, pieces: Sequence[Range | bytes]) -> int:
+def _write(source: Path, part: Path, pieces: Sequence[ByteRange | bytes]) -> int:
     with source.open("rb", buffering=0) as old, part.open("xb", buffering=0) as new:
         lock(new.fileno())  # tells later repairs that this temporary file has an owner
         status = os.fstat(old.fileno())
-        written = write_pieces(old.fileno(), pieces or (Range(0, status.st_size),), new.fileno())
+        written = write_pieces(old.fileno(), pieces or (ByteRange(0, status.st_size),), new.fileno())
         keep_attributes(old.fileno(), new.fileno(), status)
         os.fsync(new.fileno())
     return written

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 
-from diagnostics.cache.patch import Range
+from diagnostics.cache.patch import ByteRange
 
 CHUNK_BYTES = 64 << 20  # between two looks at an interrupt
 READ_BYTES = 1 << 20
@@ -15,7 +15,7 @@ READ_BYTES = 1 << 20
 UNABLE = frozenset({errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EBADF, errno.ETXTBSY})
 
 
-def write_pieces(source: int, pieces: Iterable[Range | bytes], target: int) -> int:
+def write_pieces(source: int, pieces: Iterable[ByteRange | bytes], target: int) -> int:
     """Writes the pieces one after another at the target's position; returns how many bytes. OSError passes.
 
     Holes of the source become holes of the target.
@@ -23,7 +23,7 @@ def write_pieces(source: int, pieces: Iterable[Range | bytes], target: int) -> i
     written = 0
     hole = 0
     for piece in pieces:
-        if not isinstance(piece, Range):
+        if not isinstance(piece, ByteRange):
             write_all(target, piece)
             written, hole = written + len(piece), 0
             continue
@@ -39,7 +39,7 @@ def write_pieces(source: int, pieces: Iterable[Range | bytes], target: int) -> i
     return written
 
 
-def _parts(source: int, piece: Range) -> Iterator[Range | int]:
+def _parts(source: int, piece: ByteRange) -> Iterator[ByteRange | int]:
     """Yields the parts of a range that hold data, and the sizes of the holes between them."""
     at, end = piece.offset, piece.offset + piece.size
     while at < end:
@@ -49,7 +49,7 @@ def _parts(source: int, piece: Range) -> Iterator[Range | int]:
         if begin == end:
             return
         at = min(_next_hole(source, begin), end)
-        yield Range(begin, at - begin)
+        yield ByteRange(begin, at - begin)
 
 
 def _next_data(source: int, at: int) -> int:
@@ -76,7 +76,7 @@ def write_all(fd: int, data: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
-def copy_range(source: int, piece: Range, target: int) -> None:
+def copy_range(source: int, piece: ByteRange, target: int) -> None:
     """Copies a part of the source to the target's position. Raises EIO where the source ends before."""
     at, end = piece.offset, piece.offset + piece.size
     for way in (_in_kernel, _by_sendfile, _through_memory):

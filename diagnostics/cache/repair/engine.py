@@ -3,7 +3,7 @@
 Use it from Python:
 
     from pathlib import Path
-    from diagnostics.cache.repair.engine import Options, carry_out, prepare
+    from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare
     prepared = prepare([Path("cache")], Options())
     result = carry_out(prepared, Options())
     print(result.exit_code, result.left)
@@ -18,18 +18,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from diagnostics.cache.repair.actions import Action, FileOutcome, FilePlan, Status
+from diagnostics.cache.repair.actions import Action, FileOutcome, FilePlan, RepairStatus
 from diagnostics.cache.repair.in_use import Writers
-from diagnostics.cache.repair.look import Wish
+from diagnostics.cache.repair.look import RepairRequest
 from diagnostics.cache.repair.manifest_sizes import follow
 from diagnostics.cache.repair.parallel import work_through
 from diagnostics.cache.repair.paths import find_roots
 from diagnostics.cache.repair.places import Places
-from diagnostics.cache.repair.plan import Plan, make_plan
+from diagnostics.cache.repair.plan import RepairPlan, make_plan
 from diagnostics.cache.repair.seconds import estimated_s
 from diagnostics.cache.repair.space import Need, jobs_that_fit, refuse_without_space
 from diagnostics.cache.repair.temporaries import stale_temporaries
-from diagnostics.cache.repair.work import Worker
+from diagnostics.cache.repair.work import RepairWorker
 from diagnostics.cache.scan.terminal import in_bytes
 from diagnostics.core.stop_signal import interrupted_exit
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # it brings the machine and the job along, which no other rep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class RepairOptions:
     """What was asked for. `jobs` 0: the CPU cores."""
 
     jobs: int = 0
@@ -59,12 +59,12 @@ class Options:
         return self.jobs or max(4, self.processes)
 
     @property
-    def wish(self) -> Wish:
+    def wish(self) -> RepairRequest:
         """What each file is looked at for."""
-        return Wish(compact=self.compact, quarantine=self.move_useless, export=self.to is not None)
+        return RepairRequest(compact=self.compact, quarantine=self.move_useless, export=self.to is not None)
 
 
-class Observer(Protocol):
+class RepairObserver(Protocol):
     """Told of progress, for a live line."""
 
     def looked(self, files: int, bad: int) -> None:
@@ -74,7 +74,7 @@ class Observer(Protocol):
         """So many of so many files are finished; bytes written."""
 
 
-class Silent:
+class SilentRepair:
     """An observer that shows nothing."""
 
     def looked(self, files: int, bad: int) -> None:
@@ -88,7 +88,7 @@ class Silent:
 class Prepared:
     """A plan whose needs are known; nothing has been changed."""
 
-    plan: Plan
+    plan: RepairPlan
     places: Places
     needs: tuple[Need, ...]
     jobs: int
@@ -111,24 +111,24 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class RepairResult:
     """What became of all files. `after` is the same paths looked at again; None where Ctrl-C came before."""
 
     prepared: Prepared
     outcomes: tuple[FileOutcome, ...]
-    after: Plan | None
+    after: RepairPlan | None
     seconds: float
     interrupted: bool
 
     @property
     def left(self) -> list[FileOutcome]:
         """Returns the files that could not be made right."""
-        return [outcome for outcome in self.outcomes if outcome.status is not Status.DONE]
+        return [outcome for outcome in self.outcomes if outcome.status is not RepairStatus.DONE]
 
     @property
     def done(self) -> list[FileOutcome]:
         """Returns the files that were."""
-        return [outcome for outcome in self.outcomes if outcome.status is Status.DONE]
+        return [outcome for outcome in self.outcomes if outcome.status is RepairStatus.DONE]
 
     @property
     def exit_code(self) -> int:
@@ -138,12 +138,12 @@ class Result:
         return 1 if self.left or self.after is None or self.after.census.bad else 0
 
 
-def prepare(paths: Sequence[Path], options: Options, observer: Observer | None = None) -> Prepared:
+def prepare(paths: Sequence[Path], options: RepairOptions, observer: RepairObserver | None = None) -> Prepared:
     """Returns the plan for all files at and below `paths`; changes nothing.
 
     Raises UsageError for a wrong path or folder, DoctorError where the free space does not do.
     """
-    began, watch = time.monotonic(), observer or Silent()
+    began, watch = time.monotonic(), observer or SilentRepair()
     roots = find_roots(paths)
     places = Places(roots=roots, quarantine=options.quarantine, backup=options.backup, to=options.to)
     places.check()
@@ -165,17 +165,17 @@ def refuse(prepared: Prepared) -> None:
     refuse_without_space(prepared.needs, in_bytes)
 
 
-def carry_out(prepared: Prepared, options: Options, observer: Observer | None = None) -> Result:
+def carry_out(prepared: Prepared, options: RepairOptions, observer: RepairObserver | None = None) -> RepairResult:
     """Does what was planned and looks again; an interrupt ends it early, with what was done so far.
 
     Raises DoctorError before the first change where the free space does not do.
     """
-    began, watch = time.monotonic(), observer or Silent()
+    began, watch = time.monotonic(), observer or SilentRepair()
     refuse(prepared)
     for leftover in prepared.leftovers:
         leftover.unlink(missing_ok=True)
     todo = [file for file in prepared.plan.todo if file.action is not Action.REGENERATE]
-    worker = Worker(places=prepared.places, writers=Writers.of(todo), compact=options.compact)
+    worker = RepairWorker(places=prepared.places, writers=Writers.of(todo), compact=options.compact)
     written = [0]
     watch.worked(0, len(todo), 0)
 
@@ -187,9 +187,9 @@ def carry_out(prepared: Prepared, options: Options, observer: Observer | None = 
     follow(outcomes)
     if prepared.regeneration and not interrupted:
         outcomes += [prepared.regeneration.carry_out(file) for file in prepared.plan.by(Action.REGENERATE)]
-    left = [FileOutcome(plan=file, status=Status.LEFT, text=file.why) for file in prepared.plan.by(Action.LEAVE)]
+    left = [FileOutcome(plan=file, status=RepairStatus.LEFT, text=file.why) for file in prepared.plan.by(Action.LEAVE)]
     after = None if interrupted else _look_again(prepared, options, watch)
-    return Result(
+    return RepairResult(
         prepared=prepared,
         outcomes=(*outcomes, *left),
         after=after,
@@ -198,10 +198,10 @@ def carry_out(prepared: Prepared, options: Options, observer: Observer | None = 
     )
 
 
-def _look_again(prepared: Prepared, options: Options, watch: Observer) -> Plan | None:
+def _look_again(prepared: Prepared, options: RepairOptions, watch: RepairObserver) -> RepairPlan | None:
     roots = find_roots([options.to]) if options.to and options.to.exists() else prepared.plan.roots.that_exist()
     try:
-        return make_plan(roots, Wish(), jobs=options.processes, target=lambda file: file, watch=watch.looked)
+        return make_plan(roots, RepairRequest(), jobs=options.processes, target=lambda file: file, watch=watch.looked)
     except KeyboardInterrupt:
         return None
 

@@ -31,7 +31,7 @@ RESAVE = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class RepairRequest:
     """What was asked for."""
 
     compact: bool = False
@@ -40,7 +40,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Assessment:
     """One file, small enough to send 100,000 of them between processes. `plan` is None where nothing is to do."""
 
     size: int
@@ -53,7 +53,7 @@ class Look:
     plan: FilePlan | None
 
 
-def look(path: str, wish: Wish) -> Look:
+def look(path: str, wish: RepairRequest) -> Assessment:
     """Returns what the file is and needs; never raises for a file."""
     scan = scan_file(path)
     try:
@@ -64,7 +64,7 @@ def look(path: str, wish: Wish) -> Look:
     except Exception as error:  # a fault of one format's repair on one file: the others are repaired
         fault = f"a fault of ups-doctor: {type(error).__name__}: {error}"
         plan, written = unreadable(path, Problem(name="unreadable-file", observed=fault)), None
-    return Look(
+    return Assessment(
         size=scan.size,
         format=scan.format,
         skipped=scan.skipped,
@@ -92,7 +92,7 @@ def not_entered(path: str, why: str) -> FilePlan:
     return FilePlan(path=path, real=path, action=Action.LEAVE, identity=Identity(0, 0, 0, 0), why=why)
 
 
-def _planned(path: str, scan: FileScan, wish: Wish) -> FilePlan | None:
+def _planned(path: str, scan: FileScan, wish: RepairRequest) -> FilePlan | None:
     errors = _names(scan, Severity.ERROR)
     if "unreadable-file" in errors:
         return unreadable(path, scan.problems[0])
@@ -133,7 +133,7 @@ def _parts() -> frozenset[str]:
     return frozenset(plugin.CODE for plugin in formats() if getattr(plugin, "PART_OF_SEVERAL", False))
 
 
-def _useless(plan: FilePlan, wish: Wish, *, part: bool) -> FilePlan:
+def _useless(plan: FilePlan, wish: RepairRequest, *, part: bool) -> FilePlan:
     if wish.export:
         return replace(plan, why=f"not copied: {plan.why}")
     if part:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.cache.formats.ups_manifest import MAX_BYTES, OURS
-from diagnostics.cache.repair.actions import REWRITING, FileOutcome, Status
+from diagnostics.cache.repair.actions import REWRITING, FileOutcome, RepairStatus
 from diagnostics.cache.repair.copies import keep_attributes
 from diagnostics.cache.repair.temporaries import temporary_name
 from diagnostics.core.errors import from_os_error
@@ -24,7 +24,7 @@ def follow(outcomes: Iterable[FileOutcome]) -> None:
     """
     folders: dict[Path, dict[str, int]] = {}
     for outcome in outcomes:
-        if outcome.status is Status.DONE and outcome.plan.action in REWRITING:
+        if outcome.status is RepairStatus.DONE and outcome.plan.action in REWRITING:
             for real in map(Path, (outcome.plan.real, *outcome.plan.also)):
                 folders.setdefault(real.parent, {})[real.name] = outcome.plan.identity.size
     for folder, before in folders.items():

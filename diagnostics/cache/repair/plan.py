@@ -11,7 +11,7 @@ from diagnostics.cache.file_scan import HARMLESS_DEVICES, FileScan
 from diagnostics.cache.repair.actions import CHANGING, Action, FilePlan
 from diagnostics.cache.repair.hard_links import joined
 from diagnostics.cache.repair.in_use import Writers, left_to_its_writer
-from diagnostics.cache.repair.look import Look, Wish, look, not_entered, unreadable
+from diagnostics.cache.repair.look import Assessment, RepairRequest, look, not_entered, unreadable
 from diagnostics.cache.repair.parallel import over_files
 from diagnostics.cache.repair.paths import Roots, files_below
 from diagnostics.cache.scan.files import LINKED_FOLDER
@@ -31,7 +31,7 @@ class Census:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class RepairPlan:
     """All that is wrong, and what will be done about it; `files` are those with something to do or to say."""
 
     roots: Roots
@@ -49,7 +49,7 @@ class Plan:
         return [file for file in self.files if file.action in CHANGING]
 
 
-class Counting:
+class AssessmentCounter:
     """Adds looks up as they come."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Counting:
         self.problems: Counter[str] = Counter()
         self.warnings: Counter[str] = Counter()
 
-    def add(self, one: Look) -> None:
+    def add(self, one: Assessment) -> None:
         """Counts one more file."""
         self.files += 1
         if one.skipped:
@@ -84,13 +84,18 @@ class Counting:
 
 
 def make_plan(
-    roots: Roots, wish: Wish, *, jobs: int, target: Callable[[FilePlan], FilePlan], watch: Callable[[int, int], None]
-) -> Plan:
+    roots: Roots,
+    wish: RepairRequest,
+    *,
+    jobs: int,
+    target: Callable[[FilePlan], FilePlan],
+    watch: Callable[[int, int], None],
+) -> RepairPlan:
     """Returns the plan. `target` says where a file is moved or copied to; `watch` is told of files looked at and bad.
 
     Raises DoctorError where a process that looks at files died.
     """
-    counting = Counting()
+    counting = AssessmentCounter()
     found: dict[str, FilePlan] = {}
     written: set[str] = set()
     undecided = False
@@ -109,7 +114,7 @@ def make_plan(
     plans = joined(found.values())
     writers = Writers.of([file for file in plans if file.action in CHANGING])
     files = tuple(_settled(plans, written, writers))
-    return Plan(roots=roots, census=counting.census(), files=files, unseen=writers.unseen if undecided else 0)
+    return RepairPlan(roots=roots, census=counting.census(), files=files, unseen=writers.unseen if undecided else 0)
 
 
 def _settled(plans: Sequence[FilePlan], written: set[str], writers: Writers) -> Iterator[FilePlan]:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from diagnostics.adapter import describe
-from diagnostics.cache.repair.actions import Action, FileOutcome, FilePlan, Identity, Status
-from diagnostics.cache.repair.plan import Plan
+from diagnostics.cache.repair.actions import Action, FileOutcome, FilePlan, Identity, RepairStatus
+from diagnostics.cache.repair.plan import RepairPlan
 from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError
 from diagnostics.machine.facts import ChildTimeout, MachineError
 
@@ -47,7 +47,7 @@ class Regeneration:
             f"CPU with the encoder that it names ({self.encoder[:12]}), about {max(self.seconds, 0.1):.1f} s"
         )
 
-    def added_to(self, plan: Plan) -> Plan:
+    def added_to(self, plan: RepairPlan) -> RepairPlan:
         """Returns the plan with the damaged files made again: those that keep samples are not moved away first.
 
         Raises UsageError where the cache of CONFIG is not among what was named.
@@ -81,11 +81,11 @@ class Regeneration:
     def carry_out(self, plan: FilePlan) -> FileOutcome:
         """Returns what became of it; never raises for the child."""
         began = time.monotonic()
-        status, text = Status.DONE, ""
+        status, text = RepairStatus.DONE, ""
         try:
             _answer([*self.argv, "--apply"], self.child, DEADLINE_S + TIMES * self.seconds)
         except DoctorError as error:
-            status, text = Status.FAILED, f"{error.message} ({error.hint})" if error.hint else error.message
+            status, text = RepairStatus.FAILED, f"{error.message} ({error.hint})" if error.hint else error.message
         return FileOutcome(plan=plan, status=status, text=text, seconds=time.monotonic() - began)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.cache.repair.actions import FileOutcome, FilePlan
-from diagnostics.cache.repair.engine import Prepared, Result
+from diagnostics.cache.repair.engine import Prepared, RepairResult
 from diagnostics.cache.repair.plan import Census
 from diagnostics.cache.repair.terminal import done_line, now_line, shown
 from diagnostics.cache.scan.terminal import in_bytes
@@ -21,7 +21,7 @@ from diagnostics.core.shell_quoting import pasteable
 LISTED_FILES = 500  # in report.md; report.json names all
 
 
-def fix_json(prepared: Prepared, result: Result | None, exit_code: int) -> dict[str, Any]:
+def fix_json(prepared: Prepared, result: RepairResult | None, exit_code: int) -> dict[str, Any]:
     """Returns the plan and, where it was carried out, the result as plain JSON values, schema 1."""
     plan = prepared.plan
     body: dict[str, Any] = {
@@ -65,7 +65,7 @@ def _outcome_json(outcome: FileOutcome) -> dict[str, Any]:
     }
 
 
-def write_report(parent: Path, prepared: Prepared, result: Result) -> str:
+def write_report(parent: Path, prepared: Prepared, result: RepairResult) -> str:
     """Writes the report below `parent` and returns one line: where it is, or why there is none."""
     try:
         folder = new_folder(parent, kind="fix-cache")
@@ -77,7 +77,7 @@ def write_report(parent: Path, prepared: Prepared, result: Result) -> str:
     return f"report: {pasteable(folder / 'report.md')}"
 
 
-def markdown(prepared: Prepared, result: Result) -> str:
+def markdown(prepared: Prepared, result: RepairResult) -> str:
     """Returns the report as Markdown that reads well in a terminal, too."""
     lines = ["# Repair of cache files", "", inline(f"{done_line(result)}."), ""]
     if result.interrupted:

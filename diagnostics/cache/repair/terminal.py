@@ -8,8 +8,8 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from diagnostics.cache.repair.actions import REWRITING, Action, FileOutcome, FilePlan, Status
-from diagnostics.cache.repair.engine import Prepared, Result
+from diagnostics.cache.repair.actions import REWRITING, Action, FileOutcome, FilePlan, RepairStatus
+from diagnostics.cache.repair.engine import Prepared, RepairResult
 from diagnostics.cache.repair.plan import Census
 from diagnostics.cache.repair.space import Need
 from diagnostics.cache.scan.terminal import in_bytes
@@ -187,7 +187,7 @@ def question(prepared: Prepared) -> str:
     return f"{asked[:1].upper()}{asked[1:]}?"
 
 
-def result_lines(result: Result) -> Iterator[str]:
+def result_lines(result: RepairResult) -> Iterator[str]:
     """Yields what was not done and why, then what was done and how the files are now."""
     for outcome in result.left[:SHOWN_FILES]:
         yield from _outcome(outcome)
@@ -204,18 +204,18 @@ def result_lines(result: Result) -> Iterator[str]:
 
 
 def _outcome(outcome: FileOutcome) -> Iterator[str]:
-    mark = "FAIL" if outcome.status is Status.FAILED else "left"
+    mark = "FAIL" if outcome.status is RepairStatus.FAILED else "left"
     yield f"{mark}  {shown(outcome.plan.path)}: {redaction.line(outcome.text)}"
     yield from (f"{MARGIN}    {command}" for command in outcome.plan.commands)
 
 
-def done_line(result: Result) -> str:
+def done_line(result: RepairResult) -> str:
     """Returns '1,990 repaired, 3 moved, 1 left alone (1.9 s, 102.6 MiB written)'."""
     done = Counter(DONE_WORDS[outcome.plan.action] for outcome in result.done)
     statuses = Counter(outcome.status for outcome in result.left)
     parts = [f"{number:,} {word}" for word, number in done.items()]
-    parts += [f"{statuses[Status.LEFT]:,} left alone"] * bool(statuses[Status.LEFT])
-    parts += [f"{statuses[Status.FAILED]:,} failed"] * bool(statuses[Status.FAILED])
+    parts += [f"{statuses[RepairStatus.LEFT]:,} left alone"] * bool(statuses[RepairStatus.LEFT])
+    parts += [f"{statuses[RepairStatus.FAILED]:,} failed"] * bool(statuses[RepairStatus.FAILED])
     written = sum(outcome.written for outcome in result.outcomes)
     return f"{', '.join(parts) or 'nothing done'} ({result.seconds:.1f} s, {in_bytes(written)} written)"
 

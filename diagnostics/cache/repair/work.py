@@ -10,7 +10,7 @@ from pathlib import Path
 from diagnostics.cache.file_bytes import DamagedFileError, FileBytes
 from diagnostics.cache.patch import Patch, UnrepairableError
 from diagnostics.cache.repair import quarantine
-from diagnostics.cache.repair.actions import REWRITING, Action, FileOutcome, FilePlan, Identity, Status
+from diagnostics.cache.repair.actions import REWRITING, Action, FileOutcome, FilePlan, Identity, RepairStatus
 from diagnostics.cache.repair.apply import apply
 from diagnostics.cache.repair.copies import copy_whole, same_bytes
 from diagnostics.cache.repair.in_use import Writers
@@ -24,7 +24,7 @@ class _LeftAloneError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Worker:
+class RepairWorker:
     """What the work on every file needs."""
 
     places: Places
@@ -34,14 +34,14 @@ class Worker:
     def work(self, plan: FilePlan) -> FileOutcome:
         """Returns what became of the file; never raises for a file."""
         began = time.monotonic()
-        status, text, written, backup = Status.FAILED, "", 0, ""
+        status, text, written, backup = RepairStatus.FAILED, "", 0, ""
         try:
             self._still_the_same(plan)
             backup = self._backed_up(plan) if plan.action in REWRITING else ""
             text, written = self._done(plan)
-            status = Status.DONE
+            status = RepairStatus.DONE
         except _LeftAloneError as reason:
-            status, text = Status.LEFT, str(reason)
+            status, text = RepairStatus.LEFT, str(reason)
         except (UnrepairableError, DamagedFileError) as error:
             text = str(error)
         except DoctorError as error:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from diagnostics.cache.archives.concatenated_zips import Piece, ends_with_archive, from_end, from_start, piece_bytes
 from diagnostics.cache.file_bytes import FileBytes
-from diagnostics.cache.patch import Patch, Range
+from diagnostics.cache.patch import ByteRange, Patch
 from diagnostics.cache.rewriting.pickle_edits import changes
 from diagnostics.cache.rewriting.torch_zip import same_length
 
@@ -20,7 +20,7 @@ def repair(file: FileBytes, *, compact: bool) -> Patch | None:
 
     Raises DamagedFileError and UnrepairableError.
     """
-    pieces: list[Range | bytes] = []
+    pieces: list[ByteRange | bytes] = []
     foreign: Counter[str] = Counter()
     at = 0
     for piece in _in_order(file):
@@ -28,11 +28,11 @@ def repair(file: FileBytes, *, compact: bool) -> Patch | None:
         if patched is None:
             continue
         foreign.update(patched[0])
-        pieces += (Range(at, piece.begin - at), *_shifted(patched[1], piece.begin))
+        pieces += (ByteRange(at, piece.begin - at), *_shifted(patched[1], piece.begin))
         at = piece.end
     if not foreign:
         return None
-    pieces.append(Range(at, file.size - at))
+    pieces.append(ByteRange(at, file.size - at))
     return Patch(pieces=tuple(_merged(pieces)), changes=changes(foreign))
 
 
@@ -41,22 +41,22 @@ def _in_order(file: FileBytes) -> Sequence[Piece]:
     return list(from_end(file))[::-1] if ends_with_archive(file) else from_start(file)
 
 
-def _shifted(pieces: Sequence[Range | bytes], begin: int) -> Iterator[Range | bytes]:
+def _shifted(pieces: Sequence[ByteRange | bytes], begin: int) -> Iterator[ByteRange | bytes]:
     for piece in pieces:
-        yield Range(begin + piece.offset, piece.size) if isinstance(piece, Range) else piece
+        yield ByteRange(begin + piece.offset, piece.size) if isinstance(piece, ByteRange) else piece
 
 
-def _merged(pieces: Sequence[Range | bytes]) -> Iterator[Range | bytes]:
+def _merged(pieces: Sequence[ByteRange | bytes]) -> Iterator[ByteRange | bytes]:
     """Yields the pieces with neighbouring ranges made one: a call of the kernel for each costs more than its bytes."""
-    waiting = Range(0, 0)
+    waiting = ByteRange(0, 0)
     for piece in pieces:
-        if isinstance(piece, Range) and piece.offset == waiting.offset + waiting.size:
-            waiting = Range(waiting.offset, waiting.size + piece.size)
+        if isinstance(piece, ByteRange) and piece.offset == waiting.offset + waiting.size:
+            waiting = ByteRange(waiting.offset, waiting.size + piece.size)
             continue
         if waiting.size:
             yield waiting
-        waiting = piece if isinstance(piece, Range) else Range(0, 0)
-        if not isinstance(piece, Range):
+        waiting = piece if isinstance(piece, ByteRange) else ByteRange(0, 0)
+        if not isinstance(piece, ByteRange):
             yield piece
     if waiting.size:
         yield waiting

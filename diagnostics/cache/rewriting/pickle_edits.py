@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diagnostics.cache.file_scan import HARMLESS_DEVICES
-from diagnostics.cache.patch import Range, UnrepairableError
+from diagnostics.cache.patch import ByteRange, UnrepairableError
 from diagnostics.cache.pickles.opcodes import HANDLERS
 from diagnostics.cache.pickles.values import Blob, Global
 from diagnostics.cache.pickles.walk import Handler, PickleWalk
@@ -31,7 +31,7 @@ SUBCLASS_DEVICE = 6  # which argument: a torch.device, not a text
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class PickleEdit:
     """Bytes `begin` to `end` of a pickle become `new`."""
 
     begin: int
@@ -191,7 +191,7 @@ def _names_foreign(arguments: Any) -> bool:
     return isinstance(device, str) and device not in HARMLESS_DEVICES
 
 
-def device_edits(walk: PlacesWalk) -> list[Edit]:
+def device_edits(walk: PlacesWalk) -> list[PickleEdit]:
     """Returns the edits that make every foreign device `cpu` and leave equal strings of the user's alone.
 
     A string made once and fetched from the memo for both purposes: the places that fetch it for the other
@@ -199,14 +199,16 @@ def device_edits(walk: PlacesWalk) -> list[Edit]:
     """
     foreign = {device.begin for device in walk.devices if device not in HARMLESS_DEVICES}
     made = {walk.texts[begin].made_at for begin in foreign}
-    edits: list[Edit] = []
+    edits: list[PickleEdit] = []
     for text in walk.texts.values():
         if text.made_at not in made:
             continue
         if text.begin == text.made_at and text.begin in foreign:
-            edits.append(Edit(text.begin, text.end, _with_text(walk.data[text.begin], "cpu")))
+            edits.append(PickleEdit(text.begin, text.end, _with_text(walk.data[text.begin], "cpu")))
         elif text.begin != text.made_at and (text.begin in foreign) != (text.made_at in foreign):
-            edits.append(Edit(text.begin, text.end, _with_text(ord("X"), "cpu" if text.begin in foreign else text)))
+            edits.append(
+                PickleEdit(text.begin, text.end, _with_text(ord("X"), "cpu" if text.begin in foreign else text))
+            )
     return edits
 
 
@@ -226,7 +228,7 @@ def _with_text(code: int, text: str) -> bytes:
     raise AssertionError(f"opcode {code:#04x} pushes no text")
 
 
-def number_edit(number: PlacedNumber, value: int) -> Edit:
+def number_edit(number: PlacedNumber, value: int) -> PickleEdit:
     """Returns the edit that makes the pickle push `value` instead, as pickle itself writes it from protocol 1 on."""
     if value < 1 << 8:
         new = b"K" + value.to_bytes(1, "little")
@@ -236,33 +238,33 @@ def number_edit(number: PlacedNumber, value: int) -> Edit:
         new = b"J" + value.to_bytes(4, "little")
     else:
         new = b"\x8a\x08" + value.to_bytes(8, "little", signed=True)
-    return Edit(number.begin, number.end, new)
+    return PickleEdit(number.begin, number.end, new)
 
 
-def edited(walk: PlacesWalk, edits: Sequence[Edit], begin: int = 0) -> bytes:
+def edited(walk: PlacesWalk, edits: Sequence[PickleEdit], begin: int = 0) -> bytes:
     """Returns the pickle from byte `begin` to its STOP with the edits made and the lengths of its frames corrected.
 
     Raises UnrepairableError where edits contradict each other.
     """
     pieces = pieces_of(begin, walk.at, [*edits, *frame_edits(walk, edits)])
-    return b"".join(walk.data[p.offset : p.offset + p.size] if isinstance(p, Range) else p for p in pieces)
+    return b"".join(walk.data[p.offset : p.offset + p.size] if isinstance(p, ByteRange) else p for p in pieces)
 
 
-def pieces_of(begin: int, end: int, edits: Iterable[Edit]) -> list[Range | bytes]:
+def pieces_of(begin: int, end: int, edits: Iterable[PickleEdit]) -> list[ByteRange | bytes]:
     """Returns bytes `begin` to `end` with the edits made. Raises UnrepairableError where they contradict each other."""
-    pieces: list[Range | bytes] = []
+    pieces: list[ByteRange | bytes] = []
     at = begin
     for edit in sorted(set(edits), key=lambda edit: edit.begin):
         if edit.begin < at:
             raise UnrepairableError(f"byte {edit.begin} of the pickle serves two tensors that need different values")
-        pieces += (Range(at, edit.begin - at), edit.new)
+        pieces += (ByteRange(at, edit.begin - at), edit.new)
         at = edit.end
-    return [*pieces, Range(at, end - at)]
+    return [*pieces, ByteRange(at, end - at)]
 
 
-def frame_edits(walk: PlacesWalk, edits: Sequence[Edit]) -> list[Edit]:
+def frame_edits(walk: PlacesWalk, edits: Sequence[PickleEdit]) -> list[PickleEdit]:
     """Returns the edits that correct the lengths of frames in which other edits lie."""
-    corrected: list[Edit] = []
+    corrected: list[PickleEdit] = []
     ordered = sorted(set(edits), key=lambda edit: edit.begin)
     begins = [edit.begin for edit in ordered]
     for at in walk.frames:
@@ -271,7 +273,7 @@ def frame_edits(walk: PlacesWalk, edits: Sequence[Edit]) -> list[Edit]:
         inside = ordered[bisect_left(begins, begin) : bisect_left(begins, begin + size)]
         growth = sum(len(edit.new) - (edit.end - edit.begin) for edit in inside)
         if growth:
-            corrected.append(Edit(at + 1, begin, (size + growth).to_bytes(8, "little")))
+            corrected.append(PickleEdit(at + 1, begin, (size + growth).to_bytes(8, "little")))
     return corrected
 
 

@@ -15,7 +15,7 @@ from diagnostics.cache.pickles.values import Blob, Global
 from diagnostics.cache.pickles.walk import MalformedPickleError, PickleWalk
 from diagnostics.cache.rewriting.pickle_edits import (
     PLACES,
-    Edit,
+    PickleEdit,
     PlacesWalk,
     changes,
     device_edits,
@@ -45,7 +45,7 @@ def repair(file: FileBytes, *, compact: bool) -> Patch | None:
     Raises DamagedFileError and UnrepairableError.
     """
     data = file.head(MAX_PICKLE_BYTES)
-    edits: list[Edit] = []
+    edits: list[PickleEdit] = []
     foreign: Counter[str] = Counter()
     at = 0
     for _ in range(MAX_PICKLES):
@@ -60,7 +60,7 @@ def repair(file: FileBytes, *, compact: bool) -> Patch | None:
     return Patch(pieces=tuple(pieces_of(0, file.size, edits)), changes=changes(dict(sorted(foreign.items()))))
 
 
-def _add_pickle(walk: PlainPlaces, edits: list[Edit], foreign: Counter[str]) -> None:
+def _add_pickle(walk: PlainPlaces, edits: list[PickleEdit], foreign: Counter[str]) -> None:
     mine = device_edits(walk)
     foreign.update(foreign_devices(walk))
     loaded = [arguments[0] for name, arguments in walk.calls if name == LOADER.name and _is_one(arguments)]
@@ -73,7 +73,7 @@ def _is_one(arguments: object) -> bool:
     return isinstance(arguments, tuple) and len(arguments) == 1
 
 
-def _inside(walk: PlainPlaces, blob: Blob, foreign: Counter[str]) -> list[Edit]:
+def _inside(walk: PlainPlaces, blob: Blob, foreign: Counter[str]) -> list[PickleEdit]:
     """Returns the edits of a torch file in bytes, and of the bytes' length."""
     try:
         inner = walk_object(walk.data, blob.offset)
@@ -88,4 +88,4 @@ def _inside(walk: PlainPlaces, blob: Blob, foreign: Counter[str]) -> list[Edit]:
     size = blob.size + sum(len(edit.new) - (edit.end - edit.begin) for edit in edits)
     opcode_at = walk.blobs[blob.offset]
     size_bytes = blob.offset - opcode_at - 1
-    return [*edits, Edit(opcode_at + 1, blob.offset, size.to_bytes(size_bytes, "little"))]
+    return [*edits, PickleEdit(opcode_at + 1, blob.offset, size.to_bytes(size_bytes, "little"))]

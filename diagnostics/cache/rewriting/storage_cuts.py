@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from diagnostics.cache.patch import Range
+from diagnostics.cache.patch import ByteRange
 from diagnostics.cache.pickles.values import Global
-from diagnostics.cache.rewriting.pickle_edits import Edit, PlacedNumber, PlacesWalk, number_edit
+from diagnostics.cache.rewriting.pickle_edits import PickleEdit, PlacedNumber, PlacesWalk, number_edit
 from diagnostics.cache.storages import DTYPE_BYTES, StorageTag
 
 VIEWS = {f"torch._utils._rebuild_{name}" for name in ("tensor", "tensor_v2", "tensor_v3", "qtensor")}
@@ -44,8 +44,8 @@ class View:
 class Cut:
     """A storage's parts that stay, in bytes of its member, and the edits of the pickle that fit them."""
 
-    parts: tuple[Range, ...]
-    edits: tuple[Edit, ...]
+    parts: tuple[ByteRange, ...]
+    edits: tuple[PickleEdit, ...]
 
     @property
     def size(self) -> int:
@@ -120,7 +120,7 @@ def _cut(tag: StorageTag, references: Sequence[tuple[Any, ...]], views: Sequence
 def _kept_spans(tag: StorageTag, views: Sequence[View]) -> Cut:
     """Returns the spans of the views, merged where they touch, one after another; strides stay."""
     grain = max(tag.itemsize, *(view.itemsize for view in views))
-    parts: list[Range] = []
+    parts: list[ByteRange] = []
     for begin, end in sorted({view.span() for view in views}):
         if begin == end:
             continue
@@ -128,12 +128,12 @@ def _kept_spans(tag: StorageTag, views: Sequence[View]) -> Cut:
         if parts and begin <= parts[-1].offset + parts[-1].size:
             begin, end = parts[-1].offset, max(end, parts[-1].offset + parts[-1].size)
             parts.pop()
-        parts.append(Range(begin, end - begin))
+        parts.append(ByteRange(begin, end - begin))
     edits = [number_edit(view.offset, _moved(view, parts) // view.itemsize) for view in views]
     return Cut(tuple(parts), tuple(edits))
 
 
-def _moved(view: View, parts: Sequence[Range]) -> int:
+def _moved(view: View, parts: Sequence[ByteRange]) -> int:
     """Returns the byte at which the view begins once only `parts` are there."""
     begin, end = view.span()
     if begin == end:
@@ -155,7 +155,7 @@ def _packed(view: View) -> Cut | None:
     )
     reach, dense = 1, 1
     outer: list[tuple[int, int]] = []
-    edits: list[Edit] = [number_edit(view.offset, 0)]
+    edits: list[PickleEdit] = [number_edit(view.offset, 0)]
     packed = 1
     for step, length, at in dims:
         if step < reach:
@@ -169,7 +169,7 @@ def _packed(view: View) -> Cut | None:
         packed *= length
     if packed // dense > MAX_ROWS or 0 in view.size:
         return None
-    parts = [Range((view.offset + at) * view.itemsize, dense * view.itemsize) for at in _starts(outer)]
+    parts = [ByteRange((view.offset + at) * view.itemsize, dense * view.itemsize) for at in _starts(outer)]
     return Cut(tuple(parts), tuple(edits))
 
 

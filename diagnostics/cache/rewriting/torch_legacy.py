@@ -10,7 +10,7 @@ from diagnostics.cache.patch import Patch
 from diagnostics.cache.pickles.opcodes import HANDLERS
 from diagnostics.cache.pickles.walk import MalformedPickleError, PickleWalk
 from diagnostics.cache.rewriting.pickle_edits import (
-    Edit,
+    PickleEdit,
     PlacesWalk,
     changes,
     device_edits,
@@ -55,7 +55,7 @@ def walk_object(data: bytes, begin: int = 0) -> PlacesWalk:
     return walk_places(data, before.at)
 
 
-def legacy_edits(walk: PlacesWalk) -> list[Edit]:
+def legacy_edits(walk: PlacesWalk) -> list[PickleEdit]:
     """Returns the edits of the object's pickle, frames included."""
     edits = device_edits(walk)
     return [*edits, *frame_edits(walk, edits)]

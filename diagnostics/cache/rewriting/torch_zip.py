@@ -10,9 +10,9 @@ import zlib
 from dataclasses import replace
 from functools import lru_cache
 
-from diagnostics.cache.archives.zip_directory import END, STORED, Member, read_member
+from diagnostics.cache.archives.zip_directory import END, STORED, ZipMember, read_member
 from diagnostics.cache.file_bytes import FileBytes
-from diagnostics.cache.patch import Patch, Range, UnrepairableError
+from diagnostics.cache.patch import ByteRange, Patch, UnrepairableError
 from diagnostics.cache.rewriting.pickle_edits import (
     PlacesWalk,
     changes,
@@ -56,13 +56,13 @@ def repair(file: FileBytes, *, compact: bool) -> Patch | None:
         return None
     tail = _tail(file, archive, entry, new)
     return Patch(
-        pieces=_in_place(file, archive, entry, new) or (Range(0, file.size), tail),
+        pieces=_in_place(file, archive, entry, new) or (ByteRange(0, file.size), tail),
         changes=changes(foreign),
         tail=tail if _reads_as_old_until_whole(file, archive, tail) else b"",
     )
 
 
-def same_length(file: FileBytes) -> tuple[dict[str, int], tuple[Range | bytes, ...]] | None:
+def same_length(file: FileBytes) -> tuple[dict[str, int], tuple[ByteRange | bytes, ...]] | None:
     """Returns the storages of each foreign device and the file with `cpu` for all, every byte at its place.
 
     For archives whose place and length stand elsewhere; None where there is nothing to do. Raises
@@ -119,8 +119,8 @@ def _on_cpu(pickle: bytes) -> tuple[dict[str, int], bytes]:
     return _on_cpu_small(pickle) if len(pickle) <= 1 << 16 else _on_cpu_small.__wrapped__(pickle)
 
 
-def _member(entry: Entry) -> Member:
-    return Member(
+def _member(entry: Entry) -> ZipMember:
+    return ZipMember(
         entry.name.decode("utf-8", "replace"), entry.method, entry.flags, entry.stored, entry.size, entry.offset
     )
 
@@ -139,7 +139,7 @@ def _reads_as_old_until_whole(file: FileBytes, archive: Archive, tail: bytes) ->
     return plain and file.size - archive.behind + len(tail) <= MAX_BEHIND_END
 
 
-def _in_place(file: FileBytes, archive: Archive, entry: Entry, pickle: bytes) -> tuple[Range | bytes, ...] | None:
+def _in_place(file: FileBytes, archive: Archive, entry: Entry, pickle: bytes) -> tuple[ByteRange | bytes, ...] | None:
     """Returns the whole file with the pickle at its old place: every other byte stays where it is."""
     if entry.method != STORED or len(pickle) > entry.size:
         return None
@@ -160,13 +160,13 @@ def _in_place(file: FileBytes, archive: Archive, entry: Entry, pickle: bytes) ->
     rest = end + len(descriptor)
     behind = archive.directory_at + len(directory)
     pieces = (
-        Range(0, entry.offset),
+        ByteRange(0, entry.offset),
         header + padded + descriptor,
-        Range(rest, archive.directory_at - rest),
+        ByteRange(rest, archive.directory_at - rest),
         directory,
-        Range(behind, file.size - behind),
+        ByteRange(behind, file.size - behind),
     )
-    return tuple(piece for piece in pieces if not isinstance(piece, Range) or piece.size)
+    return tuple(piece for piece in pieces if not isinstance(piece, ByteRange) or piece.size)
 
 
 def _descriptor(file: FileBytes, entry: Entry, at: int, crc: int) -> bytes:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from diagnostics.cache.archives.zip_directory import FULL32, STORED
 from diagnostics.cache.file_bytes import FileBytes
-from diagnostics.cache.patch import Range, UnrepairableError
+from diagnostics.cache.patch import ByteRange, UnrepairableError
 from diagnostics.cache.rewriting.storage_cuts import Cut
 from diagnostics.cache.rewriting.zip_edits import (
     DESCRIPTOR,
@@ -31,7 +31,7 @@ READ_BYTES = 1 << 20
 
 def compacted(
     file: FileBytes, archive: Archive, pickle: Entry, content: bytes, cuts: Mapping[str, Cut]
-) -> tuple[Range | bytes, ...]:
+) -> tuple[ByteRange | bytes, ...]:
     """Returns the whole new file. Raises UnrepairableError where it could not be laid out as torch does."""
     root = pickle.name.removesuffix(b"data.pkl")
     by_name = {root + b"data/" + key.encode(): cut for key, cut in cuts.items()}
@@ -41,10 +41,10 @@ def compacted(
         if entry is pickle:
             writer.add(entry, replace(entry, method=STORED), [content], zlib.crc32(content))
         elif cut is None:
-            writer.add(entry, entry, [Range(data_at(file, entry), entry.stored)], entry.crc)
+            writer.add(entry, entry, [ByteRange(data_at(file, entry), entry.stored)], entry.crc)
         else:
             begin = data_at(file, entry)
-            parts = [Range(begin + part.offset, part.size) for part in cut.parts]
+            parts = [ByteRange(begin + part.offset, part.size) for part in cut.parts]
             writer.add(entry, entry, parts, _crc(file, parts))
     end = archive.end([writer.new[entry.name] for entry in archive.entries], writer.at)
     return (*writer.pieces, end)
@@ -56,7 +56,7 @@ def _alignment(file: FileBytes, archive: Archive, root: bytes) -> int:
     return int(text) if text.isdigit() and 0 < int(text) <= 1 << 16 else ALIGNMENT
 
 
-def _crc(file: FileBytes, parts: Iterable[Range]) -> int:
+def _crc(file: FileBytes, parts: Iterable[ByteRange]) -> int:
     crc = 0
     for part in parts:
         for at in range(part.offset, part.offset + part.size, READ_BYTES):
@@ -70,15 +70,15 @@ class Writer:
 
     alignment: int
     at: int
-    pieces: list[Range | bytes]
+    pieces: list[ByteRange | bytes]
     new: dict[bytes, Entry]
 
     def __init__(self, alignment: int) -> None:
         self.alignment, self.at, self.pieces, self.new = alignment, 0, [], {}
 
-    def add(self, old: Entry, entry: Entry, parts: list[Range] | list[bytes], crc: int) -> None:
+    def add(self, old: Entry, entry: Entry, parts: list[ByteRange] | list[bytes], crc: int) -> None:
         """Places one member; `parts` are its bytes as stored."""
-        stored = sum(part.size if isinstance(part, Range) else len(part) for part in parts)
+        stored = sum(part.size if isinstance(part, ByteRange) else len(part) for part in parts)
         size = entry.size if entry.method != STORED else stored
         # As torch: a descriptor behind the data, none behind nothing.
         described = bool(old.flags & HAS_DESCRIPTOR) and stored > 0
@@ -87,7 +87,7 @@ class Writer:
         shown = replace(new, crc=0, stored=0, size=0) if described else new
         header = local_header(shown, self._padding(len(entry.name)))
         descriptor = DESCRIPTOR + b"".join(n.to_bytes(4, "little") for n in (crc, stored, size)) if described else b""
-        self.pieces += [piece for piece in (header, *parts, descriptor) if isinstance(piece, Range) or piece]
+        self.pieces += [piece for piece in (header, *parts, descriptor) if isinstance(piece, ByteRange) or piece]
         self.at += len(header) + stored + len(descriptor)
         if self.at >= FULL32:
             raise UnrepairableError("more than 4 GiB are left after compaction")

@@ -29,7 +29,7 @@ from typing import Protocol
 
 from diagnostics.cache.file_scan import FileScan
 from diagnostics.cache.scan.files import existing, walk
-from diagnostics.cache.scan.result import CacheScan, Count
+from diagnostics.cache.scan.result import CacheScan, ScanCounter
 from diagnostics.cache.scan.worker import Item, WorkerDiedError, scan_item
 
 ALONE_S = 0.2  # so long one process scans alone: starting another costs half of it
@@ -45,7 +45,7 @@ class ScanObserver(Protocol):
         """This file has a problem."""
 
 
-class Silent:
+class SilentScan:
     """An observer that shows nothing."""
 
     def scanned(self, files: int, bad: int) -> None:
@@ -62,7 +62,7 @@ def scan(
 
     `deep` reads every byte of the formats that have checksums. Raises UsageError for a path that does not exist.
     """
-    began, watch, count = time.monotonic(), observer or Silent(), Count()
+    began, watch, count = time.monotonic(), observer or SilentScan(), ScanCounter()
     roots = existing(paths)
     interrupted, stopped = False, ""
     try:
@@ -85,7 +85,7 @@ def scan(
     )
 
 
-def _add(count: Count, result: FileScan) -> None:
+def _add(count: ScanCounter, result: FileScan) -> None:
     """Counts one more file, wholly: Ctrl-C in the middle of it would leave numbers that contradict each other."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -18,7 +18,7 @@ EXAMPLES = 3  # files shown as proof of one finding
 
 
 @dataclass(slots=True)
-class Kind:
+class ProblemKind:
     """All problems of one code and name."""
 
     files: int = 0
@@ -38,7 +38,7 @@ class Kind:
 class Kinds:
     """What is wrong, by code and name."""
 
-    by_name: dict[tuple[str, str], Kind] = field(default_factory=dict)
+    by_name: dict[tuple[str, str], ProblemKind] = field(default_factory=dict)
 
     def add(self, scan: FileScan) -> None:
         """Counts one file under each kind of its problems, with the worst of each."""
@@ -47,13 +47,13 @@ class Kinds:
             if problem.name not in worst or problem.severity > worst[problem.name].severity:
                 worst[problem.name] = problem
         for name, problem in worst.items():
-            kind = self.by_name.setdefault((scan.code, name), Kind())
+            kind = self.by_name.setdefault((scan.code, name), ProblemKind())
             kind.add(scan.path, problem)
             kind.devices.update(device for device in scan.devices if device not in HARMLESS_DEVICES)
 
     def add_across(self, code: str, found: AcrossProblem) -> None:
         """Counts what files show together."""
-        self.by_name.setdefault((code, found.problem.name), Kind()).add(found.path, found.problem, found.files)
+        self.by_name.setdefault((code, found.problem.name), ProblemKind()).add(found.path, found.problem, found.files)
 
     def findings(self, files: int, paths: Sequence[str]) -> tuple[Finding, ...]:
         """Returns one finding a kind, the worst first; `files` were scanned in `paths`."""
@@ -61,7 +61,7 @@ class Kinds:
         return tuple(sorted(found, key=lambda finding: -finding.severity))
 
 
-def _finding(code: str, name: str, kind: Kind, files: int, paths: Sequence[str]) -> Finding:
+def _finding(code: str, name: str, kind: ProblemKind, files: int, paths: Sequence[str]) -> Finding:
     meaning = words("MEANINGS", code, name).replace("{devices}", ", ".join(sorted(kind.devices)))
     whole = "{files}" in meaning
     return Finding(
@@ -84,7 +84,7 @@ def _finding(code: str, name: str, kind: Kind, files: int, paths: Sequence[str])
     )
 
 
-def _commands(name: str, kind: Kind, paths: Sequence[str]) -> tuple[str, ...]:
+def _commands(name: str, kind: ProblemKind, paths: Sequence[str]) -> tuple[str, ...]:
     first = kind.examples[0][0]
     match name:
         case "cuda-in-cache":

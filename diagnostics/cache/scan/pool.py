@@ -44,7 +44,7 @@ class Parcel:
 
 
 @dataclass(slots=True, eq=False)
-class Worker:
+class PoolWorker:
     """One process; it has at most one parcel, so that neither side ever waits for the other to read."""
 
     process: subprocess.Popen[bytes]
@@ -86,11 +86,11 @@ class Worker:
             cast("BinaryIO", pipe).close()
 
 
-def start_worker() -> Worker:
+def start_worker() -> PoolWorker:
     """Returns a process that is starting; it answers for an empty parcel once it is ready."""
     root = str(DOCTOR.parent)
     places = json.dumps([root, *(place for place in sys.path if place)])
-    return Worker(
+    return PoolWorker(
         subprocess.Popen(
             [*PYTHON, PROGRAM, places],
             stdin=subprocess.PIPE,
@@ -109,7 +109,7 @@ class Pool:
     files: Iterator[Item]
     jobs: int
     deep: bool
-    workers: list[Worker] = field(default_factory=list)
+    workers: list[PoolWorker] = field(default_factory=list)
     order: deque[Parcel] = field(default_factory=deque)
     selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
     ahead: int = 0  # files in `order`
@@ -169,7 +169,7 @@ class Pool:
         for key, _ in self.selector.select(None if self.answered else 0):
             self._take(key.data)
 
-    def _take(self, worker: Worker) -> None:
+    def _take(self, worker: PoolWorker) -> None:
         files = len(cast("Parcel", worker.parcel).items)
         seconds = worker.take()
         self.answered = True

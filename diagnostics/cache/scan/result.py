@@ -74,7 +74,7 @@ class CacheScan:
 
 
 @dataclass(slots=True)
-class Count:
+class ScanCounter:
     """Adds scans up as they come."""
 
     files: int = 0

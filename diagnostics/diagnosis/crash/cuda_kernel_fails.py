@@ -18,15 +18,15 @@ import shlex
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, origin
 from diagnostics.dynamic.job.evidence import end_evidence, ended_s, named, path_evidence, source_evidence, to_blame
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 
 CODE = "D232"
 NAME = "cuda-kernel-fails"
 CLASS = "python-exception"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 # Errors of the CUDA runtime that a kernel leaves behind, by cudaGetErrorString; others are told by the call itself.
 _KERNEL = re.compile(
     r"CUDA error: (device-side assert triggered|an illegal memory access was encountered|misaligned address"
@@ -38,7 +38,7 @@ _ASSERTION = re.compile(r"^[^\n`]{0,400}Assertion `([^`\n]{1,200})` failed", re.
 _INDEX = re.compile(r"[iI]nd(?:ex|ices)?\b|[iI]dx|srcIndex")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first rank at fault that a failed kernel ended."""
     for story in sorted(to_blame(case), key=ended_s):
         error = origin(case, story)
@@ -47,7 +47,7 @@ def match(case: Case) -> Match | None:
     return None
 
 
-def _match(case: Case, story: ProcessStory, error: Origin, what: str) -> Match:
+def _match(case: Job, story: JobProcess, error: RootException, what: str) -> Match:
     lines = locations_of(case, error)
     at = lines[0] if lines else ""
     late = _LATE in error.root_text
@@ -96,7 +96,7 @@ def _match(case: Case, story: ProcessStory, error: Origin, what: str) -> Match:
     )
 
 
-def _last_module(story: ProcessStory) -> str:
+def _last_module(story: JobProcess) -> str:
     """Returns the module whose forward was entered last: the failed kernel is its own or an earlier one's."""
     entered = story.agent.entered if story.agent is not None else ()
     return max(entered, key=lambda one: one.sequence).module.shown if entered else ""

@@ -17,7 +17,7 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, signal_name
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.native_crash import is_fault, killed_silently, native_crash
 from diagnostics.dynamic.failures.root_exception import origin
 from diagnostics.dynamic.job.evidence import (
@@ -28,12 +28,12 @@ from diagnostics.dynamic.job.evidence import (
     source_evidence,
     to_blame,
 )
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 
 CODE = "D240"
 NAME = "data-worker-dies"
 CLASS = "data-worker-crash"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 _DIED = re.compile(
     r"DataLoader worker \(pid(?:\(s\))? ([\d, ]+)\) (?:is killed by signal: ([\w ]+)|exited unexpectedly)"
@@ -43,7 +43,7 @@ _SHM_NEEDED = 256 << 20  # bytes below which a bus error is taken for a full /de
 _OOM_LINE = re.compile(r"Killed process (\d+)\b")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the worker that died first, told of by its rank, or seen dying of a fault before its rank failed."""
     for story in (*to_blame(case), *case.ranks):
         error = origin(case, story)
@@ -52,7 +52,7 @@ def match(case: Case) -> Match | None:
             pids = [int(pid) for pid in said[1].replace(",", " ").split()]
             noticed = tuple(case.line(frame) for frame in error.frames[:1])
             return _match(case, story, _worker(case, story, pids), pids, said, noticed)
-    died = [one for one in case.processes if one.part is Part.DATA_WORKER and _died_by_itself(case, one)]
+    died = [one for one in case.processes if one.part is ProcessRole.DATA_WORKER and _died_by_itself(case, one)]
     first = min(died, key=ended_s, default=None)
     rank = case.of_rank(first.rank) if first is not None and first.rank is not None else None
     if first is None or rank is None or not (rank.failed or case.job.ended_for_hanging):
@@ -60,7 +60,7 @@ def match(case: Case) -> Match | None:
     return _match(case, rank, first, [first.pid], None, ()) if ended_s(first) <= ended_s(rank) else None
 
 
-def _died_by_itself(case: Case, worker: ProcessStory) -> bool:
+def _died_by_itself(case: Job, worker: JobProcess) -> bool:
     """Whether a worker died of a fault, or left in another way so that its rank only lost the connection to it."""
     if is_fault(worker.end.signal) and worker.ended_by in ("", "unknown"):
         return True
@@ -71,22 +71,22 @@ def _died_by_itself(case: Case, worker: ProcessStory) -> bool:
     return lost and gone and (worker.ended_by in ("", "unknown") or worker.ended_by.startswith("pid "))
 
 
-def _worker(case: Case, rank: ProcessStory, pids: list[int]) -> ProcessStory | None:
+def _worker(case: Job, rank: JobProcess, pids: list[int]) -> JobProcess | None:
     workers = [one for one in case.processes if one.pid in pids and one.pid != rank.pid]
     guilty = [one for one in workers if is_fault(one.end.signal) or _left_by(one) is not None]
     return min(guilty or workers, key=ended_s, default=None)
 
 
-def _left_by(worker: ProcessStory | None) -> tuple[str, ...] | None:
+def _left_by(worker: JobProcess | None) -> tuple[str, ...] | None:
     """Returns the words for the call that ended the worker by its own will, None where there was none."""
     event = worker.agent.last_event("os._exit", "os.abort") if worker is not None and worker.agent is not None else None
     return (event.kind, str(event.value)) if event is not None else None
 
 
 def _match(
-    case: Case,
-    rank: ProcessStory,
-    worker: ProcessStory | None,
+    case: Job,
+    rank: JobProcess,
+    worker: JobProcess | None,
     pids: list[int],
     said: re.Match[str] | None,
     noticed: tuple[str, ...],
@@ -133,7 +133,7 @@ def _match(
     )
 
 
-def _memory_explains(case: Case, pids: list[int], number: int | None, said: str) -> bool:
+def _memory_explains(case: Job, pids: list[int], number: int | None, said: str) -> bool:
     """Whether the kernel's OOM killer or a full /dev/shm did it: other signatures know more about these."""
     if number == signal.SIGKILL or "Killed" in said:
         killed = {int(found[1]) for line in case.job.kernel_lines if (found := _OOM_LINE.search(line))}

@@ -20,12 +20,12 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.divergence.aborted_collective import parted_before
-from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockStory
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis
 from diagnostics.dynamic.divergence.rank_partition import site
 from diagnostics.dynamic.job.evidence import end_evidence, path_evidence, rank_numbers, source_evidence, written_by
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.model.model_divergence import casts_by_rank, model_difference
 from diagnostics.dynamic.model.wrap_sites import wrap_calls
 from diagnostics.record.agent_data import CollectiveCall
@@ -33,14 +33,14 @@ from diagnostics.record.agent_data import CollectiveCall
 CODE = "D290"
 NAME = "gloo-sizes-differ"
 CLASS = "collective-mismatch"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 MOST_SHOWN = 4
 IN_BACKWARD = re.compile(r"/torch/autograd/(?:graph|__init__)\.py$")
 _SIZES = re.compile(r"op\.preamble\.length <= op\.nbytes\. (\d+) vs (\d+)|distributed collective mismatch")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the collective whose sizes differ, told by gloo in any rank's output."""
     told = [(story, found) for story in case.ranks if (found := _SIZES.search(_said(case, story)))]
     if not told:
@@ -92,7 +92,7 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _ways_part(case: Case, aborted: ProcessStory, parted: DeadlockStory, sizes: str, said: str) -> Match:
+def _ways_part(case: Job, aborted: JobProcess, parted: DeadlockDiagnosis, sizes: str, said: str) -> Match:
     """The ranks came to different operations, which met in gloo: the statement that led them there is the fault."""
     places: dict[str, list[int]] = {}
     for one in parted.deadlock.positions:
@@ -127,14 +127,14 @@ def _ways_part(case: Case, aborted: ProcessStory, parted: DeadlockStory, sizes: 
     )
 
 
-def _in_ddps_backward(case: Case, story: ProcessStory) -> bool:
+def _in_ddps_backward(case: Job, story: JobProcess) -> bool:
     """Whether all ranks had wrapped their model, and the one that aborted stood in backward: DDP adds up there."""
     wrapped = all(one.agent is not None and one.agent.last_event("ddp") is not None for one in case.ranks)
     threads = story.fault.threads if story.fault is not None else ()
     return wrapped and any(IN_BACKWARD.search(frame.file) for thread in threads for frame in thread.frames[:1])
 
 
-def _gradients_differ(case: Case, story: ProcessStory, sizes: str, said: str) -> Match:
+def _gradients_differ(case: Job, story: JobProcess, sizes: str, said: str) -> Match:
     """The gradients that DDP adds up are of different sizes: the models have different types, or differ otherwise."""
     other = next((one for one in case.ranks if one.rank != story.rank), story)
     wraps = [place.location(case) for place in wrap_calls(case, story)]
@@ -156,14 +156,14 @@ def _gradients_differ(case: Case, story: ProcessStory, sizes: str, said: str) ->
     )
 
 
-def _said(case: Case, story: ProcessStory) -> str:
+def _said(case: Job, story: JobProcess) -> str:
     told = "\n".join(one.text for one in story.raised)
     return f"{told}\n{written_by(case, story)}"
 
 
 def _disagreeing(
-    case: Case,
-) -> Iterator[tuple[tuple[ProcessStory, CollectiveCall], tuple[ProcessStory, CollectiveCall]]]:
+    case: Job,
+) -> Iterator[tuple[tuple[JobProcess, CollectiveCall], tuple[JobProcess, CollectiveCall]]]:
     """Yields pairs of calls with the same number of the same group that do not fit together, the latest first."""
     for one, other in combinations(case.ranks, 2):
         calls = {
@@ -175,12 +175,12 @@ def _disagreeing(
                 yield (one, call), (other, partner)
 
 
-def _lines(case: Case, story: ProcessStory, call: CollectiveCall) -> tuple[str, ...]:
+def _lines(case: Job, story: JobProcess, call: CollectiveCall) -> tuple[str, ...]:
     folder = story.agent.agent_folder if story.agent is not None else ""
     return distinct([case.line(frame) for frame in user_frames(call.path, agent_folder=folder)[:3]])
 
 
-def _last_lines(case: Case, stories: list[ProcessStory]) -> tuple[str, ...]:
+def _last_lines(case: Job, stories: list[JobProcess]) -> tuple[str, ...]:
     last = [(one, one.agent.collectives[-1]) for one in stories if one.agent is not None and one.agent.collectives]
     return distinct([line for one, call in last for line in _lines(case, one, call)[:1]])
 

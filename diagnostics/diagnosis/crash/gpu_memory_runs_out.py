@@ -15,9 +15,9 @@ import re
 from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.memory_limits import is_small_request, leak_frames
-from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, origin
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
@@ -27,12 +27,12 @@ from diagnostics.dynamic.job.evidence import (
     source_evidence,
     to_blame,
 )
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 
 CODE = "D231"
 NAME = "gpu-memory-runs-out"
 CLASS = "cuda-oom"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 _TEXT = re.compile(
     r"(?:CUDA|HIP) out of memory|CUDA error: out of memory|CUBLAS_STATUS_ALLOC_FAILED|Cuda failure.{0,9}out of memory"
@@ -45,7 +45,7 @@ _OTHERS = re.compile(rf"Process (\d+) has {_SIZE} memory in use")
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first rank at fault whose allocation on a GPU failed."""
     for story in sorted(to_blame(case), key=ended_s):
         error = origin(case, story)
@@ -54,7 +54,7 @@ def match(case: Case) -> Match | None:
     return None
 
 
-def _match(case: Case, story: ProcessStory, error: Origin) -> Match:
+def _match(case: Job, story: JobProcess, error: RootException) -> Match:
     text = error.root_text
     total = _bytes(_TOTAL, text)
     lines = locations_of(case, error)

@@ -16,7 +16,7 @@ import re
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence, shown_bytes
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.memory_limits import is_small_request, leak_frames
 from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
 from diagnostics.dynamic.failures.root_exception import locations_of, origin
@@ -30,12 +30,12 @@ from diagnostics.dynamic.job.evidence import (
     to_blame,
     written_by,
 )
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 
 CODE = "D230"
 NAME = "host-memory-runs-out"
 CLASS = "host-oom"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 _TEXT = re.compile(
     r"^(?:\w+\.)*_?(?:Array)?MemoryError\b|DefaultCPUAllocator: (?:can't allocate|not enough) memory"
@@ -48,7 +48,7 @@ _UNITS = {"bytes": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "T
 _BAD_ALLOC = re.compile(r"terminate called after throwing an instance of 'std::bad_(?:alloc|array_new_length)'")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first process at fault that asked for memory in vain."""
     for story in sorted(to_blame(case), key=ended_s):
         found = _by_exception(case, story) or _by_abort(case, story)
@@ -57,7 +57,7 @@ def match(case: Case) -> Match | None:
     return None
 
 
-def _by_exception(case: Case, story: ProcessStory) -> Match | None:
+def _by_exception(case: Job, story: JobProcess) -> Match | None:
     error = origin(case, story)
     if error is None or not _TEXT.search(error.root_text) or _NOT_HOST.search(error.root_text):
         return None
@@ -65,7 +65,7 @@ def _by_exception(case: Case, story: ProcessStory) -> Match | None:
     return _match(case, story, error.root_text, locations_of(case, error), evidence, error.story, error.at_s)
 
 
-def _by_abort(case: Case, story: ProcessStory) -> Match | None:
+def _by_abort(case: Job, story: JobProcess) -> Match | None:
     thrown = _BAD_ALLOC.search(written_by(case, story)) if is_fault(story.end.signal) else None
     if thrown is None:
         return None
@@ -75,12 +75,12 @@ def _by_abort(case: Case, story: ProcessStory) -> Match | None:
 
 
 def _match(
-    case: Case,
-    story: ProcessStory,
+    case: Job,
+    story: JobProcess,
     text: str,
     lines: tuple[str, ...],
     evidence: tuple[Evidence, ...],
-    raised_in: ProcessStory,
+    raised_in: JobProcess,
     at_s: float | None,
 ) -> Match:
     asked = _asked(text)
@@ -128,7 +128,7 @@ def _asked(text: str) -> float | None:
     return None
 
 
-def _limit(case: Case) -> int | None:
+def _limit(case: Job) -> int | None:
     """Returns the bytes a process may have: the smaller of its address space limit and the machine's memory."""
     limits = [size for size in (case.job.limits.get("as", -1), case.job.memory_bytes or -1) if size > 0]
     return min(limits, default=None)

@@ -17,8 +17,8 @@ from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.frames import shown_path
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, origin
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     named,
@@ -28,12 +28,12 @@ from diagnostics.dynamic.job.evidence import (
     to_blame,
     written_by,
 )
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 
 CODE = "D260"
 NAME = "import-fails"
 CLASS = "import-failure"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 _TYPES = re.compile(r"(?:^|\.)(?:ModuleNotFoundError|ImportError)$")
 _LOADER = re.compile(
@@ -51,7 +51,7 @@ _BARE = re.compile(
 )
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the import that failed in the processes at fault."""
     ends = [(story, error) for story in to_blame(case) if (error := origin(case, story)) and _is_import(error)]
     if ends:
@@ -64,23 +64,23 @@ def match(case: Case) -> Match | None:
     return None
 
 
-def _is_import(error: Origin) -> bool:
+def _is_import(error: RootException) -> bool:
     told = _TYPES.search(error.type) or _LOADER.search(error.message) or _lacks_a_name(error)
     return bool(told) and not _handled_import(error)
 
 
-def _lacks_a_name(error: Origin) -> bool:
+def _lacks_a_name(error: RootException) -> bool:
     """Whether a file of the job's, while it was imported, asked a module for a name that its version does not have."""
     importing = len(error.frames) > 1 and error.frames[0].function == error.frames[1].function == "<module>"
     return importing and error.type == "AttributeError" and bool(_NO_ATTRIBUTE.search(error.message))
 
 
-def _handled_import(error: Origin) -> bool:
+def _handled_import(error: RootException) -> bool:
     """A fallback import that failed before, while something else is the cause."""
     return error.before_first and not re.search(r"(?:ModuleNotFound|Import)Error", error.before_text)
 
 
-def _match(case: Case, stories: list[ProcessStory], error: Origin) -> Match:
+def _match(case: Job, stories: list[JobProcess], error: RootException) -> Match:
     cause, fix, hiding = _explained(case, error)
     locations = distinct([*locations_of(case, error), hiding])
     at = f" at {locations[0]}" if locations else ""
@@ -103,7 +103,7 @@ def _match(case: Case, stories: list[ProcessStory], error: Origin) -> Match:
     )
 
 
-def _explained(case: Case, error: Origin) -> tuple[str, Fix, str]:
+def _explained(case: Job, error: RootException) -> tuple[str, Fix, str]:
     """Returns the cause, what helps, and the file of the job that hides a library ("" where none does)."""
     text = error.message
     if "circular import" in text:
@@ -133,7 +133,7 @@ def _explained(case: Case, error: Origin) -> tuple[str, Fix, str]:
     return text, Fix(text="correct the import"), ""
 
 
-def _never_started(case: Case, story: ProcessStory, bare: re.Match[str]) -> Match:
+def _never_started(case: Job, story: JobProcess, bare: re.Match[str]) -> Match:
     return blamed(
         case,
         [story],

@@ -15,23 +15,23 @@ import re
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence, shown_bytes
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.memory_limits import leak_frames, memory_limit
 from diagnostics.dynamic.failures.native_crash import killed_silently, stood_at
 from diagnostics.dynamic.job.evidence import end_evidence, ended_s, module_of, named, source_evidence
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 
 CODE = "D220"
 NAME = "oom-killer"
 CLASS = "killed-by-oom-killer"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 _KILLED = re.compile(r"Killed process (\d+)\b.*?(?:anon-rss:(\d+)kB)?(?:,|$)")
 _RSS = re.compile(r"anon-rss:(\d+)kB")
 _SLURM = re.compile(r"Detected \d+ oom[-_]kill event|oom-kill event\(s\)|OUT_OF_MEMORY")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first process that the OOM killer ended."""
     killed = killed_silently(case)
     if not killed:
@@ -57,7 +57,7 @@ def _rss(line: str) -> str:
     return shown_bytes(int(found[1]) * 1024) if found else ""
 
 
-def _match(case: Case, story: ProcessStory, told: Evidence, confidence: Confidence, rss: str) -> Match:
+def _match(case: Job, story: JobProcess, told: Evidence, confidence: Confidence, rss: str) -> Match:
     keeping = leak_frames(case, _rank_of(case, story))
     stood = stood_at(case, story)
     frame = keeping[0] if keeping else None
@@ -87,6 +87,6 @@ def _match(case: Case, story: ProcessStory, told: Evidence, confidence: Confiden
     )
 
 
-def _rank_of(case: Case, story: ProcessStory) -> ProcessStory:
+def _rank_of(case: Job, story: JobProcess) -> JobProcess:
     parent = case.of_pid(story.parent_pid)
-    return parent if story.part is Part.DATA_WORKER and parent is not None else story
+    return parent if story.part is ProcessRole.DATA_WORKER and parent is not None else story

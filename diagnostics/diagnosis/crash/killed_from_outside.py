@@ -17,7 +17,7 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
@@ -28,13 +28,13 @@ from diagnostics.dynamic.job.evidence import (
     source_evidence,
     to_blame,
 )
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory, SentByJob
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole, SignalSent
 from diagnostics.dynamic.launch.kill_commands import KillCommand, kill_command
 
 CODE = "D221"
 NAME = "killed-from-outside"
 CLASS = "killed-externally"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 KILLS = {
     signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU, signal.SIGXFSZ,
@@ -55,7 +55,7 @@ _MEANING = {
 }  # fmt: skip
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first process at fault that a signal ended, or the launcher that was told to end."""
     blamed_ones = [story for story in to_blame(case) if story.ended_by != "launcher"]  # that one had failed before
     killed = [story for story in blamed_ones if story.end.signal in KILLS]
@@ -65,14 +65,14 @@ def match(case: Case) -> Match | None:
     return None if case.culprits else _of_launcher(case)
 
 
-def _killed_by_peers(case: Case) -> list[ProcessStory]:
+def _killed_by_peers(case: Job) -> list[JobProcess]:
     """Ranks that another process of the job ended are nobody's victims but that line's."""
     if any(one.failed and one.ended_by in ("", "unknown") for one in case.ranks):
         return []
     return [one for one in case.ranks if one.end.signal in KILLS and one.ended_by.startswith("pid ")]
 
 
-def _of_process(case: Case, story: ProcessStory) -> Match | None:
+def _of_process(case: Job, story: JobProcess) -> Match | None:
     number = story.end.signal or 0
     sender = _sender(case, story, number)
     if sender is not None:
@@ -106,7 +106,7 @@ def _of_process(case: Case, story: ProcessStory) -> Match | None:
     )
 
 
-def _sender(case: Case, story: ProcessStory, number: int) -> SentByJob | None:
+def _sender(case: Job, story: JobProcess, number: int) -> SignalSent | None:
     """Returns the call in the job that sent the signal: to the process itself, or to its group."""
     before = [
         one
@@ -118,7 +118,7 @@ def _sender(case: Case, story: ProcessStory, number: int) -> SentByJob | None:
     return max(direct or group, key=lambda one: one.at_s, default=None)
 
 
-def _by_job(case: Case, story: ProcessStory, sent: SentByJob) -> Match:
+def _by_job(case: Job, story: JobProcess, sent: SignalSent) -> Match:
     sender = case.of_pid(sent.sender_pid)
     folder = sender.agent.agent_folder if sender is not None and sender.agent is not None else ""
     frames = user_frames(sent.path, agent_folder=folder)
@@ -145,7 +145,7 @@ def _by_job(case: Case, story: ProcessStory, sent: SentByJob) -> Match:
     )
 
 
-def _by_command(case: Case, story: ProcessStory, number: int, by: KillCommand) -> Match:
+def _by_command(case: Job, story: JobProcess, number: int, by: KillCommand) -> Match:
     at = f" at {by.locations[0]}" if by.locations else ""
     over = f": its {by.ran_out_s:g} s were over" if by.ran_out_s is not None else ""
     advice = "give it more time, or save and resume" if over else "see why that line ends the process"
@@ -160,16 +160,16 @@ def _by_command(case: Case, story: ProcessStory, number: int, by: KillCommand) -
         fix=Fix(text=f"{advice}{at}"),
         locations=by.locations,
         confidence=Confidence.CONFIRMED if by.certain else Confidence.LIKELY,
-        explains=[rank.pid for rank in case.ranks] if story.part is Part.LAUNCHER else [],
+        explains=[rank.pid for rank in case.ranks] if story.part is ProcessRole.LAUNCHER else [],
         generic=True,
     )
 
 
-def _of_launcher(case: Case) -> Match | None:
+def _of_launcher(case: Job) -> Match | None:
     """Returns the launcher's own end by a signal, which it passes on to its ranks."""
     stopped_s = interrupted_s(case)
     for story in case.processes:
-        if story.part is not Part.LAUNCHER or ended_s(story) >= stopped_s or case.job.ended_for_hanging:
+        if story.part is not ProcessRole.LAUNCHER or ended_s(story) >= stopped_s or case.job.ended_for_hanging:
             continue
         told = _LAUNCHER_GOT.search(story.uncaught.message) if story.uncaught is not None else None
         number = int(told[1]) if told else story.end.signal

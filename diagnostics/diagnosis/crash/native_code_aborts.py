@@ -16,7 +16,7 @@ import re
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
 from diagnostics.dynamic.failures.root_exception import origin
 from diagnostics.dynamic.job.evidence import (
@@ -29,12 +29,12 @@ from diagnostics.dynamic.job.evidence import (
     to_blame,
     written_by,
 )
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 
 CODE = "D211"
 NAME = "native-code-aborts"
 CLASS = "native-crash"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 _THROWN = re.compile(
     r"terminate called after throwing an instance of '([^'\n]{1,200})'(?:\s+what\(\):\s+([^\n]{0,300}))?"
@@ -50,7 +50,7 @@ _OTHERS = re.compile(r"'(?:gloo::|c10::Dist|std::bad_alloc)")
 _ASSERTED = re.compile(r"^[^\n]{0,300}: Assertion [`'][^\n]{1,300}' failed\.", re.MULTILINE)
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first rank at fault that left the C library's last words."""
     for story in sorted(to_blame(case), key=ended_s):
         words = (

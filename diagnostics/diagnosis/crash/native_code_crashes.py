@@ -13,7 +13,7 @@ from __future__ import annotations
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.native_crash import NativeCrash, crashed_child, is_fault, native_crash
 from diagnostics.dynamic.failures.root_exception import origin
 from diagnostics.dynamic.job.evidence import (
@@ -26,15 +26,15 @@ from diagnostics.dynamic.job.evidence import (
     source_evidence,
     to_blame,
 )
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 
 CODE = "D210"
 NAME = "native-code-crashes"
 CLASS = "native-crash"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first rank at fault that died of a fault signal, with all that died alike."""
     died = [story for story in to_blame(case) if is_fault(story.end.signal) and origin(case, story) is None]
     if not died:
@@ -61,7 +61,7 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _in_child(case: Case) -> Match | None:
+def _in_child(case: Job) -> Match | None:
     """Returns the crash of a helper that a process at fault waited for, and whose end it complained about."""
     for story in to_blame(case):
         error = origin(case, story)
@@ -93,7 +93,7 @@ def _in_child(case: Case) -> Match | None:
 
 
 def _title(
-    alike: list[ProcessStory], first: ProcessStory, crash: NativeCrash, locations: tuple[str, ...], module: str
+    alike: list[JobProcess], first: JobProcess, crash: NativeCrash, locations: tuple[str, ...], module: str
 ) -> str:
     who = sentence(named(alike))
     name = signal_name(first.end.signal or 0)
@@ -108,7 +108,7 @@ def _title(
     )
 
 
-def _evidence(case: Case, story: ProcessStory, crash: NativeCrash) -> list[Evidence]:
+def _evidence(case: Job, story: JobProcess, crash: NativeCrash) -> list[Evidence]:
     evidence = [end_evidence(story)]
     if crash.frames:
         evidence.extend(source_evidence(case, crash.frames[0]))

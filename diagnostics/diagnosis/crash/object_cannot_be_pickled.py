@@ -21,9 +21,9 @@ from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.file_errors import calls_load
-from diagnostics.dynamic.failures.root_exception import Origin, locations_of, origin
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, origin
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
@@ -33,14 +33,14 @@ from diagnostics.dynamic.job.evidence import (
     stood_still,
     to_blame,
 )
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.dynamic.stall.queue_losses import lost_objects
 
 CODE = "D270"
 NAME = "object-cannot-be-pickled"
 CLASS = "pickling-failure"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 _TEXT = re.compile(
     r"Can't (?:pickle|get) local object '?([\w.<>]+)'?|Can't pickle <?(?:local object |function |class )?([^:>]{1,200})"
@@ -52,7 +52,7 @@ _THROUGH = ("/multiprocessing/", "/pickle.py", "/copyreg.py", "/torch/utils/data
 _NEVER = re.compile(r"UnpicklingError|weights_only|torch\.load")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first object that could not be sent, told by the sender or by a child that could not take it."""
     for story in sorted((*to_blame(case), *_children(case)), key=ended_s):
         error = origin(case, story)
@@ -71,7 +71,7 @@ def _thing(found: re.Match[str]) -> str:
     return next((group for group in found.groups() if group), "an object")
 
 
-def _lost(case: Case) -> Match | None:
+def _lost(case: Job) -> Match | None:
     """Returns the first object that a queue lost while its reader waited, and all ranks that lost one like it."""
     texts = [(one, _TEXT.search(f"{one.raised.type}: {one.raised.message}")) for one in lost_objects(case)]
     lost = [(one, found) for one, found in texts if found is not None]
@@ -104,11 +104,11 @@ def _lost(case: Case) -> Match | None:
     )
 
 
-def _children(case: Case) -> list[ProcessStory]:
+def _children(case: Job) -> list[JobProcess]:
     return [one for one in case.processes if one.failed and one.uncaught is not None]
 
 
-def _match(case: Case, story: ProcessStory, error: Origin, thing: str) -> Match:
+def _match(case: Job, story: JobProcess, error: RootException, thing: str) -> Match:
     made = _definition(case, thing)
     lines = locations_of(case, error)
     if not lines and (parent := case.of_pid(story.parent_pid)) is not None and parent.agent is not None:
@@ -142,7 +142,7 @@ def _match(case: Case, story: ProcessStory, error: Origin, thing: str) -> Match:
     )
 
 
-def _definition(case: Case, thing: str) -> Frame | None:
+def _definition(case: Job, thing: str) -> Frame | None:
     """Returns where `main.<locals>.collate` or `main.<locals>.<lambda>` is defined, None where that is not clear."""
     name = thing.rpartition(".")[2]
     owner = thing.rpartition(".<locals>")[0].rpartition(".")[2] if "<locals>" in thing else ""

@@ -16,7 +16,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, last_line, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.root_exception import locations_of, of_raised, origin
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
@@ -27,20 +27,20 @@ from diagnostics.dynamic.job.evidence import (
     to_blame,
     written_by,
 )
-from diagnostics.dynamic.job.job import Case, How, ProcessStory, Raised
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.job_sources import user_files
-from diagnostics.record.agent_data import Event
+from diagnostics.record.agent_data import LifecycleEvent
 
 CODE = "D202"
 NAME = "rank-leaves"
 CLASS = "python-exception"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 _JUST_BEFORE_S = 5.0  # an exception caught so long before the exit led to it
-_HIDDEN = (How.LOGGED, How.PRINTED, How.CAUGHT, How.THREAD)
+_HIDDEN = (ExceptionSource.LOGGED, ExceptionSource.PRINTED, ExceptionSource.CAUGHT, ExceptionSource.THREAD)
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first process at fault that ended by its own word, without an exception that anybody saw."""
     for story in to_blame(case):
         if story.end.exit_code not in (0, None) and origin(case, story) is None:
@@ -48,7 +48,7 @@ def match(case: Case) -> Match | None:
     return None
 
 
-def _leaving(story: ProcessStory) -> Event | None:
+def _leaving(story: JobProcess) -> LifecycleEvent | None:
     """Returns the last way out that a file of the job took: multiprocessing's own `sys.exit` follows the user's."""
     events = story.agent.events if story.agent is not None else ()
     ways = [event for event in events if event.kind in ("sys.exit", "os._exit", "os.abort")]
@@ -57,13 +57,13 @@ def _leaving(story: ProcessStory) -> Event | None:
     return found[-1] if found else None
 
 
-def _left_there(story: ProcessStory, where: Event | None) -> bool:
+def _left_there(story: JobProcess, where: LifecycleEvent | None) -> bool:
     """Whether another rank left by the same line with an error, also where its launcher had begun to end it."""
     event = _leaving(story) if story.failed else None
     return event is not None and where is not None and bool(event.value) and event.path[:1] == where.path[:1]
 
 
-def _match(case: Case, story: ProcessStory) -> Match:
+def _match(case: Job, story: JobProcess) -> Match:
     event = _leaving(story)
     folder = story.agent.agent_folder if story.agent is not None else ""
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
@@ -98,14 +98,14 @@ def _match(case: Case, story: ProcessStory) -> Match:
     )
 
 
-def _caught_before(story: ProcessStory, event: Event | None) -> Raised | None:
+def _caught_before(story: JobProcess, event: LifecycleEvent | None) -> ExceptionRecord | None:
     caught = [one for one in story.raised if one.how in _HIDDEN and one.user_path]
     if not caught or event is None or story.end.at_s is None:
         return None
     return caught[-1] if caught[-1].at_s >= story.end.at_s - _JUST_BEFORE_S else None
 
 
-def _raise_of(case: Case, story: ProcessStory, said: str) -> Frame | None:
+def _raise_of(case: Job, story: JobProcess, said: str) -> Frame | None:
     """Returns the one `raise SystemExit("...")` in the job's files whose text was the last thing written."""
     found = []
     for name, source in user_files(case, story):

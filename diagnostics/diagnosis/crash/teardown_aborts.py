@@ -16,18 +16,18 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix, Severity
 from diagnostics.core.wording import sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.teardown import NO_EXCEPTION, is_teardown, is_through
 from diagnostics.dynamic.job.evidence import end_evidence, named, to_blame, written_by
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 
 CODE = "D280"
 NAME = "teardown-aborts"
 CLASS = "teardown-abort"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the abort, where no process failed before its work was done."""
     failed = to_blame(case)
     if case.job.ended_for_hanging or not failed or not all(is_teardown(case, story) for story in failed):

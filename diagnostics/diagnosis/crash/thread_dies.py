@@ -18,15 +18,15 @@ from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.frames import is_installed
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed, natural_outcome
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.root_exception import Origin, locations_of, of_raised, origin
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, of_raised, origin
 from diagnostics.dynamic.job.evidence import end_evidence, named, path_evidence, source_evidence, stood_still
-from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 
 CODE = "D250"
 NAME = "thread-dies"
 CLASS = "thread-exception"
-EXAMINES = Examines.ANY
+EXAMINES = AppliesTo.ANY
 
 # What a main thread says that waited in vain for another one.
 _WAITED = re.compile(
@@ -36,13 +36,13 @@ _WAITED = re.compile(
 _LOST = re.compile(r"(?:Connection(?:Reset|Refused|Aborted)|BrokenPipe|EOF)Error$")  # a peer's end, no cause
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first thread of a rank that died of an exception and was missed."""
     found = []
     for story in case.ranks:
         for raised in story.raised:
             own = [frame for frame in raised.user_path if not is_installed(frame)]
-            if raised.how is How.THREAD and own and not _LOST.search(raised.type):
+            if raised.how is ExceptionSource.THREAD and own and not _LOST.search(raised.type):
                 cost = _cost(case, story, raised)
                 if cost:
                     found.append((raised.at_s, story, raised, cost))
@@ -74,9 +74,9 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _cost(case: Case, story: ProcessStory, raised: Raised) -> str:
+def _cost(case: Job, story: JobProcess, raised: ExceptionRecord) -> str:
     """Returns what the thread's end cost, in words; "" where nothing shows that it was missed."""
-    if any(one.how is How.UNCAUGHT and one.at_s < raised.at_s for one in story.raised):
+    if any(one.how is ExceptionSource.UNCAUGHT and one.at_s < raised.at_s for one in story.raised):
         return ""  # it died since the program was ending
     if stood_still(case):
         stalled = min((stall.began_s for stall in case.job.stalls if stall.over_s is None), default=float("inf"))
@@ -97,7 +97,7 @@ def _cost(case: Case, story: ProcessStory, raised: Raised) -> str:
     return ""
 
 
-def _fills_a_queue(case: Case, raised: Raised) -> bool:
+def _fills_a_queue(case: Job, raised: ExceptionRecord) -> bool:
     """Whether a function on the thread's path puts things into a queue: its reader took the silence for the end."""
     for frame in raised.user_path:
         function = case.sources.file(frame.file).function_at(frame.line)
@@ -107,18 +107,22 @@ def _fills_a_queue(case: Case, raised: Raised) -> bool:
     return False
 
 
-def _failed_first(case: Case, story: ProcessStory) -> bool:
+def _failed_first(case: Job, story: JobProcess) -> bool:
     """Whether another rank failed by itself, which explains the wait better."""
     return any(one.failed and one.pid != story.pid and one.ended_by == "" for one in case.culprits)
 
 
-def _led_to(case: Case, raised: Raised, after: Origin) -> bool:
+def _led_to(case: Job, raised: ExceptionRecord, after: RootException) -> bool:
     """Whether the rank's own exception is that of one who waited for the thread, or repeats the thread's."""
     same = bool(raised.message) and raised.message in after.message
     return raised.at_s <= after.at_s and (same or bool(_WAITED.search(after.type) or _WAITED.search(after.message)))
 
 
-def _waiting(case: Case, story: ProcessStory) -> list[int]:
+def _waiting(case: Job, story: JobProcess) -> list[int]:
     """Of the same rank all processes; what else the others say, they say since this one stopped."""
-    own = [one for one in case.processes if one.rank == story.rank and one.part in (Part.RANK, Part.DATA_WORKER)]
+    own = [
+        one
+        for one in case.processes
+        if one.rank == story.rank and one.part in (ProcessRole.RANK, ProcessRole.DATA_WORKER)
+    ]
     return [one.pid for one in own]

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.root_exception import Origin, advice, locations_of, origin
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.root_exception import RootException, advice, locations_of, origin
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     module_of,
@@ -26,16 +26,16 @@ from diagnostics.dynamic.job.evidence import (
     source_evidence,
     to_blame,
 )
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 
 CODE = "D201"
 NAME = "uncaught-exception"
 CLASS = "python-exception"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 SHOWN_MESSAGE = 300  # characters
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the exception that came first among the processes at fault, with all that ended by the same one."""
     ends = [(story, found) for story in to_blame(case) if (found := origin(case, story)) is not None]
     if not ends:
@@ -69,12 +69,12 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _same(one: Origin, other: Origin) -> bool:
+def _same(one: RootException, other: RootException) -> bool:
     """Whether two ranks fell over the same line: the values in the message may differ."""
     return (one.type, one.frame) == (other.type, other.frame)
 
 
-def _evidence(case: Case, found: Origin, stories: Sequence[ProcessStory]) -> list[Evidence]:
+def _evidence(case: Job, found: RootException, stories: Sequence[JobProcess]) -> list[Evidence]:
     frame = found.frame
     told = [
         *(source_evidence(case, frame) if frame is not None else ()),

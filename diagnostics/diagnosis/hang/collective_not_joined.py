@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Fix
 from diagnostics.diagnosis.deadlock_match import proved_hang
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.job.job import Case
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.job.job import Job
 
 CODE = "D303"
 NAME = "collective-not-joined"
 CLASS = "collective-missing"
-EXAMINES = Examines.ANY
+EXAMINES = AppliesTo.ANY
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the rank that went another way, None where no deadlock of this kind is proved."""
     fix = Fix(
         text="move the collective out of what only some ranks carry out, or let the ranks agree first: all_reduce the "

@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Fix
 from diagnostics.diagnosis.deadlock_match import proved_hang
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.job.job import Case
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.job.job import Job
 
 CODE = "D302"
 NAME = "collectives-disagree"
 CLASS = "collective-mismatch"
-EXAMINES = Examines.ANY
+EXAMINES = AppliesTo.ANY
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the proved disagreement, None where there is none."""
     fix = Fix(text="let all ranks make the same collectives, of one size, type and root, in one order on each group")
     return proved_hang(case, code=CODE, name=NAME, failure_class=CLASS, fix=fix)

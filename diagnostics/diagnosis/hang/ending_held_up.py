@@ -15,32 +15,34 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.process_queries import still_there
 from diagnostics.dynamic.stall.interpreter_exit import done_s
-from diagnostics.dynamic.stall.shutdown import Holdup, Reason, holdup, orphans
+from diagnostics.dynamic.stall.shutdown import ShutdownBlocker, ShutdownCause, holdup, orphans
 
 CODE = "D340"
 NAME = "ending-held-up"
 CLASS = "shutdown-hang"
-EXAMINES = Examines.ANY
+EXAMINES = AppliesTo.ANY
 
 _FIXES = {
-    Reason.THREAD: "make the thread a daemon, or tell it to stop and join it before the program ends",
-    Reason.POOL: "end what the pool runs (cancel it, or send it a last item) before pool.shutdown()",
-    Reason.CHILD: "terminate and join the child before the program ends, or start it with daemon=True",
-    Reason.FEEDER: "read all that is put into the queue, or call queue.cancel_join_thread() where it may be lost",
-    Reason.HANDLER: "let the exit handler wait with a timeout, and end what it waits for first",
-    Reason.LOADER: "let the dataset's __getitem__ return: a worker does not answer when it is asked to end",
-    Reason.DESTROY: "let all ranks call destroy_process_group, after a barrier and torch.cuda.synchronize()",
-    Reason.NATIVE: "call destroy_process_group() on every rank before the program ends",
-    Reason.PROGRAM: "let it wait with a timeout, and see whether what it waits for still lives",
+    ShutdownCause.THREAD: "make the thread a daemon, or tell it to stop and join it before the program ends",
+    ShutdownCause.POOL: "end what the pool runs (cancel it, or send it a last item) before pool.shutdown()",
+    ShutdownCause.CHILD: "terminate and join the child before the program ends, or start it with daemon=True",
+    ShutdownCause.FEEDER: (
+        "read all that is put into the queue, or call queue.cancel_join_thread() where it may be lost"
+    ),
+    ShutdownCause.HANDLER: "let the exit handler wait with a timeout, and end what it waits for first",
+    ShutdownCause.LOADER: "let the dataset's __getitem__ return: a worker does not answer when it is asked to end",
+    ShutdownCause.DESTROY: "let all ranks call destroy_process_group, after a barrier and torch.cuda.synchronize()",
+    ShutdownCause.NATIVE: "call destroy_process_group() on every rank before the program ends",
+    ShutdownCause.PROGRAM: "let it wait with a timeout, and see whether what it waits for still lives",
 }
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the ranks that do not end and what holds them up, None where any rank has work left."""
     if not stood_still(case) or not any(story.agent is not None for story in case.processes):
         return None
@@ -57,7 +59,7 @@ def match(case: Case) -> Match | None:
     return _left_behind(case) or (_held(case, above, gone) if above else None)
 
 
-def _held(case: Case, held: list[Holdup], gone: list[ProcessStory]) -> Match:
+def _held(case: Job, held: list[ShutdownBlocker], gone: list[JobProcess]) -> Match:
     first = next((one for one in held if one.locations), held[0])
     stories = [one.story for one in held]
     done = f", {named(gone)} had ended" if gone else ""
@@ -80,7 +82,7 @@ def _held(case: Case, held: list[Holdup], gone: list[ProcessStory]) -> Match:
     )
 
 
-def _left_behind(case: Case) -> Match | None:
+def _left_behind(case: Job) -> Match | None:
     found = orphans(case)
     if not found:
         return None
@@ -105,32 +107,34 @@ def _left_behind(case: Case) -> Match | None:
     )
 
 
-def _why(one: Holdup) -> str:
+def _why(one: ShutdownBlocker) -> str:
     made = f" at {one.made[0]}" if one.made else ""
     stands = f", which stood at {one.stands[0]}" if one.stands else ""
     name = f" {one.name}" if one.name else ""
     return {
-        Reason.THREAD: f"the interpreter waits for thread{name}, started{made}{stands}; it is no daemon",
-        Reason.POOL: f"the interpreter waits for a task that was submitted{made}{stands} ({one.name})",
-        Reason.CHILD: f"it joins its child{name}, started{made}{stands}",
-        Reason.FEEDER: f"what was put into a multiprocessing queue{made} was never read, and its writer thread waits",
-        Reason.HANDLER: f"its exit handler{name}, registered{made}{stands or ', does not return'}",
-        Reason.LOADER: f"it waits for the workers of the DataLoader made{made}",
-        Reason.DESTROY: f"it waits in destroy_process_group{made}",
-        Reason.NATIVE: "its Python code was through, and its process stayed",
-        Reason.PROGRAM: f"it waits{made}, after its training",
+        ShutdownCause.THREAD: f"the interpreter waits for thread{name}, started{made}{stands}; it is no daemon",
+        ShutdownCause.POOL: f"the interpreter waits for a task that was submitted{made}{stands} ({one.name})",
+        ShutdownCause.CHILD: f"it joins its child{name}, started{made}{stands}",
+        ShutdownCause.FEEDER: (
+            f"what was put into a multiprocessing queue{made} was never read, and its writer thread waits"
+        ),
+        ShutdownCause.HANDLER: f"its exit handler{name}, registered{made}{stands or ', does not return'}",
+        ShutdownCause.LOADER: f"it waits for the workers of the DataLoader made{made}",
+        ShutdownCause.DESTROY: f"it waits in destroy_process_group{made}",
+        ShutdownCause.NATIVE: "its Python code was through, and its process stayed",
+        ShutdownCause.PROGRAM: f"it waits{made}, after its training",
     }[one.reason]
 
 
-def _stacks(case: Case, one: Holdup) -> tuple[Evidence, ...]:
+def _stacks(case: Job, one: ShutdownBlocker) -> tuple[Evidence, ...]:
     stacks = one.story.stacks
     return path_evidence(case, f"stack of {named([one.story])}", stacks[0]) if stacks else ()
 
 
-def _steps(case: Case) -> str:
+def _steps(case: Job) -> str:
     steps = max((story.steps for story in case.ranks), default=0)
     return f"no progress from {_began(case):.1f} s on, after {steps} optimizer steps"
 
 
-def _began(case: Case) -> float:
+def _began(case: Job) -> float:
     return next((stall.began_s for stall in reversed(case.job.stalls) if stall.over_s is None), 0.0)

@@ -18,22 +18,22 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.evidence import path_evidence, stood_still
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_list import words
 from diagnostics.dynamic.job.process_queries import events_of, own_lines
 from diagnostics.dynamic.stall.fork_locks import LeftLock, left_locks, others_taking, thread_made
-from diagnostics.dynamic.stall.wait_cause import Kind
+from diagnostics.dynamic.stall.wait_cause import WaitKind
 from diagnostics.dynamic.stall.wait_chain import reason_of
 
 CODE = "D360"
 NAME = "fork-leaves-lock"
 CLASS = "fork-deadlock"
-EXAMINES = Examines.ANY
+EXAMINES = AppliesTo.ANY
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the ranks whose forked children can never go on, None where there are none."""
     if not stood_still(case):
         return None
@@ -76,7 +76,7 @@ def match(case: Case) -> Match | None:
     return dataclasses.replace(match, culprit_ranks=tuple(ranks), victim_ranks=others)
 
 
-def _title(case: Case, one: LeftLock, ranks: list[int]) -> str:
+def _title(case: Job, one: LeftLock, ranks: list[int]) -> str:
     who = f"A data worker of {shown_ranks(ranks)}" if _is_worker(one) else f"A forked child of {shown_ranks(ranks)}"
     at = f" at {case.line(one.stands[0])}" if one.stands else ""
     by = f", which a thread of its parent held at {case.line(one.holder[0])} when it forked" if one.holder else ""
@@ -103,12 +103,12 @@ def _fix(one: LeftLock) -> str:
 
 
 def _is_worker(one: LeftLock) -> bool:
-    return one.child.part is Part.DATA_WORKER
+    return one.child.part is ProcessRole.DATA_WORKER
 
 
-def _rank_of(case: Case, one: LeftLock) -> int | None:
+def _rank_of(case: Job, one: LeftLock) -> int | None:
     """Returns the rank that the child is, or the nearest one above it."""
-    story: ProcessStory | None = one.child
+    story: JobProcess | None = one.child
     for _ in range(len(case.processes)):
         if story is None or story.rank is not None:
             break
@@ -116,16 +116,16 @@ def _rank_of(case: Case, one: LeftLock) -> int | None:
     return story.rank if story is not None else None
 
 
-def _is_awaited(case: Case, one: LeftLock) -> bool:
+def _is_awaited(case: Job, one: LeftLock) -> bool:
     """Whether its rank waits for it: a helper that sleeps until it is told to end is nobody's hang."""
     rank = case.of_rank(_rank_of(case, one) or 0)
     if rank is None or rank.pid == one.child.pid:
         return True
     reason = reason_of(case, rank)
-    return one.child.pid in reason.pids or (_is_worker(one) and reason.kind is Kind.DATA_WORKER)
+    return one.child.pid in reason.pids or (_is_worker(one) and reason.kind is WaitKind.DATA_WORKER)
 
 
-def _started(case: Case, one: LeftLock) -> list[str]:
+def _started(case: Job, one: LeftLock) -> list[str]:
     """Returns the line that made the DataLoader, or started the child."""
     if one.parent is None:
         return []
@@ -135,7 +135,7 @@ def _started(case: Case, one: LeftLock) -> list[str]:
     return [line for path in paths for line in own_lines(case, one.parent, path)[:1]]
 
 
-def _thread_made(case: Case, one: LeftLock) -> list[str]:
+def _thread_made(case: Job, one: LeftLock) -> list[str]:
     """Returns the line that made the parent's thread: by the function it runs, else that of the last one started."""
     found = list(thread_made(case, one))
     if found or one.parent is None:

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Fix
 from diagnostics.diagnosis.deadlock_match import proved_hang
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.job.job import Case
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.job.job import Job
 
 CODE = "D304"
 NAME = "peers-wait-for-each-other"
 CLASS = "p2p-deadlock"
-EXAMINES = Examines.ANY
+EXAMINES = AppliesTo.ANY
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the circle of sends and receives, None where none is proved."""
     fix = Fix(
         text="let one side of each pair send first and the other receive first, or hand both to batch_isend_irecv; "

@@ -15,19 +15,19 @@ from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severi
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.attribution import lost_peer
 from diagnostics.dynamic.job.evidence import end_evidence, ended_s, named, path_evidence, rank_numbers
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.launch.init_progress import made_group
 
 CODE = "D301"
 NAME = "rank-ended-before-its-peers"
 CLASS = "collective-missing"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the ranks that left early, None unless they alone explain what the others complain about."""
     left = [story for story in case.culprits if not story.failed]
     lost = [story for story in case.victims if lost_peer(story, case.output)]
@@ -67,13 +67,13 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _only_began(story: ProcessStory) -> bool:
+def _only_began(story: JobProcess) -> bool:
     """Whether it asked for a process group and got none."""
     begun = story.agent is not None and story.agent.last_event("process-group-begin") is not None
     return begun and not made_group(story)
 
 
-def _exit_lines(case: Case, story: ProcessStory) -> list[str]:
+def _exit_lines(case: Job, story: JobProcess) -> list[str]:
     agent = story.agent
     events = [event for event in agent.events if event.kind in ("sys.exit", "os._exit")] if agent is not None else []
     folder = agent.agent_folder if agent is not None else ""
@@ -82,5 +82,5 @@ def _exit_lines(case: Case, story: ProcessStory) -> list[str]:
     return [case.line(frame) for frame in named_files[0][:1]] if named_files else []
 
 
-def _lost_at(story: ProcessStory) -> tuple[Frame, ...]:
+def _lost_at(story: JobProcess) -> tuple[Frame, ...]:
     return story.uncaught.user_path if story.uncaught is not None else ()

@@ -18,35 +18,35 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.collectives.rank_state import Stand
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.divergence.localisation import led_there
 from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.job.observations import looks_of
 from diagnostics.dynamic.stall.lateness import lateness
-from diagnostics.dynamic.stall.rank_activity import Standing, standings
+from diagnostics.dynamic.stall.rank_activity import RankPosition, standings
 from diagnostics.dynamic.stall.stall_evidence import looks_evidence
 from diagnostics.dynamic.stall.wait_cause import advice
 
 CODE = "D320"
 NAME = "rank-outside-collectives"
 CLASS = "rank-stalled"
-EXAMINES = Examines.ANY
+EXAMINES = AppliesTo.ANY
 SHOWN = 3  # ranks whose stacks are proof
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the ranks that stand outside of any collective; None where the job goes on or no stack tells."""
     stall = next((stall for stall in reversed(case.job.stalls) if stall.over_s is None), None)
     if stall is None or not stood_still(case):
         return None
     ranks = standings(case)
-    outside = sorted((one for one in ranks if one.stand is Stand.OUTSIDE), key=_strength)
+    outside = sorted((one for one in ranks if one.stand is Whereabouts.OUTSIDE), key=_strength)
     if not outside or not any(one.own for one in outside):
         return None
     stories = [one.story for one in outside]
-    waiting = [one for one in ranks if one.stand is Stand.WAITING]
+    waiting = [one for one in ranks if one.stand is Whereabouts.WAITING]
     first = outside[0]
     lines = distinct([case.line(one.reason.frame) for one in outside if one.reason is not None and one.reason.frame])
     other = distinct([case.line(frame) for one in outside if one.reason is not None for frame in one.reason.frames])
@@ -72,20 +72,20 @@ def match(case: Case) -> Match | None:
         outcome=JobOutcome.HANG,
         began_s=stall.began_s,
         generic=True,
-        victims=[one.story for one in ranks if one.stand in (Stand.WAITING, Stand.UNKNOWN)],
+        victims=[one.story for one in ranks if one.stand in (Whereabouts.WAITING, Whereabouts.UNKNOWN)],
     )
 
 
-def _strength(standing: Standing) -> tuple[bool, bool, int]:
+def _strength(standing: RankPosition) -> tuple[bool, bool, int]:
     """Sorts what is proof before what is not, what has a line of its own before what has none, then by rank."""
     return not _is_proof(standing), not standing.own, standing.story.rank or 0
 
 
-def _is_proof(standing: Standing) -> bool:
+def _is_proof(standing: RankPosition) -> bool:
     return standing.reason is not None and standing.reason.proof
 
 
-def _title(case: Case, outside: Sequence[Standing], waiting: Sequence[Standing], waited: Sequence[str]) -> str:
+def _title(case: Job, outside: Sequence[RankPosition], waiting: Sequence[RankPosition], waited: Sequence[str]) -> str:
     first = outside[0].reason
     place = f" at {case.line(outside[0].own[0])}" if outside[0].own else ""
     text = first.text if first is not None else "came no further"
@@ -100,7 +100,7 @@ def _title(case: Case, outside: Sequence[Standing], waiting: Sequence[Standing],
     return title
 
 
-def _led(case: Case, standing: Standing, waiting: Sequence[Standing]) -> tuple[Evidence, ...]:
+def _led(case: Job, standing: RankPosition, waiting: Sequence[RankPosition]) -> tuple[Evidence, ...]:
     """Returns the statement at which the ways parted as proof, () where nothing stands out."""
     if not waiting:
         return ()
@@ -117,7 +117,7 @@ def _led(case: Case, standing: Standing, waiting: Sequence[Standing]) -> tuple[E
     )
 
 
-def _late(case: Case, standing: Standing, seen_s: float) -> tuple[Evidence, ...]:
+def _late(case: Job, standing: RankPosition, seen_s: float) -> tuple[Evidence, ...]:
     last = looks_of(case, standing.story).last
     late = lateness(case, standing.story, standing.own, max(seen_s, last.at_s if last is not None else 0.0))
     if late is None:
@@ -125,7 +125,7 @@ def _late(case: Case, standing: Standing, seen_s: float) -> tuple[Evidence, ...]
     return (Evidence(source=f"record of {named([standing.story])}", observed=late.words),)
 
 
-def _proof(case: Case, standing: Standing) -> tuple[Evidence, ...]:
+def _proof(case: Job, standing: RankPosition) -> tuple[Evidence, ...]:
     who = named([standing.story])
     return (
         *path_evidence(case, f"stack of {who}", standing.stack),

@@ -17,37 +17,37 @@ from collections.abc import Mapping, Sequence
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import distinct, sentence
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.collectives.rank_state import Stand
-from diagnostics.dynamic.divergence.divergence import Decision, Parting, Place, Way
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.collectives.rank_state import Whereabouts
+from diagnostics.dynamic.divergence.divergence import DivergencePoint, DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.localisation import decisions
 from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.job.stack_classifier import place_of
-from diagnostics.dynamic.stall.rank_activity import Standing, standings
+from diagnostics.dynamic.stall.rank_activity import RankPosition, standings
 from diagnostics.record.supervisor_facts import ATTACHED
 
 CODE = "D318"
 NAME = "ranks-wait-apart"
 CLASS = "collective-mismatch"
 MISSING = "collective-missing"  # where one rank is through with its program
-EXAMINES = Examines.ANY
+EXAMINES = AppliesTo.ANY
 
-Where = tuple[Stand, str, object]
+Where = tuple[Whereabouts, str, object]
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns which ranks wait where; None where an agent knows better, one rank is elsewhere, or all wait alike."""
     if case.job.ended_by != ATTACHED or not case.job.stalls or any(story.agent is not None for story in case.ranks):
         return None
     ranks = standings(case)
-    if len(ranks) < 2 or any(one.stand not in (Stand.WAITING, Stand.LEAVING) for one in ranks):
+    if len(ranks) < 2 or any(one.stand not in (Whereabouts.WAITING, Whereabouts.LEAVING) for one in ranks):
         return None
     groups = _groups(ranks)
-    waiting = [one for one in ranks if one.stand is Stand.WAITING]
+    waiting = [one for one in ranks if one.stand is Whereabouts.WAITING]
     if len(groups) < 2 or not waiting or not any(one.own for one in waiting):
         return None
-    gone = tuple(one.story.rank for one in ranks if one.stand is Stand.LEAVING and one.story.rank is not None)
+    gone = tuple(one.story.rank for one in ranks if one.stand is Whereabouts.LEAVING and one.story.rank is not None)
     found = _decisions(case, list(groups.values()))
     lines = [case.line(one.frame) for one in found[:2]]
     lines += [case.line(group[0].own[0]) for group in groups.values() if group[0].own]
@@ -73,47 +73,51 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _groups(ranks: Sequence[Standing]) -> Mapping[Where, list[Standing]]:
+def _groups(ranks: Sequence[RankPosition]) -> Mapping[Where, list[RankPosition]]:
     """Returns the ranks by what they wait in and the job's own lines above it."""
-    found: dict[Where, list[Standing]] = {}
+    found: dict[Where, list[RankPosition]] = {}
     for one in ranks:
         found.setdefault((one.stand, _op(one), one.own), []).append(one)
     return found
 
 
-def _op(one: Standing) -> str:
-    return place_of(one.stack).op if one.stand is Stand.WAITING else ""
+def _op(one: RankPosition) -> str:
+    return place_of(one.stack).op if one.stand is Whereabouts.WAITING else ""
 
 
-def _decisions(case: Case, groups: Sequence[Sequence[Standing]]) -> tuple[Decision, ...]:
+def _decisions(case: Job, groups: Sequence[Sequence[RankPosition]]) -> tuple[DivergencePoint, ...]:
     """Returns where the ways of the two largest groups part."""
     there, here = sorted(groups, key=len, reverse=True)[:2]
-    parting = Parting(
+    parting = DivergenceQuery(
         agreed=None, here=_ranks(here), here_at=_place(here[0]), there=_ranks(there), there_at=_place(there[0])
     )
     return decisions(case.sources, parting, case.agent_folders)
 
 
-def _place(one: Standing) -> Place:
-    return Place(way=Way.CALL if one.stand is Stand.WAITING else Way.ENDED, op=_op(one), path=one.stack)
+def _place(one: RankPosition) -> ProgramPoint:
+    return ProgramPoint(
+        way=PointKind.CALL if one.stand is Whereabouts.WAITING else PointKind.ENDED, op=_op(one), path=one.stack
+    )
 
 
-def _ranks(group: Sequence[Standing]) -> tuple[int, ...]:
+def _ranks(group: Sequence[RankPosition]) -> tuple[int, ...]:
     return tuple(one.story.rank for one in group if one.story.rank is not None)
 
 
-def _title(case: Case, groups: Sequence[Sequence[Standing]], found: Sequence[Decision]) -> str:
+def _title(case: Job, groups: Sequence[Sequence[RankPosition]], found: Sequence[DivergencePoint]) -> str:
     parts = []
     for group in groups:
         at = f" at {case.line(group[0].own[0])}" if group[0].own else ""
         through = "is through with its program" if len(group) == 1 else "are through with their program"
         waits = f"{'waits' if len(group) == 1 else 'wait'} in {_op(group[0])}{at}"
-        parts.append(f"{named([one.story for one in group])} {waits if group[0].stand is Stand.WAITING else through}")
+        parts.append(
+            f"{named([one.story for one in group])} {waits if group[0].stand is Whereabouts.WAITING else through}"
+        )
     parted = f". Their ways part at {case.line(found[0].frame)}: {found[0].text}" if found else ""
     return f"{sentence(', '.join(parts))}: they wait for each other{parted}"
 
 
-def _evidence(case: Case, groups: Sequence[Sequence[Standing]], found: Sequence[Decision]) -> list[Evidence]:
+def _evidence(case: Job, groups: Sequence[Sequence[RankPosition]], found: Sequence[DivergencePoint]) -> list[Evidence]:
     shown = [one for group in groups[:4] for one in path_evidence(case, f"stack of {_names(group)}", group[0].stack)]
     shown += [one for decision in found[:1] for one in source_evidence(case, decision.frame)]
     stall = case.job.stalls[-1]
@@ -121,11 +125,11 @@ def _evidence(case: Case, groups: Sequence[Sequence[Standing]], found: Sequence[
     return [looked, *shown]
 
 
-def _names(group: Sequence[Standing]) -> str:
+def _names(group: Sequence[RankPosition]) -> str:
     return named([one.story for one in group])
 
 
-def _advice(found: Sequence[Decision], case: Case) -> str:
+def _advice(found: Sequence[DivergencePoint], case: Job) -> str:
     if found:
         return f"{case.line(found[0].frame)}: let all ranks decide alike, or move the call out of it"
     return "let all ranks make the same calls in the same order; `ups-doctor run -- CMD` names the call they differ in"

@@ -18,9 +18,9 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.process_queries import main_stack, still_there
 from diagnostics.dynamic.launch.launch_settings import launch_lines
 from diagnostics.dynamic.launch.nested_launch import nested_launch
@@ -30,10 +30,10 @@ from diagnostics.dynamic.launch.rendezvous_state import asked, rendezvous
 CODE = "D345"
 NAME = "rendezvous-waits"
 CLASS = "rendezvous-hang"
-EXAMINES = Examines.ANY
+EXAMINES = AppliesTo.ANY
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns who has not come and why, None where nobody waits for the beginning."""
     if not stood_still(case) or nested_launch(case) is not None:
         return None
@@ -75,5 +75,5 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _stack(case: Case, story: ProcessStory) -> tuple[Evidence, ...]:
+def _stack(case: Job, story: JobProcess) -> tuple[Evidence, ...]:
     return path_evidence(case, f"stack of {named([story])}", main_stack(story))

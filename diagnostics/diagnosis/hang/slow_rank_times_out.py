@@ -13,19 +13,19 @@ Fix: give the process group, or the barrier around the slow part, a timeout that
 from __future__ import annotations
 
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.evidence import stood_still
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.stall.timeout_report import late_story
 from diagnostics.dynamic.stall.timeouts import timed_out
 
 CODE = "D321"
 NAME = "slow-rank-times-out"
 CLASS = "collective-timeout"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the slow ranks; None where no timeout fired, or those that were missing would not have come."""
     timeout = timed_out(case) if not stood_still(case) else None
     if timeout is None:

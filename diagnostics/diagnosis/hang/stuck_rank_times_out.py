@@ -12,19 +12,19 @@ Fix: give that wait a limit, and see that what it waits for can come.
 from __future__ import annotations
 
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.evidence import stood_still
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.stall.timeout_report import late_story
 from diagnostics.dynamic.stall.timeouts import timed_out
 
 CODE = "D322"
 NAME = "stuck-rank-times-out"
 CLASS = "rank-stalled"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the ranks that wait elsewhere; None where no timeout fired, or all that were missing were only slow."""
     timeout = timed_out(case) if not stood_still(case) else None
     if timeout is None:

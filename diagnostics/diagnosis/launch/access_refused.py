@@ -16,18 +16,18 @@ from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.frames import shown_path
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import merged_locations, told, told_by_job
 from diagnostics.dynamic.failures.full_disks import path_in
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with
 
 CODE = "D114"
 NAME = "access-refused"
 CLASS = "permission"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 REFUSED = re.compile(
     r"PermissionError|Permission denied|\[Errno 1\] Operation not permitted|\[Errno (?:13|30)\]|EACCES|EROFS"
@@ -40,13 +40,13 @@ SHELL = re.compile(
 )
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns who was refused what, and the line."""
     return _in_python(case) or _in_shell(case)
 
 
-def _in_python(case: Case) -> Match | None:
-    tellers = [one for one in told(case, REFUSED) if one.story.part is not Part.SHELL]
+def _in_python(case: Job) -> Match | None:
+    tellers = [one for one in told(case, REFUSED) if one.story.part is not ProcessRole.SHELL]
     if not tellers:
         return None
     one, stories = tellers[0], [teller.story for teller in tellers]
@@ -68,9 +68,9 @@ def _in_python(case: Case) -> Match | None:
     )
 
 
-def _in_shell(case: Case) -> Match | None:
+def _in_shell(case: Job) -> Match | None:
     found = told_by_job(case, SHELL)
-    shells = [one for one in case.processes if one.part is Part.SHELL and one.end.exit_code == 126]
+    shells = [one for one in case.processes if one.part is ProcessRole.SHELL and one.end.exit_code == 126]
     if found is None or anything_started(case) or not (case.job.exit_code == 126 or shells):
         return None
     what = found["what"] or found["run"]

@@ -16,16 +16,16 @@ import re
 from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.launch_settings import setting
 
 CODE = "D108"
 NAME = "backend-missing"
 CLASS = "backend-unavailable"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 UNUSABLE = re.compile(
     r"Distributed package doesn't have (?P<built>\w+) built in|ProcessGroup(?P<needs>\w+) is only supported with GPUs"
@@ -35,7 +35,7 @@ UNUSABLE = re.compile(
 )
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the backend, what it lacks here, and the line that chooses it."""
     tellers = told(case, UNUSABLE)
     if not tellers:
@@ -76,13 +76,13 @@ def _meaning(found: re.Match[str]) -> tuple[str, str]:
     return name.lower(), "torch knows no backend of this name"
 
 
-def _holds(case: Case, place: str, backend: str) -> bool:
+def _holds(case: Job, place: str, backend: str) -> bool:
     file, _, line = place.rpartition(":")
     lines = case.sources.file(file).lines
     return line.isdigit() and 0 < int(line) <= len(lines) and backend in lines[int(line) - 1].lower()
 
 
-def _fix(one: Told, backend: str) -> Fix:
+def _fix(one: TextMatch, backend: str) -> Fix:
     if one.found["unknown"] or one.found["invalid"]:
         return Fix(text=f"correct the name {backend!r}: gloo for CPU, nccl for NVIDIA GPUs")
     if one.found["cuda"] or one.found["device"]:

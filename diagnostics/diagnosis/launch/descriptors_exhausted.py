@@ -16,16 +16,16 @@ import re
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import failed_stories, merged_locations, told
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.launch_settings import lines_with
 
 CODE = "D111"
 NAME = "descriptors-exhausted"
 CLASS = "fd-exhaustion"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 AMPLE = 65536
 
 EXHAUSTED = re.compile(r"Too many open files|\[Errno 2[34]\]|(?P<hidden>Failed to init uv loop|items of ancdata)")
@@ -35,7 +35,7 @@ LIMITS = re.compile(
 )
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns who ran out, under which limit, and the line that set it or used the last one."""
     tellers = told(case, EXHAUSTED) or told(case, EXHAUSTED, failed_stories(case))
     if not tellers:

@@ -15,18 +15,18 @@ import re
 from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.wording import distinct, sentence, shown_bytes
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, failed_stories, merged_locations, told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_stories, merged_locations, told
 from diagnostics.dynamic.failures.full_disks import disk_evidence, disk_of, full_disks, path_in, was_full
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.launch_settings import setting
 from diagnostics.record.supervisor_facts import DiskState
 
 CODE = "D113"
 NAME = "disk-filled"
 CLASS = "disk-full"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 FULL = re.compile(
     r"(?P<sure>No space left on device|\[Errno 28\]|errno = 28|ENOSPC|Disk quota exceeded|\[Errno 122\]|EDQUOT"
@@ -38,7 +38,7 @@ FULL = re.compile(
 SHARED = re.compile(r"shm/(?:torch_|psm_|sem\.)|</torch_|shared memory", re.IGNORECASE)
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns who could not write what to which file system, and the line that writes."""
     tellers = [
         one
@@ -77,7 +77,7 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _file(case: Case, one: Told) -> str:
+def _file(case: Job, one: TextMatch) -> str:
     """The file of the failed save that the agent noted, else the path quoted in the message."""
     tail = one.found.string[one.found.end() : one.found.end() + 400]
     quoted = path_in(tail)
@@ -87,12 +87,12 @@ def _file(case: Case, one: Told) -> str:
     return saves[-1] if saves else path_in(one.found.string)
 
 
-def _only_full(case: Case) -> DiskState | None:
+def _only_full(case: Job) -> DiskState | None:
     full = full_disks(case)
     return full[0] if full else None
 
 
-def _while_saving(one: Told) -> bool:
+def _while_saving(one: TextMatch) -> bool:
     """Half a file was written: torch and numpy say so only where the operating system took fewer bytes."""
     said = one.found["hidden"]
     return said.startswith(("unexpected pos", "PytorchStreamWriter")) or said.endswith("written")

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.init_progress import variable
 from diagnostics.dynamic.launch.missing_environment import (
     dropping_lines,
@@ -31,10 +31,10 @@ from diagnostics.dynamic.launch.missing_environment import (
 CODE = "D103"
 NAME = "environment-lost"
 CLASS = "env-not-propagated"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the variable, who lacked it, and the line that lost it."""
     tellers = missing_variables(case)
     if not tellers or started_without_launcher(case):
@@ -60,7 +60,7 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _where_lost(case: Case, name: str) -> tuple[list[str], str, Fix]:
+def _where_lost(case: Job, name: str) -> tuple[list[str], str, Fix]:
     """Returns the lines that lost the variable, what they did in words, and the remedy."""
     unexported = unexported_lines(case, name)
     if unexported:
@@ -88,7 +88,7 @@ def _passing(shown: str, name: str) -> str:
     return f"env={{**os.environ, '{name}': ...}} in Python, `env {name}=${name}` in a shell"
 
 
-def _who_had(case: Case, name: str, lacking: Sequence[Told]) -> tuple[Evidence, ...]:
+def _who_had(case: Job, name: str, lacking: Sequence[TextMatch]) -> tuple[Evidence, ...]:
     without = {one.story.pid for one in lacking}
     having = [one for one in case.processes if one.pid not in without and variable(one, name)]
     if not having:

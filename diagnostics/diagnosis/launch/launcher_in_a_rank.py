@@ -16,23 +16,23 @@ import re
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.evidence import source_evidence
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with
 from diagnostics.dynamic.launch.nested_launch import nested_launch
 
 CODE = "D107"
 NAME = "launcher-in-a-rank"
 CLASS = "nested-launch"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 STARTS = re.compile(
     r"\b(?:mp|multiprocessing)\.spawn\(|\bspawn\(|torchrun|torch\.distributed\.(?:run|launch)|accelerate"
 )
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the rank that launched others and the line where it does."""
     nesting = nested_launch(case)
     if nesting is None:

@@ -18,9 +18,9 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import shown_path
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, told, told_by_job
-from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, told, told_by_job
+from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import lines_with
 from diagnostics.dynamic.model.model_classes import called_name
@@ -28,7 +28,7 @@ from diagnostics.dynamic.model.model_classes import called_name
 CODE = "D101"
 NAME = "launcher-not-found"
 CLASS = "launcher-missing"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 COMMAND = re.compile(
     r"(?:^|(?:^|:)\s*(?P<script>[^\s:][^:]*): (?:line )?(?P<line>\d+): (?:exec: )?|^[\w./-]+: )"
@@ -58,19 +58,19 @@ INSTEAD = {
 }
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns what was not found and the line that calls it; None once any rank got to work."""
     if anything_started(case):
         return None
     return _script(case) or _module(case) or _command(case) or _started_by_python(case)
 
 
-def _command(case: Case) -> Match | None:
+def _command(case: Job) -> Match | None:
     found = told_by_job(case, COMMAND)
     if found is None:
         return None
     what = found["what"] or found["run"]
-    shells = [one for one in case.processes if one.part is Part.SHELL and one.end.exit_code in NOT_FOUND]
+    shells = [one for one in case.processes if one.part is ProcessRole.SHELL and one.end.exit_code in NOT_FOUND]
     if not (PROGRAMS.match(what) or case.job.exit_code in NOT_FOUND or shells):
         return None
     named = (
@@ -89,7 +89,7 @@ def _command(case: Case) -> Match | None:
     ))  # fmt: skip
 
 
-def _without_interpreter(case: Case, found: re.Match[str], what: str, named: tuple[str, ...]) -> Match:
+def _without_interpreter(case: Job, found: re.Match[str], what: str, named: tuple[str, ...]) -> Match:
     shown = shown_path(what.removeprefix("./"), case.job.cwd)
     first = case.sources.file(shown).lines[:1]
     title = f"{shown} cannot be executed: the interpreter that its first line names does not exist here"
@@ -99,7 +99,7 @@ def _without_interpreter(case: Case, found: re.Match[str], what: str, named: tup
     ))  # fmt: skip
 
 
-def _module(case: Case) -> Match | None:
+def _module(case: Job) -> Match | None:
     found = told_by_job(case, MODULE)
     # A traceback's ModuleNotFoundError in the program itself is an import that failed, not a launcher.
     if found is None or re.match(r"\w*Error: No module", found.string) or "__main__" in found.string:
@@ -111,7 +111,7 @@ def _module(case: Case) -> Match | None:
     ))  # fmt: skip
 
 
-def _script(case: Case) -> Match | None:
+def _script(case: Job) -> Match | None:
     found = told_by_job(case, SCRIPT)
     if found is None:
         return None
@@ -123,7 +123,7 @@ def _script(case: Case) -> Match | None:
     ))  # fmt: skip
 
 
-def _started_by_python(case: Case) -> Match | None:
+def _started_by_python(case: Job) -> Match | None:
     for one in told(case, LAUNCHING):
         what = one.found["what"] or _replaced_by(case, one)
         if PROGRAMS.match(what) and one.origin is not None:
@@ -135,7 +135,7 @@ def _started_by_python(case: Case) -> Match | None:
     return None
 
 
-def _replaced_by(case: Case, one: Told) -> str:
+def _replaced_by(case: Job, one: TextMatch) -> str:
     """Returns the program of `os.execvp("torchrun", ...)`, whose error names none; "" where it is no such call."""
     frame = one.origin.frame if one.origin is not None else None
     statement = case.sources.file(frame.file).statement_at(frame.line) if frame is not None else None
@@ -146,10 +146,10 @@ def _replaced_by(case: Case, one: Told) -> str:
     return ""
 
 
-def _missing(case: Case, found: re.Match[str], title: str, named: tuple[str, ...], what: str, fix: Fix) -> Match:
+def _missing(case: Job, found: re.Match[str], title: str, named: tuple[str, ...], what: str, fix: Fix) -> Match:
     word = re.compile(rf"(?<![\w-]){re.escape(what)}(?![\w-])")
     calls = tuple(line.location for line in lines_with(case, word, "shell"))
-    stories = [one for one in case.processes if one.part in (Part.SHELL, Part.LAUNCHER) and one.failed]
+    stories = [one for one in case.processes if one.part in (ProcessRole.SHELL, ProcessRole.LAUNCHER) and one.failed]
     return blamed(
         case,
         [],

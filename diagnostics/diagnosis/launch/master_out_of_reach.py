@@ -17,10 +17,10 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, failed_stories, told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_stories, told
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.launch.init_progress import asked_port, at_another_port, made_group, variable
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with, setting
 from diagnostics.dynamic.launch.nested_launch import nested_launch
@@ -30,7 +30,7 @@ from diagnostics.static.launch_files.launch_line import option
 CODE = "D106"
 NAME = "master-out-of-reach"
 CLASS = "master-unreachable"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 UNREACHED = re.compile(
     r"client socket has (?:timed out after \S+ while trying to connect|failed to connect) to "
@@ -53,7 +53,7 @@ HOSTS = ("MASTER_ADDR", "rdzv_endpoint", "main_process_ip", "init_method", "mast
 PORTS = ("MASTER_PORT", "rdzv_endpoint", "main_process_port", "init_method", "port")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the address that did not answer, who asked and the line that sets it."""
     stories = failed_stories(case)
     tellers = told(case, UNREACHED, stories)
@@ -88,7 +88,7 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _apart(case: Case, apart: tuple[ProcessStory, ...]) -> Match | None:
+def _apart(case: Job, apart: tuple[JobProcess, ...]) -> Match | None:
     """Ranks that look for the store at another port than the one where rank 0 serves it: all wait in vain."""
     zero = case.of_rank(0)
     waited = told(case, re.compile(f"{UNREACHED.pattern}|clients joined|[Tt]imed out"), failed_stories(case))
@@ -112,7 +112,7 @@ def _apart(case: Case, apart: tuple[ProcessStory, ...]) -> Match | None:
     )
 
 
-def _where(one: Told) -> tuple[str, str]:
+def _where(one: TextMatch) -> tuple[str, str]:
     found = one.found
     argv = one.story.argv
     host, _, port = (option(argv, "--rdzv-endpoint") or "").partition(":")
@@ -122,16 +122,16 @@ def _where(one: Told) -> tuple[str, str]:
     )
 
 
-def _is_the_reason(story: ProcessStory, tellers: tuple[Told, ...]) -> bool:
+def _is_the_reason(story: JobProcess, tellers: tuple[TextMatch, ...]) -> bool:
     """A rank that failed by itself, earlier and of something else."""
-    own = story.failed and story.ended_by in ("", "unknown") and story.part is Part.RANK
+    own = story.failed and story.ended_by in ("", "unknown") and story.part is ProcessRole.RANK
     if not own or any(one.story.pid == story.pid for one in tellers):
         return False
     waited_for_others = re.compile(r"clients joined|[Tt]imed out")
     return story.uncaught is None or not waited_for_others.search(story.uncaught.text)
 
 
-def _reason(case: Case, one: Told, host: str, port: str) -> tuple[str, bool]:
+def _reason(case: Job, one: TextMatch, host: str, port: str) -> tuple[str, bool]:
     """Returns why nobody answered, and whether the port is the wrong part."""
     served = variable(one.story, "MASTER_PORT")
     agents_store = variable(one.story, "TORCHELASTIC_USE_AGENT_STORE") == "True"
@@ -147,7 +147,7 @@ def _reason(case: Case, one: Told, host: str, port: str) -> tuple[str, bool]:
     return known or "it did not answer", False
 
 
-def _given(one: Told) -> tuple[Evidence, ...]:
+def _given(one: TextMatch) -> tuple[Evidence, ...]:
     said = [
         f"{name}={variable(one.story, name)}" for name in ("MASTER_ADDR", "MASTER_PORT") if variable(one.story, name)
     ]

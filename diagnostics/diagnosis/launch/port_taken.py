@@ -15,10 +15,10 @@ import re
 from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, failed_stories, told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_stories, told
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.init_progress import variable
 from diagnostics.dynamic.launch.launch_settings import launch_lines, setting
 from diagnostics.dynamic.launch.nested_launch import nested_launch
@@ -27,7 +27,7 @@ from diagnostics.static.launch_files.launch_line import option, port
 CODE = "D104"
 NAME = "port-taken"
 CLASS = "port-in-use"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 TAKEN = re.compile(r"EADDRINUSE|address already in use|\[Errno 98\]|WinError 10048", re.IGNORECASE)
 ACCELERATE = re.compile(r"Tried to launch distributed communication on port `?(?P<port>\d+)`?, but another process")
@@ -36,7 +36,7 @@ IN_TORCH = re.compile(r"server socket has failed|TCPStore|DistNetworkError|port:
 NAMES = ("MASTER_PORT", "rdzv_endpoint", "main_process_port", "init_method", "port")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the port, who could not listen on it and the line that chose it."""
     if nested_launch(case) is not None:
         return None  # two launchers on one port: the second one is the cause
@@ -48,9 +48,9 @@ def match(case: Case) -> Match | None:
     own = one.locations(case)
     set_at = setting(case, NAMES, number, also=r"tcp://") if number else ()
     literal = [line for line in own[:1] if number and number in _text(case, line)]
-    in_torch = bool(IN_TORCH.search(one.line)) or one.story.part is Part.LAUNCHER
+    in_torch = bool(IN_TORCH.search(one.line)) or one.story.part is ProcessRole.LAUNCHER
     locations = [*literal, *set_at, *own, *launch_lines(case)] if in_torch else [*own, *set_at]
-    others = [story for story in case.processes if story.part is Part.LAUNCHER and story.pid != one.story.pid]
+    others = [story for story in case.processes if story.part is ProcessRole.LAUNCHER and story.pid != one.story.pid]
     same = [story for story in others if number and port(story.argv) == number]
     held = f", which process {same[0].pid} of this very job listens on" if same else ""
     return blamed(
@@ -71,15 +71,15 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _launched_later(case: Case, one: Told) -> bool:
+def _launched_later(case: Job, one: TextMatch) -> bool:
     """Whether a later launch went well: a script that tries the next port."""
-    if one.story.part is not Part.LAUNCHER:
+    if one.story.part is not ProcessRole.LAUNCHER:
         return False
-    later = [story for story in case.processes if story.part is Part.LAUNCHER and story.began_s >= one.at_s]
+    later = [story for story in case.processes if story.part is ProcessRole.LAUNCHER and story.began_s >= one.at_s]
     return any(not story.failed for story in later)
 
 
-def _port(case: Case, one: Told) -> str:
+def _port(case: Job, one: TextMatch) -> str:
     found = NUMBER.search(one.found.string[max(0, one.found.start() - 300) :])
     numbers = [group for group in (found.groups() if found else ()) if group]
     if numbers:
@@ -87,18 +87,18 @@ def _port(case: Case, one: Told) -> str:
     # accelerate and plain sockets do not say it
     return (
         variable(one.story, "MASTER_PORT")
-        or (port(one.story.argv) or "" if one.story.part is Part.LAUNCHER else "")
+        or (port(one.story.argv) or "" if one.story.part is ProcessRole.LAUNCHER else "")
         or case.job.variables.get("MASTER_PORT", "")
     )
 
 
-def _text(case: Case, place: str) -> str:
+def _text(case: Job, place: str) -> str:
     file, _, line = place.rpartition(":")
     lines = case.sources.file(file).lines
     return lines[int(line) - 1] if line.isdigit() and 0 < int(line) <= len(lines) else ""
 
 
-def _told_to(one: Told, number: str) -> tuple[Evidence, ...]:
+def _told_to(one: TextMatch, number: str) -> tuple[Evidence, ...]:
     given = option(one.story.argv, "--master-port", "--rdzv-endpoint", "--main-process-port")
     if given is not None:
         return (Evidence(source="command line of the launcher", observed=f"told to use {given}"),)

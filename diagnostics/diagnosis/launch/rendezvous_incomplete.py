@@ -19,10 +19,10 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, failed_stories, told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_stories, told
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.launch.init_progress import at_another_port, made_group, ranks_that_never_came
 from diagnostics.dynamic.launch.launch_settings import launch_lines, setting
 from diagnostics.dynamic.launch.nested_launch import nested_launch
@@ -33,7 +33,7 @@ from diagnostics.static.launch_files.launch_line import option
 CODE = "D105"
 NAME = "rendezvous-incomplete"
 CLASS = "rendezvous-timeout"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 JOINED = re.compile(r"\b(?P<joined>\d{1,9})/(?P<world>\d{1,9}) clients joined")
 INCOMPLETE = re.compile(
@@ -45,7 +45,7 @@ INCOMPLETE = re.compile(
 SIZES = ("WORLD_SIZE", "world_size", "nnodes", "num_machines", "nproc_per_node", "num_processes", "ntasks", "nprocs")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns who never came, and where the number of ranks is set."""
     tellers = told(case, INCOMPLETE, failed_stories(case))
     if not tellers or any(made_group(one.story) for one in tellers) or nested_launch(case) is not None:
@@ -57,7 +57,7 @@ def match(case: Case) -> Match | None:
     never = ranks_that_never_came(case, world)
     late = tuple(one for one in case.ranks if one.rank is not None and not _told_by(one, tellers))
     set_at = setting(case, SIZES, str(world)) if world is not None and never else ()
-    came = tuple(one.story for one in tellers if one.story.part is Part.RANK)
+    came = tuple(one.story for one in tellers if one.story.part is ProcessRole.RANK)
     reason = known_reason(case, state_of(case, came)) if came else None
     # Ranks that were told different things are why some never came.
     differ = reason is not None and bool(never) and set(reason.ranks) != set(never)
@@ -95,30 +95,30 @@ def match(case: Case) -> Match | None:
     return dataclasses.replace(match, culprit_ranks=tuple(sorted(who)))
 
 
-def _failed_otherwise(story: ProcessStory, tellers: tuple[Told, ...]) -> bool:
+def _failed_otherwise(story: JobProcess, tellers: tuple[TextMatch, ...]) -> bool:
     """A rank that died of something else did not come for that reason."""
-    own = story.failed and story.ended_by in ("", "unknown") and story.part is Part.RANK
+    own = story.failed and story.ended_by in ("", "unknown") and story.part is ProcessRole.RANK
     return own and not _told_by(story, tellers)
 
 
-def _told_by(story: ProcessStory, tellers: tuple[Told, ...]) -> bool:
+def _told_by(story: JobProcess, tellers: tuple[TextMatch, ...]) -> bool:
     return any(one.story.pid == story.pid for one in tellers)
 
 
-def _world(case: Case, one: Told) -> int | None:
+def _world(case: Job, one: TextMatch) -> int | None:
     if found := JOINED.search(one.found.string):
         return int(found["world"])
     nodes = option(one.story.argv, "--nnodes")
-    if one.story.part is Part.LAUNCHER and nodes is not None:
+    if one.story.part is ProcessRole.LAUNCHER and nodes is not None:
         return None  # nodes, not ranks
     return asked(one.story).world or case.world_size
 
 
-def _stands(story: ProcessStory) -> tuple[Frame, ...]:
+def _stands(story: JobProcess) -> tuple[Frame, ...]:
     return user_frames(story.stacks[0]) if story.stacks else ()
 
 
-def _title(case: Case, one: Told, world: int | None, never: tuple[int, ...], late: tuple[ProcessStory, ...]) -> str:
+def _title(case: Job, one: TextMatch, world: int | None, never: tuple[int, ...], late: tuple[JobProcess, ...]) -> str:
     started = len({story.rank for story in case.ranks})
     found = JOINED.search(one.found.string)
     joined = f"{found['joined']} of {found['world']} joined" if found else "its time was up"
@@ -135,7 +135,7 @@ def _title(case: Case, one: Told, world: int | None, never: tuple[int, ...], lat
     return f"{who} waited for {world or 'other'} ranks, and not all came: {joined}"
 
 
-def _fix(case: Case, world: int | None, never: tuple[int, ...]) -> Fix:
+def _fix(case: Job, world: int | None, never: tuple[int, ...]) -> Fix:
     if never:
         started = len({story.rank for story in case.ranks})
         return Fix(text=f"start {world} ranks, or set the world size to the {started} that are started")

@@ -17,17 +17,17 @@ import signal
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence, shown_bytes
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import failed_stories, merged_locations, told
 from diagnostics.dynamic.failures.full_disks import SHM, disk_evidence, disk_of, was_full
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.launch_settings import lines_with
 
 CODE = "D112"
 NAME = "shared-memory-exhausted"
 CLASS = "shm-exhausted"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 SMALL_BYTES = 256 << 20
 
 EXHAUSTED = re.compile(
@@ -43,7 +43,7 @@ DESCRIPTORS = re.compile(r"Too many open files|\(24\)")
 LOADERS = re.compile(r"\bDataLoader\(|num_workers\s*[=:]|share_memory_\(|SharedMemory\(")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns who could not write to /dev/shm, how full it was, and the line of the loader."""
     tellers = [one for one in told(case, EXHAUSTED, failed_stories(case)) if not DESCRIPTORS.search(one.line)]
     killed = [one for one in case.processes if one.end.signal == signal.SIGBUS]
@@ -53,10 +53,10 @@ def match(case: Case) -> Match | None:
     sure = any(one.found["sure"] for one in tellers)
     if not tellers and not (killed and shm_full):
         return None
-    if not sure and not shm_full and not (small and any(one.part is Part.DATA_WORKER for one in killed)):
+    if not sure and not shm_full and not (small and any(one.part is ProcessRole.DATA_WORKER for one in killed)):
         return None  # a bus error of another cause
     stories = [one.story for one in tellers] or killed
-    ranks = [one for one in stories if one.part is not Part.DATA_WORKER] or stories
+    ranks = [one for one in stories if one.part is not ProcessRole.DATA_WORKER] or stories
     loaders = [line.location for line in lines_with(case, LOADERS, "python")]
     own = merged_locations(case, tellers) or [one.death.location for one in killed if one.death is not None]
     holds = f"holds {shown_bytes(case.job.shm_bytes)}" if case.job.shm_bytes is not None else "is too small"

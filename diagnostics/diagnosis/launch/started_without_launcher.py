@@ -15,22 +15,22 @@ import re
 from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import merged_locations
 from diagnostics.dynamic.job.evidence import program
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.launch_settings import lines_with
 from diagnostics.dynamic.launch.missing_environment import missing_variables, started_without_launcher
 
 CODE = "D102"
 NAME = "started-without-launcher"
 CLASS = "launcher-missing"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 STARTS = re.compile(r"(?:^|[;&|(\s])(?:exec\s+)?[\w./-]*python[\d.]*\s+(?!-c\b)\S")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the line that starts the program, and what it lacked."""
     if not started_without_launcher(case):
         return None

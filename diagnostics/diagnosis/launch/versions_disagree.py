@@ -16,17 +16,17 @@ import re
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, failed_stories, merged_locations, told, told_by_job
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_stories, merged_locations, told, told_by_job
 from diagnostics.dynamic.job.evidence import named, rank_numbers, to_blame
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with
 
 CODE = "D110"
 NAME = "versions-disagree"
 CLASS = "version-skew"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 LOCAL_RANK = re.compile(r"error: (?:unrecognized|the following) arguments?.{0,300}--(?P<given>local[-_]rank)")
 DISAGREE = re.compile(
@@ -46,12 +46,12 @@ DISAGREE = re.compile(
 )
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns what disagrees, with the values, and the line to change."""
     return _local_rank(case) or _by_text(case) or _by_python(case)
 
 
-def _local_rank(case: Case) -> Match | None:
+def _local_rank(case: Job) -> Match | None:
     found = told_by_job(case, LOCAL_RANK)
     if found is None or anything_started(case):
         return None
@@ -78,7 +78,7 @@ def _local_rank(case: Case) -> Match | None:
     )
 
 
-def _by_text(case: Case) -> Match | None:
+def _by_text(case: Job) -> Match | None:
     tellers = told(case, DISAGREE)
     if not tellers:
         return None
@@ -98,7 +98,7 @@ def _by_text(case: Case) -> Match | None:
     )
 
 
-def _by_python(case: Case) -> Match | None:
+def _by_python(case: Job) -> Match | None:
     """Ranks under different Pythons, one of which failed on its own: likely why, where nothing else says more."""
     used = {one.rank: one.agent.python for one in case.ranks if one.agent is not None and one.agent.python}
     odd = [one for one in to_blame(case) if one.rank in used and list(used.values()).count(used[one.rank]) < len(used)]
@@ -121,12 +121,12 @@ def _by_python(case: Case) -> Match | None:
     )
 
 
-def _pythons(case: Case) -> tuple[Evidence, ...]:
+def _pythons(case: Job) -> tuple[Evidence, ...]:
     used = [f"rank {one.rank}: {one.agent.python}" for one in case.ranks if one.agent is not None and one.agent.python]
     return (Evidence(source="agents' files", observed="; ".join(used), expected="one Python"),) if used else ()
 
 
-def _fix(one: Told) -> Fix:
+def _fix(one: TextMatch) -> Fix:
     if re.search(r"PyTorch file|kMaxSupported|pickle protocol", one.line):
         return Fix(text="load the file with the version that wrote it, or write it anew with the version in use")
     if re.search(r"was removed|deprecated alias|requires?|needs?|expects?", one.line):

@@ -15,17 +15,17 @@ import re
 from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import merged_locations, told
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.init_progress import variable
 from diagnostics.dynamic.launch.launch_settings import lines_with, setting
 
 CODE = "D109"
 NAME = "wrong-device"
 CLASS = "device-misassigned"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 WRONG = re.compile(
     r"(?P<ordinal>invalid device ordinal)|(?P<twice>Duplicate GPU detected)"
@@ -38,7 +38,7 @@ WRONG = re.compile(
 CHOOSES = re.compile(r"set_device\s*\(|device\(\s*[\"']cuda|\.cuda\(|[\"']cuda:|CUDA_VISIBLE_DEVICES|device_ids\s*=")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the ranks, the device and the line that chooses it."""
     tellers = told(case, WRONG)
     if not tellers:
@@ -67,7 +67,7 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _meaning(case: Case, found: re.Match[str]) -> str:
+def _meaning(case: Job, found: re.Match[str]) -> str:
     if found["ordinal"]:
         return f"chose a GPU that does not exist: {len(case.job.gpus)} are here"
     if found["twice"]:

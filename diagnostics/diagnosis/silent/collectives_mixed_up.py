@@ -18,21 +18,21 @@ from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severi
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, shown_ranks
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.collectives.silent_mismatch import Silent, silent_disagreements
-from diagnostics.dynamic.divergence.divergence import Decision, Parting, Place, Way
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.collectives.silent_mismatch import SilentMismatch, silent_disagreements
+from diagnostics.dynamic.divergence.divergence import DivergencePoint, DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.localisation import decisions
 from diagnostics.dynamic.job.evidence import path_evidence, rank_numbers
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.agent_data import CollectiveCall
 
 CODE = "D540"
 NAME = "collectives-mixed-up"
 CLASS = "collective-mismatch"
-EXAMINES = Examines.SUCCEEDED
+EXAMINES = AppliesTo.SUCCEEDED
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first disagreement, None where all completed collectives fit together as far as it is known."""
     found = sorted(silent_disagreements(case), key=_began)
     if not found:
@@ -66,20 +66,20 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _members(case: Case, silent: Silent) -> int:
+def _members(case: Job, silent: SilentMismatch) -> int:
     agent = silent.one.agent
     return next((len(one.ranks) for one in agent.groups if one.group == silent.group), 0) if agent is not None else 0
 
 
-def _began(silent: Silent) -> float:
+def _began(silent: SilentMismatch) -> float:
     return silent.one.began_s + silent.call.entered_s if silent.call is not None else float("inf")
 
 
-def _slot(silent: Silent) -> int | None:
+def _slot(silent: SilentMismatch) -> int | None:
     return silent.call.number if silent.call is not None else None
 
 
-def _title(case: Case, silent: Silent) -> str:
+def _title(case: Job, silent: SilentMismatch) -> str:
     ranks = f"Rank {silent.one.rank} and rank {silent.other.rank}"
     if silent.call is None or silent.other_call is None:
         low, high = silent.between or (0, 0)
@@ -93,7 +93,7 @@ def _title(case: Case, silent: Silent) -> str:
     return f"{ranks} disagreed in {silent.what} in {place}, which completed all the same: {told}"
 
 
-def _both(silent: Silent) -> list[tuple[ProcessStory, CollectiveCall]]:
+def _both(silent: SilentMismatch) -> list[tuple[JobProcess, CollectiveCall]]:
     pairs = ((silent.one, silent.call), (silent.other, silent.other_call))
     return [(story, call) for story, call in pairs if call is not None]
 
@@ -103,29 +103,29 @@ def _shown(call: CollectiveCall) -> str:
     return f"{call.op}({', '.join(filter(None, (call.shape, call.dtype, root)))})"
 
 
-def _own(story: ProcessStory, call: CollectiveCall) -> tuple[Frame, ...]:
+def _own(story: JobProcess, call: CollectiveCall) -> tuple[Frame, ...]:
     return user_frames(call.path, agent_folder=story.agent.agent_folder if story.agent is not None else "")
 
 
-def _lines(case: Case, silent: Silent) -> list[str]:
+def _lines(case: Job, silent: SilentMismatch) -> list[str]:
     return [case.line(frame) for story, call in _both(silent) for frame in _own(story, call)[:2]]
 
 
-def _decisions(case: Case, silent: Silent) -> Sequence[Decision]:
+def _decisions(case: Job, silent: SilentMismatch) -> Sequence[DivergencePoint]:
     if silent.call is None or silent.other_call is None or silent.one.rank is None or silent.other.rank is None:
         return ()
     agreed = silent.agreed
-    parting = Parting(
-        agreed=Place(way=Way.CALL, op=agreed.op, path=agreed.path) if agreed is not None else None,
+    parting = DivergenceQuery(
+        agreed=ProgramPoint(way=PointKind.CALL, op=agreed.op, path=agreed.path) if agreed is not None else None,
         here=(silent.other.rank,),
-        here_at=Place(way=Way.CALL, op=silent.other_call.op, path=silent.other_call.path),
+        here_at=ProgramPoint(way=PointKind.CALL, op=silent.other_call.op, path=silent.other_call.path),
         there=(silent.one.rank,),
-        there_at=Place(way=Way.CALL, op=silent.call.op, path=silent.call.path),
+        there_at=ProgramPoint(way=PointKind.CALL, op=silent.call.op, path=silent.call.path),
     )
     return decisions(case.sources, parting, case.agent_folders)
 
 
-def _evidence(case: Case, silent: Silent) -> list[Evidence]:
+def _evidence(case: Job, silent: SilentMismatch) -> list[Evidence]:
     found = [
         Evidence(source=f"record/agents: rank {story.rank}, operation {call.number}", observed=_shown(call))
         for story, call in _both(silent)

@@ -25,7 +25,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
 from diagnostics.dynamic.failures.native_crash import native_crash
 from diagnostics.dynamic.failures.root_exception import locations_of, origin
@@ -38,16 +38,16 @@ from diagnostics.dynamic.job.evidence import (
     path_evidence,
     source_evidence,
 )
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.static.launch_files.shell_exit_status import Fate
 
 CODE = "D402"
 NAME = "failure-hidden-by-parent"
 CLASS = "masked-exit"
-EXAMINES = Examines.SUCCEEDED
+EXAMINES = AppliesTo.SUCCEEDED
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first rank that failed in a job that says 0, where nobody looked."""
     dropped = [one for one in failure_fates(case) if one.fate is Fate.DROPPED]
     by_culprits = [one for one in dropped if one.story.pid in {culprit.pid for culprit in case.culprits}] or dropped
@@ -95,11 +95,11 @@ def _dropping(fate: FailureFate) -> Evidence:
     return Evidence(source=", ".join(fate.places) or fate.who, observed=fate.how, expected="its code is looked at")
 
 
-def _same_end(case: Case, one: ProcessStory, other: ProcessStory) -> bool:
+def _same_end(case: Job, one: JobProcess, other: JobProcess) -> bool:
     errors = origin(case, one), origin(case, other)
     return one.end.signal == other.end.signal and (errors[0] and errors[0].frame) == (errors[1] and errors[1].frame)
 
 
-def _exit_frames(story: ProcessStory) -> tuple[Frame, ...]:
+def _exit_frames(story: JobProcess) -> tuple[Frame, ...]:
     event = story.agent.last_event("sys.exit", "os._exit") if story.agent is not None else None
     return user_frames(event.path, agent_folder=story.agent.agent_folder) if event and story.agent else ()

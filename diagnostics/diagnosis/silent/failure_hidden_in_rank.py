@@ -27,21 +27,21 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.masked_errors import Hidden, hidden_error, left_module
 from diagnostics.dynamic.failures.root_exception import locations_of, of_raised
 from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.static.program.exception_flow import calls_of_attribute
 
 CODE = "D401"
 NAME = "failure-hidden-in-rank"
 CLASS = "masked-exit"
-EXAMINES = Examines.SUCCEEDED
+EXAMINES = AppliesTo.SUCCEEDED
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the first error among the ranks that was hidden though work is missing."""
     hidden = [found for story in case.ranks if (found := hidden_error(case, story)) is not None]
     if not hidden:
@@ -76,7 +76,7 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _evidence(case: Case, hidden: Hidden) -> list[Evidence]:
+def _evidence(case: Job, hidden: Hidden) -> list[Evidence]:
     steps = ", ".join(f"rank {story.rank}: {story.steps}" for story in case.ranks)
     evidence = [Evidence(source="optimizer steps", observed=steps, expected="as many as planned, on every rank")]
     if hidden.raised is not None:
@@ -86,13 +86,13 @@ def _evidence(case: Case, hidden: Hidden) -> list[Evidence]:
     return evidence
 
 
-def _module(story: ProcessStory) -> str:
+def _module(story: JobProcess) -> str:
     """Returns the module that an exception came out of last."""
     left = left_module(story)
     return left.shown if left is not None else ""
 
 
-def _calls(case: Case, hidden: Hidden) -> tuple[str, ...]:
+def _calls(case: Job, hidden: Hidden) -> tuple[str, ...]:
     """Returns the one line that calls the module an exception came out of; () where the source does not tell."""
     left = left_module(hidden.story)
     name = left.path.rpartition(".")[2] if left is not None else ""

@@ -21,19 +21,19 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.masked_errors import asked_for_no_training, hidden_error, went_on
 from diagnostics.dynamic.job.evidence import source_evidence
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.job_sources import user_files
-from diagnostics.record.agent_data import Event
+from diagnostics.record.agent_data import LifecycleEvent
 from diagnostics.static.program.exception_flow import trainers, training_loops
 from diagnostics.static.torch_code.optimizer_step_guards import step_conditions
 
 CODE = "D410"
 NAME = "nothing-trained"
 CLASS = "zero-progress"
-EXAMINES = Examines.SUCCEEDED
+EXAMINES = AppliesTo.SUCCEEDED
 
 _SKIPPED = "the model ran, and each iteration ended before the backward pass"
 _STEPLESS = (
@@ -49,7 +49,7 @@ _TOLD = re.compile(
 )
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the job that trained nothing, where every rank was watched and meant to train."""
     ranks = [story for story in case.ranks if story.agent is not None]
     if not ranks or len(ranks) != len(case.ranks) or any(one.steps for one in case.processes):
@@ -104,11 +104,11 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _backwards(story: ProcessStory) -> int:
+def _backwards(story: JobProcess) -> int:
     return story.agent.steps.backwards if story.agent is not None else 0
 
 
-def _conditions(case: Case, story: ProcessStory) -> list[Frame]:
+def _conditions(case: Job, story: JobProcess) -> list[Frame]:
     """Returns the `if`s in the files that ran on which a step depends."""
     files = user_files(case, story)
     trained_by = trainers(file for _, file in files)
@@ -117,19 +117,19 @@ def _conditions(case: Case, story: ProcessStory) -> list[Frame]:
     ]
 
 
-def _made(story: ProcessStory, kind: str) -> Event | None:
+def _made(story: JobProcess, kind: str) -> LifecycleEvent | None:
     """Returns the first event of a kind."""
     events = story.agent.events if story.agent is not None else ()
     return next((event for event in events if event.kind == kind), None)
 
 
-def _frame(story: ProcessStory, event: Event | None) -> Frame | None:
+def _frame(story: JobProcess, event: LifecycleEvent | None) -> Frame | None:
     folder = story.agent.agent_folder if story.agent is not None else ""
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
     return frames[0] if frames else None
 
 
-def _by_batches(case: Case, story: ProcessStory) -> bool:
+def _by_batches(case: Job, story: JobProcess) -> bool:
     """Whether a training loop goes over batches: one over a range or a condition does not end by an empty loader."""
     files = user_files(case, story)
     trained_by = trainers(file for _, file in files)
@@ -137,7 +137,7 @@ def _by_batches(case: Case, story: ProcessStory) -> bool:
     return any(not isinstance(loop, ast.While) and "range(" not in ast.unparse(loop.iter) for loop in loops)
 
 
-def _loops(case: Case, story: ProcessStory) -> list[Frame]:
+def _loops(case: Job, story: JobProcess) -> list[Frame]:
     """Returns the training loops in the files that ran, outermost first."""
     files = user_files(case, story)
     trained_by = trainers(file for _, file in files)

@@ -17,17 +17,17 @@ from collections.abc import Sequence
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
 from diagnostics.dynamic.failures.file_errors import LOADS, SAVES, calls_load, file_of, is_file_call
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case
-from diagnostics.dynamic.model.model_classes import Place, job_files
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.model.model_classes import SourceSite, job_files
 
 CODE = "D703"
 NAME = "cache-out-of-date"
 CLASS = "stale-cache"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 SAID = re.compile(
     r"^(?=[^\n]*\b(?:cach\w*|manifest|precomputed|preprocessed|latents?)\b)[^\n]*\b(?:stale|outdated|out of date"
@@ -51,12 +51,12 @@ GONE = re.compile(r"Can't get attribute '[\w.]+' on <module")
 ASKS = re.compile(r"exists\(|is_file\(|isfile\(|isdir\(|is_dir\(")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the cache and the line that takes it as it is."""
     return _by_words(case) or _by_name(case) or _by_shape(case)
 
 
-def _by_words(case: Case) -> Match | None:
+def _by_words(case: Job) -> Match | None:
     tellers = [one for one in told(case, SAID) if one.origin is not None]
     if not tellers:
         return None
@@ -64,7 +64,7 @@ def _by_words(case: Case) -> Match | None:
     return _stale(case, tellers, merged_locations(case, tellers), f"the job says: {one.line[:200]}", Confidence.LIKELY)
 
 
-def _by_name(case: Case) -> Match | None:
+def _by_name(case: Job) -> Match | None:
     """A pickled file names a class or module that the program no longer has."""
     tellers = [one for one in told(case, GONE) if one.origin is not None and calls_load(case, one.origin.frame)]
     if not tellers:
@@ -73,7 +73,7 @@ def _by_name(case: Case) -> Match | None:
     return _stale(case, tellers, merged_locations(case, tellers), reason, Confidence.LIKELY)
 
 
-def _by_shape(case: Case) -> Match | None:
+def _by_shape(case: Job) -> Match | None:
     tellers = [one for one in told(case, SHAPES) if one.origin is not None and one.story.steps == 0]
     loads = _guarded_loads(case, tellers[0]) if tellers else []
     if not loads:
@@ -83,9 +83,9 @@ def _by_shape(case: Case) -> Match | None:
     return _stale(case, tellers, distinct([*lines, *merged_locations(case, tellers)]), reason, Confidence.LIKELY)
 
 
-def _guarded_loads(case: Case, one: Told) -> list[Place]:
+def _guarded_loads(case: Job, one: TextMatch) -> list[SourceSite]:
     """Loads inside `if path.exists():` of a file that the same function saves otherwise, without a look at its fit."""
-    found: list[Place] = []
+    found: list[SourceSite] = []
     for file in job_files(case, one.story):
         tree = case.sources.file(file).tree
         for node in ast.walk(tree) if tree is not None else ():
@@ -95,11 +95,13 @@ def _guarded_loads(case: Case, one: Told) -> list[Place]:
             asks = any(isinstance(part, ast.If) and ASKS.search(ast.unparse(part.test)) for part in inner)
             if asks and any(is_file_call(part, SAVES) for part in inner):
                 loads = (part for part in inner if is_file_call(part, LOADS) and "open(" not in ast.unparse(part))
-                found.extend(Place(file=file, node=part) for part in loads)
+                found.extend(SourceSite(file=file, node=part) for part in loads)
     return found
 
 
-def _stale(case: Case, tellers: Sequence[Told], locations: Sequence[str], reason: str, confidence: Confidence) -> Match:
+def _stale(
+    case: Job, tellers: Sequence[TextMatch], locations: Sequence[str], reason: str, confidence: Confidence
+) -> Match:
     one, stories = tellers[0], [teller.story for teller in tellers]
     file = file_of(case, one)
     return blamed(

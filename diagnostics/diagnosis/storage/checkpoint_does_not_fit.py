@@ -16,17 +16,17 @@ import re
 from diagnostics.core.findings import Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
 from diagnostics.dynamic.failures.file_errors import file_of, saving_lines
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.model.model_classes import called_name
 
 CODE = "D704"
 NAME = "checkpoint-does-not-fit"
 CLASS = "corrupt-checkpoint"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 MISFIT = re.compile(
     r"(?P<model>Error\(s\) in loading state_dict for (?P<kind>\w{1,200}))"
@@ -51,7 +51,7 @@ SIZES = re.compile(r"size mismatch for (?P<key>[\w.]+): copying a param with sha
 PREFIXES = ("module.", "_orig_mod.", "_fsdp_wrapped_module.", "model.", "net.", "state_dict.")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns what does not fit and the line that loads it."""
     tellers = tuple(one for one in told(case, MISFIT) if not CUT.search(one.found.string))
     tellers = tellers or tuple(one for one in told(case, NO_KEY) if _of_a_checkpoint(case, one))
@@ -76,7 +76,7 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _of_a_checkpoint(case: Case, one: Told) -> bool:
+def _of_a_checkpoint(case: Job, one: TextMatch) -> bool:
     """Whether the key was looked up in what a function loads that also fills a model or optimizer from it."""
     frame = one.origin.frame if one.origin is not None else None
     source = case.sources.file(frame.file) if frame is not None else None
@@ -114,7 +114,7 @@ def _keys(found: re.Match[str] | None) -> list[str]:
     return re.findall(r'"([^"]+)"', found["keys"]) if found else []
 
 
-def _prefix(one: Told) -> str:
+def _prefix(one: TextMatch) -> str:
     """Returns "+module." where the file's keys have a prefix that the model's lack, "-module." for the reverse."""
     missing, extra = _keys(MISSING.search(one.found.string)), _keys(UNEXPECTED.search(one.found.string))
     for prefix in PREFIXES if missing and extra else ():
@@ -125,7 +125,7 @@ def _prefix(one: Told) -> str:
     return ""
 
 
-def _meaning(one: Told, prefix: str) -> str:
+def _meaning(one: TextMatch, prefix: str) -> str:
     if prefix.startswith("+"):
         return f"its keys begin with {prefix[1:]!r}, those of the model do not: it was saved from a wrapped model"
     if prefix.startswith("-"):
@@ -141,7 +141,7 @@ def _meaning(one: Told, prefix: str) -> str:
     return one.line[:200]
 
 
-def _fix(one: Told, prefix: str) -> Fix:
+def _fix(one: TextMatch, prefix: str) -> Fix:
     if prefix.startswith("+"):
         return Fix(text=f"save model.module.state_dict(), or load "
             f"{{key.removeprefix({prefix[1:]!r}): value for key, value "

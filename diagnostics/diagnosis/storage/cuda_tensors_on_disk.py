@@ -16,16 +16,16 @@ import re
 from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import merged_locations, told
 from diagnostics.dynamic.failures.file_errors import calls_load, came_from_loading, file_of, saving_lines
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 
 CODE = "D701"
 NAME = "cuda-tensors-on-disk"
 CLASS = "cuda-in-cache"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 ON_CUDA = re.compile(
     r"(?P<device>Attempting to deserialize object on (?:a )?CUDA device(?: (?P<number>\d+))?)"
@@ -34,7 +34,7 @@ ON_CUDA = re.compile(
 )
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the file, who could not read it, and the line that loads it."""
     tellers = [
         one

@@ -17,16 +17,16 @@ import re
 from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
 from diagnostics.dynamic.failures.file_errors import calls_load, came_from_loading, file_of, saving_lines
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 
 CODE = "D702"
 NAME = "file-cut-short"
 CLASS = "truncated-file"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 CUT = re.compile(
     r"(?P<sure>failed finding central directory|unexpected EOF, expected \d+ more bytes|file seems not fully written"
@@ -46,7 +46,7 @@ CUT = re.compile(
 NOT_FILES = re.compile(r"Connection|recv|socket|Unsupported (?:global|operand|class)|EOF when reading a line")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the file, who could not read it, and the line that loads it."""
     tellers = [one for one in told(case, CUT) if _is_about_a_file(case, one)]
     if not tellers:
@@ -76,7 +76,7 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _is_about_a_file(case: Case, one: Told) -> bool:
+def _is_about_a_file(case: Job, one: TextMatch) -> bool:
     """`EOFError` of input() or of a pipe, and a reshape of something that was computed, are about something else."""
     if NOT_FILES.search(one.found.string) or one.origin is None:
         return one.origin is None and bool(one.found["sure"]) and "EOFError" not in one.found[0]

@@ -18,17 +18,24 @@ import re
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.dynamic.model.model_classes import Place, called_name, class_of, entered_classes, job_files, method
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.model.model_classes import (
+    SourceSite,
+    called_name,
+    class_of,
+    entered_classes,
+    job_files,
+    method,
+)
 from diagnostics.dynamic.model.wrap_sites import static_wraps
 
 CODE = "D604"
 NAME = "graph-changed"
 CLASS = "static-graph-violation"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 CHANGED = re.compile(
     r"(?P<graph>training graph has changed in this iteration)"
@@ -38,7 +45,7 @@ CHANGED = re.compile(
 NAMED = re.compile(r"Parameter at index \d+ with name (?P<name>[\w.]+)")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the line by which the graph differs from the plan."""
     tellers = told(case, CHANGED)
     # Without static_graph=True that one is about parameters that were never used.
@@ -71,7 +78,7 @@ def match(case: Case) -> Match | None:
     )  # fmt: skip
 
 
-def _meaning(one: Told, parameter: re.Match[str] | None, lines: list[str]) -> str:
+def _meaning(one: TextMatch, parameter: re.Match[str] | None, lines: list[str]) -> str:
     at = f" at {lines[0]}" if lines else ""
     if one.found["twice"]:
         what = f"parameter {parameter['name']}" if parameter else "a parameter"
@@ -90,17 +97,17 @@ def _fix(twice: bool) -> Fix:
                "modules")  # fmt: skip
 
 
-def _branches(case: Case, story: ProcessStory) -> list[Place]:
+def _branches(case: Job, story: JobProcess) -> list[SourceSite]:
     """Branches in the forwards that ran, around or before the use of a submodule; those on `is None` come last."""
-    found: list[Place] = []
+    found: list[SourceSite] = []
     for file, function in _forwards(case, story):
         for node in ast.walk(function):
             inside = (*node.body, *node.orelse) if isinstance(node, ast.If) else ()
             if any(_calls_own(inner) or isinstance(inner, (ast.Return, ast.Continue, ast.Break))
                    for statement in inside for inner in ast.walk(statement)):  # fmt: skip
-                found.append(Place(file=file, node=node))
+                found.append(SourceSite(file=file, node=node))
             if isinstance(node, ast.IfExp) and _calls_own(node):
-                found.append(Place(file=file, node=node))
+                found.append(SourceSite(file=file, node=node))
     return sorted(found, key=lambda place: "is None" in ast.unparse(getattr(place.node, "test", place.node)))
 
 
@@ -110,9 +117,9 @@ def _calls_own(node: ast.AST) -> bool:
     )
 
 
-def _repeats(case: Case, story: ProcessStory) -> list[Place]:
+def _repeats(case: Job, story: JobProcess) -> list[SourceSite]:
     """Reentrant checkpoints, else modules that one forward calls twice."""
-    found: list[Place] = []
+    found: list[SourceSite] = []
     for file in job_files(case, story):
         tree = case.sources.file(file).tree
         for node in ast.walk(tree) if tree is not None else ():
@@ -120,7 +127,7 @@ def _repeats(case: Case, story: ProcessStory) -> list[Place]:
                 words = {word.arg: word.value for word in node.keywords}
                 value = words.get("use_reentrant")
                 if value is None or not (isinstance(value, ast.Constant) and value.value is False):
-                    found.append(Place(file=file, node=node))
+                    found.append(SourceSite(file=file, node=node))
     if found:
         return found
     for file, function in _forwards(case, story):
@@ -128,11 +135,11 @@ def _repeats(case: Case, story: ProcessStory) -> list[Place]:
         names = [ast.unparse(node.func) for node in calls]
         twice = [node for node in calls if ast.unparse(node.func).startswith("self.") and
                  names.count(ast.unparse(node.func)) > 1]  # fmt: skip
-        found.extend(Place(file=file, node=node) for node in twice[1:])
+        found.extend(SourceSite(file=file, node=node) for node in twice[1:])
     return found
 
 
-def _forwards(case: Case, story: ProcessStory) -> list[tuple[str, ast.AST]]:
+def _forwards(case: Job, story: JobProcess) -> list[tuple[str, ast.AST]]:
     files = job_files(case, story)
     kinds = [found for name in entered_classes(story) if (found := class_of(case, files, name)) is not None]
     return [(file, node) for file, kind in kinds if (node := method(kind, "forward")) is not None]

@@ -16,16 +16,16 @@ import re
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, failed_stories, merged_locations, told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_stories, merged_locations, told
 from diagnostics.dynamic.job.evidence import named, rank_numbers
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.model.model_divergence import Difference, model_difference
 
 CODE = "D602"
 NAME = "models-differ"
 CLASS = "parameter-mismatch"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 DIFFER = re.compile(
     r"(?:\[(?P<rank>\d+)\]: )?params\[(?P<index>\d+)\] in this process with (?:sizes|strides) "
@@ -35,7 +35,7 @@ DIFFER = re.compile(
 )
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the rank whose model differs and the line by which it does."""
     tellers = told(case, DIFFER) or told(case, DIFFER, failed_stories(case))
     if not tellers:
@@ -65,7 +65,7 @@ def match(case: Case) -> Match | None:
     return dataclasses.replace(match, culprit_ranks=(odd,)) if odd is not None else match
 
 
-def _pair(case: Case, one: Told) -> tuple[ProcessStory, ProcessStory] | None:
+def _pair(case: Job, one: TextMatch) -> tuple[JobProcess, JobProcess] | None:
     """The two ranks compared: torch names them, or it compares with rank 0."""
     mine = int(one.found["one"] or one.found["rank"] or one.story.rank or 0)
     theirs = int(one.found["other"] or 0)
@@ -75,13 +75,13 @@ def _pair(case: Case, one: Told) -> tuple[ProcessStory, ProcessStory] | None:
     return (first, second) if first is not None and second is not None and first is not second else None
 
 
-def _odd(one: Told, found: Difference) -> int | None:
+def _odd(one: TextMatch, found: Difference) -> int | None:
     if found.odd is not None:
         return found.odd
     return int(one.found["rank"]) if one.found["rank"] else one.story.rank
 
 
-def _title(case: Case, one: Told, found: Difference) -> str:
+def _title(case: Job, one: TextMatch, found: Difference) -> str:
     at = f"; {found.locations[0]} depends on the rank" if found.locations else ""
     said = one.found
     if said["sizes"]:

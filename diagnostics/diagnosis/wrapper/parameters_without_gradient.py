@@ -15,24 +15,24 @@ import re
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.model.unused_parameters import Unused, unused_parts
 from diagnostics.dynamic.model.wrap_sites import static_wraps
 
 CODE = "D601"
 NAME = "parameters-without-gradient"
 CLASS = "unused-parameters"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 UNFINISHED = re.compile(r"Expected to have finished reduction in the prior iteration")
 INDICES = re.compile(r"Parameter indices which did not receive grad for rank \d+: ([\d ]+)")
 NAMES = re.compile(r"Parameters which did not receive grad for rank \d+: ([\w., ]+)")
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the modules without a gradient and the line that leaves them out."""
     tellers = told(case, UNFINISHED)
     if not tellers or static_wraps(case, tellers[0].story):  # with static_graph=True the graph changed: D604
@@ -70,24 +70,24 @@ def _words(part: Unused) -> str:
     return f"{part.path} ({part.class_name})" if part.class_name else part.path
 
 
-def _text(one: Told) -> str:
+def _text(one: TextMatch) -> str:
     """The message, with what the process wrote where the message was cut."""
     return f"{one.found.string}\n{one.story.stderr}"
 
 
-def _names(one: Told) -> list[str]:
+def _names(one: TextMatch) -> list[str]:
     """Returns the parameters that torch names, or that the agent looked up by torch's numbers."""
     event = one.story.agent.last_event("unused-parameters") if one.story.agent is not None else None
     lists = NAMES.findall(_text(one)) or [event.text if event is not None else ""]
     return [name.strip() for names in lists for name in names.split(",") if name.strip()]
 
 
-def _indices(one: Told) -> list[int]:
+def _indices(one: TextMatch) -> list[int]:
     found = INDICES.search(_text(one))
     return [int(word) for word in found[1].split()] if found else []
 
 
-def _reason(unused: tuple[Unused, ...], count: int, case: Case) -> str:
+def _reason(unused: tuple[Unused, ...], count: int, case: Job) -> str:
     ranks = "" if count == len(case.ranks) else " on this rank only"
     if unused and unused[0].entered:
         return f"although it was called: its result takes no part in the loss{ranks}"
@@ -96,6 +96,6 @@ def _reason(unused: tuple[Unused, ...], count: int, case: Case) -> str:
     return f"since its forward is never called{ranks}" if unused else f"so that DDP never finished its reduction{ranks}"
 
 
-def _shown(one: Told, indices: list[int], names: list[str]) -> str:
+def _shown(one: TextMatch, indices: list[int], names: list[str]) -> str:
     which = f"; without gradient: {', '.join(names) or ' '.join(map(str, indices))}" if names or indices else ""
     return one.found[0] + which

@@ -17,17 +17,17 @@ import re
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
+from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import merged_locations, told
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.model.inplace_sites import changes
 from diagnostics.dynamic.model.wrap_sites import forward_calls
 
 CODE = "D603"
 NAME = "tensor-changed-in-place"
 CLASS = "inplace-under-ddp"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 CHANGED = re.compile(
     r"modified by an inplace operation: \[(?P<kind>[\w.]+) \[(?P<shape>[\d, ]*)\]\]"
@@ -37,7 +37,7 @@ CHANGED = re.compile(
 )
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns the statement that changed the tensor."""
     tellers = told(case, CHANGED)
     if not tellers:

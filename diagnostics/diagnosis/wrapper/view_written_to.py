@@ -17,17 +17,17 @@ import re
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.signature import Examines, Match
-from diagnostics.dynamic.failures.error_texts import Told, merged_locations, told
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.dynamic.model.model_classes import Place, called_name, job_files
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.model.model_classes import SourceSite, called_name, job_files
 from diagnostics.dynamic.model.wrap_sites import wrap_calls
 
 CODE = "D605"
 NAME = "view-written-to"
 CLASS = "shared-view"
-EXAMINES = Examines.FAILED
+EXAMINES = AppliesTo.FAILED
 
 SHARED = re.compile(
     r"(?P<leaf>a view of a leaf Variable that requires grad is being used in an in-place operation)"
@@ -42,7 +42,7 @@ EXPANDS = {"expand", "expand_as", "broadcast_to", "as_strided", "broadcast_tenso
 KEEPS = {"register_buffer", "Parameter", "register_parameter"}
 
 
-def match(case: Case) -> Match | None:
+def match(case: Job) -> Match | None:
     """Returns who shares memory and the line that writes to it or makes it."""
     tellers = told(case, SHARED)
     if not tellers:
@@ -65,7 +65,7 @@ def match(case: Case) -> Match | None:
     )
 
 
-def _makers(case: Case, one: Told) -> list[Place]:
+def _makers(case: Job, one: TextMatch) -> list[SourceSite]:
     if one.found["expanded"]:
         return _expanded(case, one.story)
     if one.found["bucket"]:
@@ -73,9 +73,9 @@ def _makers(case: Case, one: Told) -> list[Place]:
     return []
 
 
-def _expanded(case: Case, story: ProcessStory) -> list[Place]:
+def _expanded(case: Job, story: JobProcess) -> list[SourceSite]:
     """Buffers and parameters kept as an expanded view, written in one statement or through a local name."""
-    found: list[Place] = []
+    found: list[SourceSite] = []
     for file in job_files(case, story):
         tree = case.sources.file(file).tree
         nodes = list(ast.walk(tree)) if tree is not None else []
@@ -85,7 +85,7 @@ def _expanded(case: Case, story: ProcessStory) -> list[Place]:
             if isinstance(node, ast.Call) and called_name(node) in KEEPS:
                 kept = [ast.unparse(argument) for argument in node.args]
                 if any(_expands(argument) for argument in node.args) or names & set(kept):
-                    found.append(Place(file=file, node=node))
+                    found.append(SourceSite(file=file, node=node))
     return found
 
 
@@ -102,7 +102,7 @@ def _expands(value: ast.expr) -> bool:
     return False
 
 
-def _meaning(one: Told) -> str:
+def _meaning(one: TextMatch) -> str:
     said = one.found
     if said["leaf"]:
         return "wrote in place to a view of a parameter"
@@ -115,7 +115,7 @@ def _meaning(one: Told) -> str:
     return "wrote to a tensor whose elements share memory, such as an expanded one"
 
 
-def _fix(one: Told) -> Fix:
+def _fix(one: TextMatch) -> Fix:
     if one.found["bucket"]:
         return Fix(text="optimizer.zero_grad(set_to_none=True) in place of detach_(), or gradient_as_bucket_view=False")
     if one.found["saved"]:

@@ -7,8 +7,8 @@ from functools import cached_property
 
 from diagnostics.agent.shared import layout, operations
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, is_collective, is_counted
-from diagnostics.dynamic.collectives.rank_state import Waiting
-from diagnostics.record.agent_data import AgentFile, CollectiveCall, GroupProgress
+from diagnostics.dynamic.collectives.rank_state import OperationKind
+from diagnostics.record.agent_data import AgentData, CollectiveCall, GroupProgress
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.stacks import ProcessFrames
 
@@ -23,7 +23,7 @@ class GroupCounts:
 
     def __init__(
         self,
-        agent: AgentFile | None,
+        agent: AgentData | None,
         flight: tuple[FlightEntry, ...],
         frames: ProcessFrames | None,
         local_s: float,
@@ -148,13 +148,13 @@ class GroupCounts:
         return [entry for entry in self._flight if entry.pending and not entry.point_to_point]
 
     @cached_property
-    def exchanged(self) -> dict[tuple[str, Waiting, int], int] | None:
+    def exchanged(self) -> dict[tuple[str, OperationKind, int], int] | None:
         """How many sends and receives were begun with each peer; None where not all of them are known."""
-        found: dict[tuple[str, Waiting, int], int] = {}
+        found: dict[tuple[str, OperationKind, int], int] = {}
         for call in self.calls:
             if call.op == BATCH or (call.op in RECEIVES and call.root is None):
                 return None
-            kind = Waiting.SEND if call.op in SENDS else Waiting.RECV if call.op in RECEIVES else None
+            kind = OperationKind.SEND if call.op in SENDS else OperationKind.RECV if call.op in RECEIVES else None
             if kind is not None and call.root is not None:
                 key = (call.group, kind, call.root)
                 found[key] = found.get(key, 0) + 1

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.dynamic.job.evidence import stood_still
-from diagnostics.dynamic.job.job import Case, How
+from diagnostics.dynamic.job.job import ExceptionSource, Job
 from diagnostics.dynamic.job.process_list import at_s as job_time
 from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING
 
@@ -22,7 +22,7 @@ JUST_BEFORE_S = 0.02
 _LEAST_WAIT_S = 0.5  # shorter than any timeout that somebody would set for a collective
 
 
-def hang_moment(case: Case) -> float | None:
+def hang_moment(case: Job) -> float | None:
     """Returns seconds since the job's start, None where the job did not hang as far as it is known.
 
     A job that came to a good end by itself did not: it caught the timeout of a call that could not succeed.
@@ -41,17 +41,17 @@ def hang_moment(case: Case) -> float | None:
     return None if own is None else own - JUST_BEFORE_S
 
 
-def ended_by_own_timeout(case: Case) -> bool:
+def ended_by_own_timeout(case: Job) -> bool:
     """Whether no one ended the job for hanging, and a collective of a rank gave up by its own timeout."""
     return ended_by_itself(case) and any(True for _ in _timeouts(case))
 
 
-def ended_by_itself(case: Case) -> bool:
+def ended_by_itself(case: Job) -> bool:
     """Whether neither the doctor nor the job's user ended a job that stood still: it failed, whatever held it up."""
     return case.job.ended_s is not None and case.job.ended_by == "itself" and not stood_still(case)
 
 
-def _timeouts(case: Case) -> Iterator[float]:
+def _timeouts(case: Job) -> Iterator[float]:
     """Yields when an operation gave up: of those whose exception ended their process or a rank."""
     for story in case.ranks:
         told = [one for one in story.raised if TIMED_OUT.search(one.text)]
@@ -64,4 +64,4 @@ def _timeouts(case: Case) -> Iterator[float]:
                 for call in story.agent.collectives
                 if call.failed and call.left_s is not None and call.left_s - call.entered_s >= _LEAST_WAIT_S
             )
-        yield from (one.at_s for one in told if one.how is not How.OUTPUT)
+        yield from (one.at_s for one in told if one.how is not ExceptionSource.OUTPUT)

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_log import RECEIVES, SENDS, GroupCounts
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, OBJECTS
-from diagnostics.dynamic.collectives.rank_state import Wait, Waiting
-from diagnostics.record.agent_data import AgentFile, CollectiveCall
+from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation
+from diagnostics.record.agent_data import AgentData, CollectiveCall
 from diagnostics.record.agent_file import ranks_of
 
 # Innermost Python frames below which C++ makes or waits for collectives.
@@ -31,7 +31,9 @@ _SHUTDOWN = re.compile(r"/threading\.py$")
 _LOCAL = "ranks "
 
 
-def thread_waits(agent: AgentFile, local_s: float, offset_s: float, counts: GroupCounts) -> tuple[Wait, ...]:
+def thread_waits(
+    agent: AgentData, local_s: float, offset_s: float, counts: GroupCounts
+) -> tuple[PendingOperation, ...]:
     """Returns what each thread is blocked in, the main thread's first. `local_s` is on the agent's clock."""
     latest: dict[int, CollectiveCall] = {}
     for call in counts.calls:
@@ -41,14 +43,14 @@ def thread_waits(agent: AgentFile, local_s: float, offset_s: float, counts: Grou
     return tuple(sorted(found, key=lambda wait: wait.thread != agent.pid))
 
 
-def leaves_from(agent: AgentFile, stack: Sequence[Frame], local_s: float) -> bool:
+def leaves_from(agent: AgentData, stack: Sequence[Frame], local_s: float) -> bool:
     """Whether the main thread's program is over and the interpreter is shutting down."""
     if any(event.kind in _OVER and event.seconds <= local_s for event in agent.events):
         return True
     return any(_SHUTDOWN.search(frame.file) and frame.function == "_shutdown" for frame in stack)
 
 
-def _wait(call: CollectiveCall, offset_s: float, counts: GroupCounts) -> Wait:
+def _wait(call: CollectiveCall, offset_s: float, counts: GroupCounts) -> PendingOperation:
     begun = _begun(call, counts.calls) if call.op == "wait" else call
     op = begun.op
     kind = _kind(op)
@@ -58,16 +60,16 @@ def _wait(call: CollectiveCall, offset_s: float, counts: GroupCounts) -> Wait:
         group, slot, ranks = NEW_GROUP, counts.ordinal(call), _members(call.shape, ranks)
     elif op in OBJECTS and slot is not None:  # made of several: the one it is in
         slot = min(max(counts.reached.get(group, 0) - 1, slot), slot + 3)
-    return Wait(
+    return PendingOperation(
         kind=kind,
         op=op,
         group=group,
         ranks=ranks,
-        slot=slot if kind is Waiting.COLLECTIVE else None,
-        shape=begun.shape if kind is not Waiting.STORE else "",
+        slot=slot if kind is OperationKind.COLLECTIVE else None,
+        shape=begun.shape if kind is not OperationKind.STORE else "",
         dtype=begun.dtype,
         root=begun.root,
-        key=begun.shape if kind is Waiting.STORE else "",
+        key=begun.shape if kind is OperationKind.STORE else "",
         path=call.path,
         since_s=offset_s + call.entered_s,
         thread=call.thread,
@@ -75,14 +77,14 @@ def _wait(call: CollectiveCall, offset_s: float, counts: GroupCounts) -> Wait:
     )
 
 
-def _kind(op: str) -> Waiting:
+def _kind(op: str) -> OperationKind:
     if op in SENDS:
-        return Waiting.SEND
+        return OperationKind.SEND
     if op in RECEIVES or op == "batch_isend_irecv":
-        return Waiting.RECV
+        return OperationKind.RECV
     if op.startswith("store."):
-        return Waiting.STORE
-    return Waiting.DESTROY if op == "destroy_process_group" else Waiting.COLLECTIVE
+        return OperationKind.STORE
+    return OperationKind.DESTROY if op == "destroy_process_group" else OperationKind.COLLECTIVE
 
 
 def _begun(wait: CollectiveCall, calls: Sequence[CollectiveCall]) -> CollectiveCall:
@@ -100,8 +102,8 @@ def _members(shape: str, world: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def native_wait(
-    agent: AgentFile, counts: GroupCounts, stack: Sequence[Frame], local_s: float, *, idle: bool | None
-) -> Wait | None:
+    agent: AgentData, counts: GroupCounts, stack: Sequence[Frame], local_s: float, *, idle: bool | None
+) -> PendingOperation | None:
     """Returns what C++ code of the main thread waits for, None where it does not or nothing proves it.
 
     `since_s` is seconds of the wall clock.
@@ -115,8 +117,8 @@ def native_wait(
     entry = pending[0]
     if idle is None and moment_ns - pending[-1].created_ns < STALE_S * 1e9:
         return None
-    return Wait(
-        kind=Waiting.COLLECTIVE,
+    return PendingOperation(
+        kind=OperationKind.COLLECTIVE,
         op="",
         group=entry.group,
         ranks=counts.ranks(entry.group),
@@ -129,7 +131,7 @@ def native_wait(
     )
 
 
-def _may_be_inside(agent: AgentFile, stack: Sequence[Frame]) -> bool:
+def _may_be_inside(agent: AgentData, stack: Sequence[Frame]) -> bool:
     """Whether the main thread is in code of torch that may wait for ranks; by the agent where no stack is known."""
     own = [frame for frame in stack if not (agent.agent_folder and frame.file.startswith(agent.agent_folder))]
     if not own:

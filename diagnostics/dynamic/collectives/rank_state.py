@@ -13,7 +13,7 @@ from enum import StrEnum
 from diagnostics.core.frame import Frame
 
 
-class Stand(StrEnum):
+class Whereabouts(StrEnum):
     """What a rank's main thread does."""
 
     WAITING = "waiting"  # blocked in an operation that only other ranks can complete
@@ -24,7 +24,7 @@ class Stand(StrEnum):
     UNKNOWN = "unknown"  # no agent, no stack
 
 
-class Waiting(StrEnum):
+class OperationKind(StrEnum):
     """Which kind of operation a rank waits in."""
 
     COLLECTIVE = "collective"  # barriers, new_group and object collectives, too; C++ ones of DDP and FSDP
@@ -36,10 +36,10 @@ class Waiting(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wait:
+class PendingOperation:
     """One operation that a thread of a rank cannot leave by itself. Asynchronous work counts once it is waited for."""
 
-    kind: Waiting
+    kind: OperationKind
     op: str  # all_reduce, barrier, recv, get...; "" where only C++ knows
     group: str  # name of the process group; "" the default one
     ranks: tuple[int, ...]  # global ranks of the group; () unknown
@@ -61,7 +61,7 @@ class Wait:
         """The call in words: "all_reduce(8x3, float32)"."""
         if self.native:
             return f"{self.recorded or 'a collective'} of C++"
-        if self.kind is Waiting.STORE:
+        if self.kind is OperationKind.STORE:
             return f"{self.op}({self.key})"
         words = [self.shape, self.dtype, "" if self.root is None else f"{_ROOTS.get(self.op, 'root')} {self.root}"]
         return f"{self.op}({', '.join(filter(None, words))})"
@@ -71,14 +71,14 @@ _ROOTS = {"send": "to", "isend": "to", "send_object_list": "to", "recv": "from",
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Position:
+class RankState:
     """One rank at one moment."""
 
     rank: int
     pid: int
     at_s: float
-    stand: Stand
-    waits: tuple[Wait, ...] = ()  # of its blocked threads, the main thread's first
+    stand: Whereabouts
+    waits: tuple[PendingOperation, ...] = ()  # of its blocked threads, the main thread's first
     stack: tuple[Frame, ...] = ()  # of its main thread, library frames too; () unknown
     # How many operations it has begun in each group, C++ ones too; a group it never used is not in here.
     reached: Mapping[str, int] = field(default_factory=dict)
@@ -89,13 +89,13 @@ class Position:
     threads_may_call: bool = False
     threads_may_set: bool = False
     # What it did in slots (group, slot) in which another rank waits now, as far as it is known.
-    passed: Mapping[tuple[str, int], Wait] = field(default_factory=dict)
+    passed: Mapping[tuple[str, int], PendingOperation] = field(default_factory=dict)
     # Point to point: how many it has begun, by (group, send or recv, peer); None where that is not known for sure.
-    exchanged: Mapping[tuple[str, Waiting, int], int] | None = field(default_factory=dict)
+    exchanged: Mapping[tuple[str, OperationKind, int], int] | None = field(default_factory=dict)
     exit_code: int | None = None
     signal: int | None = None
 
     @property
-    def wait(self) -> Wait | None:
+    def wait(self) -> PendingOperation | None:
         """What its main thread waits in."""
         return self.waits[0] if self.waits else None

@@ -14,12 +14,12 @@ from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_log import GroupCounts
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
 from diagnostics.dynamic.collectives.pending_operations import leaves_from, native_wait, thread_waits
-from diagnostics.dynamic.collectives.rank_state import Position, Stand, Wait, Waiting
+from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 from diagnostics.dynamic.collectives.thread_reachability import ThreadReach
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_kinds import TRACKERS
 from diagnostics.dynamic.job.process_list import at_s as job_time
-from diagnostics.record.agent_data import AgentFile, CollectiveCall
+from diagnostics.record.agent_data import AgentData, CollectiveCall
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.stacks import ProcessFrames
 from diagnostics.record.supervisor_facts import End
@@ -33,7 +33,7 @@ class RankView:
 
     rank: int
     pid: int
-    agent: AgentFile | None
+    agent: AgentData | None
     offset_s: float = 0.0
     job_started_ns: int = 0  # wall clock
     end: End | None = None
@@ -45,13 +45,13 @@ class RankView:
     project: frozenset[int] = frozenset()  # threads that run code of the project
 
 
-def positions(views: Sequence[RankView], at_s: float) -> tuple[Position, ...]:
+def positions(views: Sequence[RankView], at_s: float) -> tuple[RankState, ...]:
     """Returns where each rank stands at `at_s`, seconds since the job started, by rank."""
     counts = {view.rank: GroupCounts(view.agent, view.flight, view.threads, at_s - view.offset_s) for view in views}
     found = [_position(view, counts[view.rank], at_s) for view in sorted(views, key=lambda view: view.rank)]
-    found += [Position(rank=rank, pid=0, at_s=at_s, stand=Stand.ABSENT) for rank in _absent(views, counts)]
+    found += [RankState(rank=rank, pid=0, at_s=at_s, stand=Whereabouts.ABSENT) for rank in _absent(views, counts)]
     waits = [wait for one in found for wait in one.waits]
-    if any(wait.kind in (Waiting.SEND, Waiting.RECV) for wait in waits):
+    if any(wait.kind in (OperationKind.SEND, OperationKind.RECV) for wait in waits):
         found = [replace(one, exchanged=counts[one.rank].exchanged) if one.rank in counts else one for one in found]
     if any(wait.group == NEW_GROUP for wait in waits):
         found = [_with_new_groups(one, counts[one.rank]) if one.rank in counts else one for one in found]
@@ -67,7 +67,7 @@ def _absent(views: Sequence[RankView], counts: Mapping[int, GroupCounts]) -> lis
     return sorted(set(largest).union(range(world)) - set(counts))
 
 
-def views_of(case: Case, at_s: float) -> tuple[RankView, ...]:
+def views_of(case: Job, at_s: float) -> tuple[RankView, ...]:
     """Returns what a case knows of its ranks."""
     stories = [story for story in case.ranks if story.rank is not None]
     main = [frame for story in stories if story.threads is not None for frame in story.threads.main]
@@ -75,22 +75,22 @@ def views_of(case: Case, at_s: float) -> tuple[RankView, ...]:
     return tuple(_view(case, story, at_s, reach) for story in stories)
 
 
-def positions_of(case: Case, at_s: float) -> tuple[Position, ...]:
+def positions_of(case: Job, at_s: float) -> tuple[RankState, ...]:
     """Returns where each rank of a case stood at `at_s`."""
     found = positions(views_of(case, at_s), at_s)
-    waits_for_key = any(wait.kind is Waiting.STORE for one in found for wait in one.waits)
+    waits_for_key = any(wait.kind is OperationKind.STORE for one in found for wait in one.waits)
     if waits_for_key and any(_may_set_keys(story, at_s) for story in case.processes):
         return tuple(replace(one, threads_may_set=True) for one in found)
     return found
 
 
-def _may_set_keys(story: ProcessStory, at_s: float) -> bool:
+def _may_set_keys(story: JobProcess, at_s: float) -> bool:
     """Whether a process that is no rank might know the store: all but launchers, data workers and shells."""
     lives = story.began_s <= at_s and (story.end.at_s is None or story.end.at_s > at_s)
-    return lives and story.part is Part.HELPER and TRACKERS.search(" ".join(story.argv)) is None
+    return lives and story.part is ProcessRole.HELPER and TRACKERS.search(" ".join(story.argv)) is None
 
 
-def _view(case: Case, story: ProcessStory, at_s: float, reach: ThreadReach) -> RankView:
+def _view(case: Job, story: JobProcess, at_s: float, reach: ThreadReach) -> RankView:
     others = [one for one in (story.threads.threads if story.threads is not None else ()) if not one.main]
     return RankView(
         rank=story.rank if story.rank is not None else -1,
@@ -108,7 +108,7 @@ def _view(case: Case, story: ProcessStory, at_s: float, reach: ThreadReach) -> R
     )
 
 
-def _idle(story: ProcessStory, at_s: float) -> bool | None:
+def _idle(story: JobProcess, at_s: float) -> bool | None:
     """Whether it used next to no CPU around that moment, as far as it was looked at then; None where it was not."""
     around = [sample for sample in story.samples if at_s - 5.0 <= sample.at_s <= at_s + 5.0]
     if len(around) < 2:
@@ -120,11 +120,11 @@ def _idle(story: ProcessStory, at_s: float) -> bool | None:
 IDLE_CPUS = 0.2  # of one process; a thread that beats or reports takes 0.02
 
 
-def _position(view: RankView, counts: GroupCounts, at_s: float) -> Position:
-    def standing(stand: Stand, waits: Sequence[Wait] = ()) -> Position:
+def _position(view: RankView, counts: GroupCounts, at_s: float) -> RankState:
+    def standing(stand: Whereabouts, waits: Sequence[PendingOperation] = ()) -> RankState:
         blocked = {wait.thread for wait in waits}
-        away = blocked | ({view.pid} if stand in (Stand.LEAVING, Stand.WAITING) else set())
-        return Position(
+        away = blocked | ({view.pid} if stand in (Whereabouts.LEAVING, Whereabouts.WAITING) else set())
+        return RankState(
             rank=view.rank,
             pid=view.pid,
             at_s=at_s,
@@ -132,30 +132,30 @@ def _position(view: RankView, counts: GroupCounts, at_s: float) -> Position:
             waits=tuple(waits),
             stack=_stack(view),
             reached=counts.reached,
-            open_groups=frozenset() if stand is Stand.ENDED else counts.groups_of_others(away, _alive(view)),
-            threads_may_call=stand is not Stand.ENDED and bool(view.calling - blocked),
-            threads_may_set=stand is not Stand.ENDED and bool(view.project - blocked),
-            exit_code=view.end.exit_code if stand is Stand.ENDED and view.end is not None else None,
-            signal=view.end.signal if stand is Stand.ENDED and view.end is not None else None,
+            open_groups=frozenset() if stand is Whereabouts.ENDED else counts.groups_of_others(away, _alive(view)),
+            threads_may_call=stand is not Whereabouts.ENDED and bool(view.calling - blocked),
+            threads_may_set=stand is not Whereabouts.ENDED and bool(view.project - blocked),
+            exit_code=view.end.exit_code if stand is Whereabouts.ENDED and view.end is not None else None,
+            signal=view.end.signal if stand is Whereabouts.ENDED and view.end is not None else None,
         )
 
     if view.end is not None and view.end.at_s is not None and view.end.at_s <= at_s:
-        return standing(Stand.ENDED)
+        return standing(Whereabouts.ENDED)
     if view.agent is None:
-        return standing(Stand.UNKNOWN)
+        return standing(Whereabouts.UNKNOWN)
     local_s = at_s - view.offset_s
     waits = thread_waits(view.agent, local_s, view.offset_s, counts)
     others = tuple(wait for wait in waits if wait.thread != view.pid)
     if len(others) < len(waits):
         main = next(wait for wait in waits if wait.thread == view.pid)
-        return standing(Stand.WAITING, (_with_flight(main, counts), *others))
+        return standing(Whereabouts.WAITING, (_with_flight(main, counts), *others))
     if leaves_from(view.agent, _stack(view), local_s):
-        return standing(Stand.LEAVING, others)
+        return standing(Whereabouts.LEAVING, others)
     native = native_wait(view.agent, counts, _stack(view), local_s, idle=view.idle)
     if native is not None:
         wait = replace(native, thread=view.pid, since_s=max(0.0, native.since_s - view.job_started_ns / 1e9))
-        return standing(Stand.WAITING, (wait, *others))
-    return standing(Stand.OUTSIDE, others)
+        return standing(Whereabouts.WAITING, (wait, *others))
+    return standing(Whereabouts.OUTSIDE, others)
 
 
 def _stack(view: RankView) -> tuple[Frame, ...]:
@@ -169,26 +169,26 @@ def _alive(view: RankView) -> frozenset[int] | None:
     return frozenset(thread.native for thread in view.threads.threads)
 
 
-def _with_flight(wait: Wait, counts: GroupCounts) -> Wait:
+def _with_flight(wait: PendingOperation, counts: GroupCounts) -> PendingOperation:
     entry = counts.entry(wait.group, wait.slot)
     return replace(wait, recorded=entry.shown, timeout_s=entry.timeout_s) if entry is not None else wait
 
 
-def _with_new_groups(one: Position, counts: GroupCounts) -> Position:
+def _with_new_groups(one: RankState, counts: GroupCounts) -> RankState:
     return replace(one, reached={**one.reached, NEW_GROUP: counts.new_groups})
 
 
-def _with_passed(one: Position, counts: GroupCounts, wanted: set[tuple[str, int]]) -> Position:
+def _with_passed(one: RankState, counts: GroupCounts, wanted: set[tuple[str, int]]) -> RankState:
     own = {(wait.group, wait.slot) for wait in one.waits}
     begun = {(group, slot) for group, slot in wanted - own if one.reached.get(group, 0) > slot}
     passed = {place: _passed(call, counts) for place, call in counts.calls_in(begun).items()}
     return replace(one, passed=passed) if passed else one
 
 
-def _passed(call: CollectiveCall, counts: GroupCounts) -> Wait:
+def _passed(call: CollectiveCall, counts: GroupCounts) -> PendingOperation:
     entry = counts.entry(call.group, call.number)
-    return Wait(
-        kind=Waiting.COLLECTIVE,
+    return PendingOperation(
+        kind=OperationKind.COLLECTIVE,
         op=call.op,
         group=NEW_GROUP if call.op == NEW_GROUP else call.group,
         ranks=counts.ranks(call.group),

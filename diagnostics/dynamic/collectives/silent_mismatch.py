@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, disagreement, is_counted
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.agent_data import CollectiveCall, GroupProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Silent:
+class SilentMismatch:
     """The first known disagreement of two ranks; the calls are None where it is no longer in the rings."""
 
     group: str
-    one: ProcessStory
-    other: ProcessStory
+    one: JobProcess
+    other: JobProcess
     what: str  # "operation", "dtype", "size", "root", "reduction"; "" where only the hashes tell
     call: CollectiveCall | None = None
     other_call: CollectiveCall | None = None
@@ -27,9 +27,9 @@ class Silent:
     between: tuple[int, int] | None = None  # calls of the group between which it lies, where the hashes bound it
 
 
-def silent_disagreements(case: Case) -> Iterator[Silent]:
+def silent_disagreements(case: Job) -> Iterator[SilentMismatch]:
     """Yields for each rank of a group that disagrees with its first rank the first disagreement that is known."""
-    holders: dict[tuple[str, tuple[int, ...]], list[tuple[ProcessStory, GroupProgress]]] = {}
+    holders: dict[tuple[str, tuple[int, ...]], list[tuple[JobProcess, GroupProgress]]] = {}
     for story in case.ranks:
         for group in story.agent.groups if story.agent is not None else ():
             if len(group.ranks) > 1:
@@ -44,7 +44,7 @@ def silent_disagreements(case: Case) -> Iterator[Silent]:
                     yield found
 
 
-def _slots(story: ProcessStory, group: str) -> dict[int, CollectiveCall]:
+def _slots(story: JobProcess, group: str) -> dict[int, CollectiveCall]:
     """Returns the completed calls of a group by slot; where several calls share one (coalesced ones), none."""
     found: dict[int, CollectiveCall | None] = {}
     for call in story.agent.collectives if story.agent is not None else ():
@@ -57,13 +57,13 @@ def _slots(story: ProcessStory, group: str) -> dict[int, CollectiveCall]:
     }
 
 
-def _compare(group: str, one: ProcessStory, slots: dict[int, CollectiveCall], other: ProcessStory) -> Silent | None:
+def _compare(group: str, one: JobProcess, slots: dict[int, CollectiveCall], other: JobProcess) -> SilentMismatch | None:
     theirs, agreed = _slots(other, group), None
     for number in sorted(slots.keys() & theirs.keys()):
         mine, its = slots[number], theirs[number]
         what = disagreement((mine.op, mine.shape, mine.dtype, mine.root), (its.op, its.shape, its.dtype, its.root))
         if what:
-            return Silent(
+            return SilentMismatch(
                 group=group, one=one, other=other, what=what, call=mine, other_call=its, agreed=agreed,
             )  # fmt: skip
         agreed = mine
@@ -71,8 +71,8 @@ def _compare(group: str, one: ProcessStory, slots: dict[int, CollectiveCall], ot
 
 
 def _by_hash(
-    group: str, one: tuple[ProcessStory, GroupProgress], other: tuple[ProcessStory, GroupProgress]
-) -> Silent | None:
+    group: str, one: tuple[JobProcess, GroupProgress], other: tuple[JobProcess, GroupProgress]
+) -> SilentMismatch | None:
     """Returns what the hashes alone tell: as many calls, other ones. Unequal counts alone prove nothing (join())."""
     if one[1].calls != other[1].calls:
         return None
@@ -80,4 +80,4 @@ def _by_hash(
     apart = [(calls, told == theirs.get(calls)) for calls, told in one[1].checkpoints if calls in theirs]
     alike = max((calls for calls, same in apart if same), default=0)
     first = min((calls for calls, same in apart if not same), default=one[1].calls)
-    return Silent(group=group, one=one[0], other=other[0], what="", between=(alike, first))
+    return SilentMismatch(group=group, one=one[0], other=other[0], what="", between=(alike, first))

@@ -15,7 +15,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.record.stacks import ThreadFrames
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.call_graph import Function, Program
+from diagnostics.static.program.call_graph import CallGraph, Function
 from diagnostics.static.program.cfg_builder import dotted
 from diagnostics.static.program.distributed_names import RECORDED, is_recorded, names_of_distributed
 from diagnostics.static.program.source_file import SourceFile, Sources
@@ -42,7 +42,7 @@ class ThreadReach:
     def __init__(self, sources: Sources, agent_folders: Collection[str], main: Iterable[Frame]) -> None:
         self._sources, self._folders = sources, tuple(folder for folder in agent_folders if folder)
         self._main = tuple(dict.fromkeys(frame.file for frame in main if self._is_own(frame)))
-        self._programs: dict[tuple[str, ...], Program] = {}
+        self._programs: dict[tuple[str, ...], CallGraph] = {}
         self._known: dict[tuple[tuple[str, int, str], ...], bool] = {}
 
     def runs_project_code(self, thread: ThreadFrames) -> bool:
@@ -86,13 +86,13 @@ class ThreadReach:
         plain = bool(frames) and all(_TIMER.search(frame.file) for frame in frames)
         return (waits and plain) or any(at(frame, _LOOP, ("run_forever", "run")) for frame in frames)
 
-    def _program(self, files: tuple[str, ...]) -> Program:
+    def _program(self, files: tuple[str, ...]) -> CallGraph:
         files = tuple(dict.fromkeys(files))
         if files not in self._programs:
-            self._programs[files] = Program(self._sources, files)
+            self._programs[files] = CallGraph(self._sources, files)
         return self._programs[files]
 
-    def _reaches(self, first: list[Function], program: Program) -> bool:
+    def _reaches(self, first: list[Function], program: CallGraph) -> bool:
         waiting, seen = list(first), set(first)
         while waiting:
             function = waiting.pop()
@@ -134,14 +134,14 @@ def _is_operation(call: ast.Call, names: frozenset[str]) -> bool:
     )
 
 
-def _calls_unknown(call: ast.Call, function: Function, program: Program) -> bool:
+def _calls_unknown(call: ast.Call, function: Function, program: CallGraph) -> bool:
     """Whether it calls a value that somebody handed over: `task()` of a queue, a callback."""
     if not isinstance(call.func, ast.Name) or any(True for _ in program.meant(call.func, function)):
         return False
     return call.func.id in function.assigned or call.func.id in function.parameters
 
 
-def _later(program: Program) -> Iterator[tuple[ast.Call, Function]]:
+def _later(program: CallGraph) -> Iterator[tuple[ast.Call, Function]]:
     """Yields the calls that start what runs later."""
     for function in program.functions:
         for node in function.own_nodes:
@@ -152,7 +152,7 @@ def _later(program: Program) -> Iterator[tuple[ast.Call, Function]]:
                 yield node, function
 
 
-def _handed_over(call: ast.Call, function: Function, program: Program) -> Iterator[Function]:
+def _handed_over(call: ast.Call, function: Function, program: CallGraph) -> Iterator[Function]:
     """Yields the functions that a call passes on: Timer(3, save), pool.submit(self.save)."""
     for value in (*call.args, *(one.value for one in call.keywords)):
         if isinstance(value, (ast.Name, ast.Attribute, ast.Lambda)):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.collectives.rank_state import Wait, Waiting
+from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation
 from diagnostics.dynamic.collectives.wait_for_graph import DEFAULT_GROUP, Deadlock
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import GROUP_MADE
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.call_graph import Function, Program
+from diagnostics.static.program.call_graph import CallGraph, Function
 from diagnostics.static.program.exception_flow import goes_on_raising, spans
 
 LONG_S = 300.0  # who waits longer than that hangs, whatever comes after
@@ -29,15 +29,15 @@ _RAISED = frozenset(
 )
 
 
-def may_recover(case: Case, deadlock: Deadlock) -> bool:
+def may_recover(case: Job, deadlock: Deadlock) -> bool:
     """Returns whether a rank of the deadlock waits with a short or unknown timeout inside a handler that goes on."""
     return any(
         _is_short(case, one.rank, wait) and _is_caught(case, wait) for one in deadlock.positions for wait in one.waits
     )
 
 
-def _is_short(case: Case, rank: int, wait: Wait) -> bool:
-    if wait.op in _OWN_TIMEOUT or wait.kind is Waiting.STORE:
+def _is_short(case: Job, rank: int, wait: PendingOperation) -> bool:
+    if wait.op in _OWN_TIMEOUT or wait.kind is OperationKind.STORE:
         return True
     seconds = wait.timeout_s
     if seconds is None and wait.group in DEFAULT_GROUP:
@@ -45,7 +45,7 @@ def _is_short(case: Case, rank: int, wait: Wait) -> bool:
     return seconds is None or seconds <= LONG_S
 
 
-def _timeout_of_group(case: Case, rank: int) -> float | None:
+def _timeout_of_group(case: Job, rank: int) -> float | None:
     """Returns the timeout that the default group was made with."""
     story = case.of_rank(rank)
     event = story.agent.last_event(GROUP_MADE) if story is not None and story.agent is not None else None
@@ -56,14 +56,14 @@ def _timeout_of_group(case: Case, rank: int) -> float | None:
         return None
 
 
-def _is_caught(case: Case, wait: Wait) -> bool:
+def _is_caught(case: Job, wait: PendingOperation) -> bool:
     """Whether a handler around one of the lines on the way to the call takes the exception and goes on."""
     if not wait.path:
         return not wait.native
     trees = ((case.sources.file(frame.file).tree, frame.line) for frame in wait.path)
     if any(_goes_on(node, line) for tree, line in trees if tree is not None for node in walk(tree)):
         return True
-    program = Program(case.sources, tuple(dict.fromkeys(frame.file for frame in wait.path)))
+    program = CallGraph(case.sources, tuple(dict.fromkeys(frame.file for frame in wait.path)))
     return any(_is_swallowed(program, frame) for frame in wait.path)
 
 
@@ -74,7 +74,7 @@ def _goes_on(node: ast.AST, line: int) -> bool:
     return inside and any(_takes(handler.type) for handler in node.handlers) and not goes_on_raising(node)
 
 
-def _is_swallowed(program: Program, frame: Frame) -> bool:
+def _is_swallowed(program: CallGraph, frame: Frame) -> bool:
     """Whether a `with` around the line takes exceptions: suppress(RuntimeError), or a manager of the project's own."""
     function = program.function_of(frame)
     around = [node for node in (function.own_nodes if function is not None else ()) if spans(node, frame.line)]
@@ -82,7 +82,7 @@ def _is_swallowed(program: Program, frame: Frame) -> bool:
     return function is not None and any(_swallows(program, item.context_expr, function) for item in items)
 
 
-def _swallows(program: Program, context: ast.expr, function: Function) -> bool:
+def _swallows(program: CallGraph, context: ast.expr, function: Function) -> bool:
     if isinstance(context, ast.Call) and _name(context.func) == "suppress":
         return any(map(_takes, context.args))
     return program.suppresses(context, function)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, disagreement
-from diagnostics.dynamic.collectives.rank_state import Position, Stand, Wait, Waiting
+from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 
 
-class Knot(StrEnum):
+class DeadlockKind(StrEnum):
     """What holds the ranks of a deadlock, the plainest reason first."""
 
     GONE = "gone"  # a rank that the others need has ended or is on its way out
@@ -28,7 +28,7 @@ class Knot(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disagreement:
+class CollectiveMismatch:
     """Two ranks in one slot of one group with calls that do not fit together; `what` differs: "operation", "size"."""
 
     one: int
@@ -40,15 +40,15 @@ class Disagreement:
 class Deadlock:
     """Ranks that wait for ever. `positions` are theirs, by rank; `gone` those of ranks that they need in vain."""
 
-    knot: Knot
+    knot: DeadlockKind
     ranks: tuple[int, ...]
-    positions: tuple[Position, ...]
-    gone: tuple[Position, ...] = ()
-    disagreements: tuple[Disagreement, ...] = ()
+    positions: tuple[RankState, ...]
+    gone: tuple[RankState, ...] = ()
+    disagreements: tuple[CollectiveMismatch, ...] = ()
     began_s: float = 0.0  # when the last of them began to wait
 
 
-_NEVER_ACTS = (Stand.ENDED, Stand.LEAVING)
+_NEVER_ACTS = (Whereabouts.ENDED, Whereabouts.LEAVING)
 DEFAULT_GROUP = ("", "0", "default_pg")
 # The others hand over what they have and go on; only these ranks wait, and only for that one.
 _FOR_THE_ROOT = frozenset({"broadcast", "scatter", "broadcast_object_list", "scatter_object_list"})
@@ -68,7 +68,7 @@ class _Node:
     released: bool = False
 
 
-def prove(positions: Sequence[Position]) -> Deadlock | None:
+def prove(positions: Sequence[RankState]) -> Deadlock | None:
     """Returns the ranks that can never go on, None where that is not certain of any. Takes O(ranks + waits)."""
     by_rank = {one.rank: one for one in positions}
     nodes = list(_nodes(positions, by_rank))
@@ -89,14 +89,14 @@ def prove(positions: Sequence[Position]) -> Deadlock | None:
     )
 
 
-def _never_acts(one: Position) -> bool:
+def _never_acts(one: RankState) -> bool:
     """Whether its main thread makes no call any more that another rank could wait for."""
     wait = one.wait if len(one.waits) == 1 else None
-    ends_all = wait is not None and wait.kind is Waiting.DESTROY and wait.group in DEFAULT_GROUP
+    ends_all = wait is not None and wait.kind is OperationKind.DESTROY and wait.group in DEFAULT_GROUP
     return one.stand in _NEVER_ACTS or ends_all
 
 
-def _fixpoint(positions: Sequence[Position], nodes: Sequence[_Node]) -> set[int]:
+def _fixpoint(positions: Sequence[RankState], nodes: Sequence[_Node]) -> set[int]:
     """Returns the blocked ranks none of whose threads can go on."""
     blocked = {rank for node in nodes for rank in node.waiters}
     free = deque(one.rank for one in positions if one.rank not in blocked and not _never_acts(one))
@@ -140,13 +140,13 @@ def _fixpoint(positions: Sequence[Position], nodes: Sequence[_Node]) -> set[int]
     return blocked - acts
 
 
-def _nodes(positions: Sequence[Position], by_rank: dict[int, Position]) -> Iterator[_Node]:
+def _nodes(positions: Sequence[RankState], by_rank: dict[int, RankState]) -> Iterator[_Node]:
     """Yields what the blocked ranks wait for; those that wait for the same thing share one."""
-    together: dict[tuple[str, int], list[tuple[Position, Wait]]] = defaultdict(list)
+    together: dict[tuple[str, int], list[tuple[RankState, PendingOperation]]] = defaultdict(list)
     for one in positions:
-        if one.stand is Stand.WAITING and not _never_acts(one):
+        if one.stand is Whereabouts.WAITING and not _never_acts(one):
             for wait in one.waits:
-                if wait.kind is Waiting.COLLECTIVE and wait.slot is not None and wait.ranks:
+                if wait.kind is OperationKind.COLLECTIVE and wait.slot is not None and wait.ranks:
                     together[wait.group, wait.slot].append((one, wait))
                 else:
                     yield _lonely(one, wait, by_rank)
@@ -154,44 +154,48 @@ def _nodes(positions: Sequence[Position], by_rank: dict[int, Position]) -> Itera
         yield from _collective(group, slot, waiting, by_rank)
 
 
-def _lonely(one: Position, wait: Wait, by_rank: dict[int, Position]) -> _Node:
+def _lonely(one: RankState, wait: PendingOperation, by_rank: dict[int, RankState]) -> _Node:
     """What a send, a receive, a store's key or a call without a number waits for."""
     others = set(wait.ranks or by_rank) - {one.rank}
-    if wait.kind in (Waiting.SEND, Waiting.RECV) and wait.op != "batch_isend_irecv" and wait.root is not None:
+    if (
+        wait.kind in (OperationKind.SEND, OperationKind.RECV)
+        and wait.op != "batch_isend_irecv"
+        and wait.root is not None
+    ):
         on_its_way = _on_its_way(one, wait, by_rank.get(wait.root))
         return _Node(waiters=[one.rank], needs=set() if on_its_way else {wait.root}, group=wait.group)
-    if wait.kind is Waiting.STORE:
+    if wait.kind is OperationKind.STORE:
         return _Node(waiters=[one.rank], needs=set(by_rank) - {one.rank}, any_of=True, store=True)
-    if wait.kind in (Waiting.SEND, Waiting.RECV):
+    if wait.kind in (OperationKind.SEND, OperationKind.RECV):
         loose = any(_may_send_anything(by_rank.get(rank), wait.group) for rank in others)
         return _Node(waiters=[one.rank], needs=set() if loose else others, any_of=True, group=wait.group)
-    if wait.kind is Waiting.COLLECTIVE:
+    if wait.kind is OperationKind.COLLECTIVE:
         # Its slot is not known: each of the others may have been there. Only if all of them are gone it is certain.
         return _Node(waiters=[one.rank], needs=others, any_of=True, group=wait.group)
     return _Node(waiters=[one.rank], needs=set())
 
 
-def _on_its_way(one: Position, wait: Wait, peer: Position | None) -> bool:
+def _on_its_way(one: RankState, wait: PendingOperation, peer: RankState | None) -> bool:
     """Whether the peer has begun its half, so that bytes may be under way; also where that is not known."""
     if peer is None or one.exchanged is None or peer.exchanged is None:
         return True
-    half = Waiting.RECV if wait.kind is Waiting.SEND else Waiting.SEND
+    half = OperationKind.RECV if wait.kind is OperationKind.SEND else OperationKind.SEND
     begun = one.exchanged.get((wait.group, wait.kind, peer.rank), 0)
     return peer.exchanged.get((wait.group, half, one.rank), 0) >= begun
 
 
-def _may_send_anything(peer: Position | None, group: str) -> bool:
+def _may_send_anything(peer: RankState | None, group: str) -> bool:
     """Whether sends of the peer may be under way, to whomever: then nothing is certain."""
     if peer is None or peer.exchanged is None:
         return True
-    return any(place == group and kind is Waiting.SEND for place, kind, _ in peer.exchanged)
+    return any(place == group and kind is OperationKind.SEND for place, kind, _ in peer.exchanged)
 
 
 def _collective(
-    group: str, slot: int, waiting: Sequence[tuple[Position, Wait]], by_rank: dict[int, Position]
+    group: str, slot: int, waiting: Sequence[tuple[RankState, PendingOperation]], by_rank: dict[int, RankState]
 ) -> Iterator[_Node]:
     """Yields what the ranks in one slot of one group wait for: those with calls that fit together as one."""
-    parties: list[list[tuple[Position, Wait]]] = []
+    parties: list[list[tuple[RankState, PendingOperation]]] = []
     for one, wait in waiting:
         party = next((party for party in parties if not _differ(party[0][1], wait)), None)
         if party is None:
@@ -210,12 +214,12 @@ def _collective(
                 yield _rooted(one.rank, own, missing, there, group)
 
 
-def _one_sided(wait: Wait) -> bool:
+def _one_sided(wait: PendingOperation) -> bool:
     """Whether not every rank needs every other one in this call."""
     return wait.op in _FOR_THE_ROOT or wait.op in _FOR_OTHERS or wait.op == "monitored_barrier"
 
 
-def _rooted(rank: int, wait: Wait, missing: set[int], there: set[int], group: str) -> _Node:
+def _rooted(rank: int, wait: PendingOperation, missing: set[int], there: set[int], group: str) -> _Node:
     root = wait.ranks[0] if wait.op == "monitored_barrier" and wait.ranks else wait.root
     if root is None:
         return _Node(waiters=[rank], needs=set())
@@ -229,7 +233,7 @@ def _rooted(rank: int, wait: Wait, missing: set[int], there: set[int], group: st
     return _Node(waiters=[rank], needs=set() if under_way else missing, any_of=True, group=group)
 
 
-def _has_been(one: Position | None, group: str, slot: int, wait: Wait) -> bool:
+def _has_been(one: RankState | None, group: str, slot: int, wait: PendingOperation) -> bool:
     """Whether a rank has already made its call in that slot, one that fits, as far as it is known."""
     if one is None or one.reached.get(group, 0) <= slot:
         return False
@@ -239,7 +243,7 @@ def _has_been(one: Position | None, group: str, slot: int, wait: Wait) -> bool:
     return passed is None or not _differ(passed, wait)
 
 
-def _differ(one: Wait, other: Wait) -> str:
+def _differ(one: PendingOperation, other: PendingOperation) -> str:
     """Returns in what two waits in one slot differ that must be equal, "" for nothing or nothing that is known."""
     if one.recorded and other.recorded and (one.native or other.native):
         names = one.recorded.partition("(")[0], other.recorded.partition("(")[0]
@@ -251,30 +255,32 @@ def _differ(one: Wait, other: Wait) -> str:
     return disagreement((one.op, one.shape, one.dtype, one.root), (other.op, other.shape, other.dtype, other.root))
 
 
-def _disagreements(found: Sequence[Position]) -> Iterator[Disagreement]:
+def _disagreements(found: Sequence[RankState]) -> Iterator[CollectiveMismatch]:
     """Yields pairs of ranks in one slot with calls that do not fit: for each party against the first one."""
-    seen: dict[tuple[str, int], list[tuple[int, Wait]]] = defaultdict(list)
+    seen: dict[tuple[str, int], list[tuple[int, PendingOperation]]] = defaultdict(list)
     for one in found:
         for wait in one.waits:
-            if wait.kind is Waiting.COLLECTIVE and wait.slot is not None:
+            if wait.kind is OperationKind.COLLECTIVE and wait.slot is not None:
                 parties = seen[wait.group, wait.slot]
                 differs = [_differ(first, wait) for _, first in parties]
                 if parties and all(differs):
-                    yield Disagreement(one=parties[0][0], other=one.rank, what=differs[0])
+                    yield CollectiveMismatch(one=parties[0][0], other=one.rank, what=differs[0])
                 if all(differs):
                     parties.append((one.rank, wait))
 
 
-def _knot(found: Sequence[Position], gone: Sequence[Position], disagreements: Sequence[Disagreement]) -> Knot:
+def _knot(
+    found: Sequence[RankState], gone: Sequence[RankState], disagreements: Sequence[CollectiveMismatch]
+) -> DeadlockKind:
     waits = [one.waits[0] for one in found]
     if gone:
-        return Knot.GONE
+        return DeadlockKind.GONE
     if disagreements:
-        return Knot.MISMATCH
-    if all(wait.kind in (Waiting.SEND, Waiting.RECV) for wait in waits):
-        return Knot.PEERS
+        return DeadlockKind.MISMATCH
+    if all(wait.kind in (OperationKind.SEND, OperationKind.RECV) for wait in waits):
+        return DeadlockKind.PEERS
     if any(wait.group == NEW_GROUP for wait in waits):
-        return Knot.NEW_GROUP
-    if all(wait.kind is Waiting.STORE for wait in waits):
-        return Knot.STORE
-    return Knot.CROSSED
+        return DeadlockKind.NEW_GROUP
+    if all(wait.kind is OperationKind.STORE for wait in waits):
+        return DeadlockKind.STORE
+    return DeadlockKind.CROSSED

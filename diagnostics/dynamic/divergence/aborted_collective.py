@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.dynamic.collectives.rank_state import Position, Stand, Wait, Waiting
-from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, Knot
-from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockStory, story_of
+from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, story_of
 from diagnostics.dynamic.job.attribution import is_lost_peer
 from diagnostics.dynamic.job.evidence import ended_s
-from diagnostics.dynamic.job.job import Case, How, ProcessStory
+from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.process_list import at_s as job_time
 from diagnostics.record.agent_data import CollectiveCall
 
-_ENDING = (How.UNCAUGHT, How.SPAWN, How.OUTPUT, How.THREAD)
+_ENDING = (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT, ExceptionSource.THREAD)
 
 
-def parted_before(case: Case, aborted: ProcessStory) -> DeadlockStory | None:
+def parted_before(case: Job, aborted: JobProcess) -> DeadlockDiagnosis | None:
     """Returns how the ways of the ranks parted before one was aborted in an operation that others met it in.
 
     None where all stood in one place, as far as it is known, or only one rank's place is known.
@@ -30,12 +30,12 @@ def parted_before(case: Case, aborted: ProcessStory) -> DeadlockStory | None:
         return None
     found = tuple(sorted(stood, key=lambda one: one.rank))
     began_s = max(one.waits[0].since_s for one in found)
-    met = Deadlock(knot=Knot.CROSSED, ranks=tuple(one.rank for one in found), positions=found, began_s=began_s)
+    met = Deadlock(knot=DeadlockKind.CROSSED, ranks=tuple(one.rank for one in found), positions=found, began_s=began_s)
     story = story_of(case, met)
     return story if story.splits else None
 
 
-def _stood(case: Case, story: ProcessStory, aborted: ProcessStory) -> Position | None:
+def _stood(case: Job, story: JobProcess, aborted: JobProcess) -> RankState | None:
     path = _abort_path(story) if story is aborted else _lost_path(story)
     agent = story.agent
     if story.rank is None or agent is None:
@@ -50,14 +50,16 @@ def _stood(case: Case, story: ProcessStory, aborted: ProcessStory) -> Position |
         return None
     end_s = ended_s(story)
     wait = _wait(call, path, job_time(case.job, agent, call.entered_s) if call is not None else end_s)
-    return Position(rank=story.rank, pid=story.pid, at_s=end_s, stand=Stand.WAITING, waits=(wait,), stack=path)
+    return RankState(rank=story.rank, pid=story.pid, at_s=end_s, stand=Whereabouts.WAITING, waits=(wait,), stack=path)
 
 
-def _wait(call: CollectiveCall | None, path: tuple[Frame, ...], since_s: float) -> Wait:
+def _wait(call: CollectiveCall | None, path: tuple[Frame, ...], since_s: float) -> PendingOperation:
     if call is None:  # of C++, or of a function that is not watched: which one it was is told by the line alone
-        return Wait(kind=Waiting.COLLECTIVE, op="", group="", ranks=(), slot=None, path=path, since_s=since_s)
-    return Wait(
-        kind=Waiting.COLLECTIVE,
+        return PendingOperation(
+            kind=OperationKind.COLLECTIVE, op="", group="", ranks=(), slot=None, path=path, since_s=since_s
+        )
+    return PendingOperation(
+        kind=OperationKind.COLLECTIVE,
         op=call.op,
         group=call.group,
         ranks=(),
@@ -74,11 +76,11 @@ def _lines(frames: tuple[Frame, ...]) -> list[tuple[str, int]]:
     return [(frame.file, frame.line) for frame in frames]
 
 
-def _abort_path(story: ProcessStory) -> tuple[Frame, ...]:
+def _abort_path(story: JobProcess) -> tuple[Frame, ...]:
     """Returns the main thread of an aborted rank: the abort itself may have come in a thread of gloo's."""
     threads = story.fault.threads if story.fault is not None else ()
     return next((one.frames for one in threads if any(frame.function == "<module>" for frame in one.frames)), ())
 
 
-def _lost_path(story: ProcessStory) -> tuple[Frame, ...]:
+def _lost_path(story: JobProcess) -> tuple[Frame, ...]:
     return next((one.path for one in story.raised if one.how in _ENDING and is_lost_peer(one.text)), ())

@@ -10,7 +10,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.static.program.source_file import Sources
 
 
-class Relation(StrEnum):
+class BranchRelation(StrEnum):
     """Of the call of one rank to that of another."""
 
     SAME = "same"  # one call, or one line that calls different functions
@@ -27,18 +27,18 @@ _COMPOUND = (ast.Try, ast.If, ast.Match, ast.With, ast.AsyncWith, *_LOOPS)
 _BRANCHES = (ast.If, ast.Match, ast.IfExp, ast.BoolOp)
 
 
-def relation(sources: Sources, one: Sequence[Frame], other: Sequence[Frame]) -> Relation:
+def relation(sources: Sources, one: Sequence[Frame], other: Sequence[Frame]) -> BranchRelation:
     """Returns how two call paths, innermost frames first, stand to each other where they part."""
     outer = list(zip(reversed(one), reversed(other), strict=False))
     parted = next(((a, b) for a, b in outer if a.line != b.line or not _same_function(a, b)), None)
     if parted is None:
-        return Relation.SAME if len(one) == len(other) else Relation.APART
+        return BranchRelation.SAME if len(one) == len(other) else BranchRelation.APART
     first, second = parted
     if not _same_function(first, second):
-        return Relation.SAME
+        return BranchRelation.SAME
     tree = sources.file(first.file).tree
     if tree is None:
-        return Relation.APART
+        return BranchRelation.APART
     return _compare(_arms(tree, first.line), _arms(tree, second.line))
 
 
@@ -50,7 +50,7 @@ def _same_function(one: Frame, other: Frame) -> bool:
     return one.file == other.file and names[0] == names[1]
 
 
-def _compare(one: list[tuple[ast.AST, str]], other: list[tuple[ast.AST, str]]) -> Relation:
+def _compare(one: list[tuple[ast.AST, str]], other: list[tuple[ast.AST, str]]) -> BranchRelation:
     common = 0
     while common < min(len(one), len(other)) and one[common] == other[common]:
         common += 1
@@ -58,15 +58,15 @@ def _compare(one: list[tuple[ast.AST, str]], other: list[tuple[ast.AST, str]]) -
     if mine and theirs and mine[0][0] is theirs[0][0]:
         if isinstance(mine[0][0], ast.Try):
             in_handler = mine[0][1].startswith("handlers"), theirs[0][1].startswith("handlers")
-            return {(True, False): Relation.ONE_INSIDE, (False, True): Relation.OTHER_INSIDE}.get(
-                in_handler, Relation.APART
+            return {(True, False): BranchRelation.ONE_INSIDE, (False, True): BranchRelation.OTHER_INSIDE}.get(
+                in_handler, BranchRelation.APART
             )
-        return Relation.ARMS if isinstance(mine[0][0], _BRANCHES) else Relation.APART
+        return BranchRelation.ARMS if isinstance(mine[0][0], _BRANCHES) else BranchRelation.APART
     if _conditional(mine) != _conditional(theirs):
-        return Relation.ONE_INSIDE if _conditional(mine) else Relation.OTHER_INSIDE
+        return BranchRelation.ONE_INSIDE if _conditional(mine) else BranchRelation.OTHER_INSIDE
     if _looped(mine) != _looped(theirs):
-        return Relation.OTHER_LEFT_LOOP if _looped(mine) else Relation.ONE_LEFT_LOOP
-    return Relation.APART
+        return BranchRelation.OTHER_LEFT_LOOP if _looped(mine) else BranchRelation.ONE_LEFT_LOOP
+    return BranchRelation.APART
 
 
 def _conditional(arms: list[tuple[ast.AST, str]]) -> bool:

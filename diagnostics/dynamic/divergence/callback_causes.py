@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.candidates import decision, origin, rank_only
-from diagnostics.dynamic.divergence.divergence import Decides, Decision
-from diagnostics.dynamic.divergence.path_search import Goal
-from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
+from diagnostics.dynamic.divergence.path_search import SearchTarget
+from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import LOSS, RANDOM, RANK, TIME, Taint
 from diagnostics.static.program.ast_walk import children
-from diagnostics.static.program.call_graph import Function, Program, last_name
+from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 
 MOST_DEPTH = 3  # calls below a callback
 _PLAIN = 14  # a test of which nothing is known
@@ -40,7 +40,7 @@ _ONLY_CONTENT = {RANDOM, TIME, LOSS}  # another order or other values, no other 
 _LENGTH_OF = {"dataset", "sampler", "batch_sampler"}
 
 
-def library_decisions(here: Goal, there: Goal, taints: Taints) -> Iterator[Decision]:
+def library_decisions(here: SearchTarget, there: SearchTarget, taints: RankTaint) -> Iterator[DivergencePoint]:
     """Yields what may have made a library part two ranks, with scores; nothing where no library holds one of them."""
     if not any(_runs_loop(goal.stack.hidden) for goal in (here, there)):
         return
@@ -65,7 +65,7 @@ def _runs_loop(frame: Frame | None) -> bool:
     return _RUNS.search(frame.function.rpartition(".")[2]) is not None
 
 
-def _called_back(program: Program) -> list[Function]:
+def _called_back(program: CallGraph) -> list[Function]:
     """Returns the functions of the project that a library may call, and those that they call."""
     found = dict.fromkeys([*_overriding(program), *_handed_over(program)])
     waiting = [(one, 0) for one in found]
@@ -79,14 +79,14 @@ def _called_back(program: Program) -> list[Function]:
     return list(found)
 
 
-def _overriding(program: Program) -> Iterator[Function]:
+def _overriding(program: CallGraph) -> Iterator[Function]:
     """Yields the methods of classes that derive from one of a library."""
     for function in program.functions:
         if function.owner is not None and _of_library(function.owner, program):
             yield function
 
 
-def _of_library(kind: ast.ClassDef, program: Program, depth: int = 4) -> bool:
+def _of_library(kind: ast.ClassDef, program: CallGraph, depth: int = 4) -> bool:
     for base in kind.bases:
         name = last_name(base.value if isinstance(base, ast.Subscript) else base)
         own = program.classes.get(name, ())
@@ -97,7 +97,7 @@ def _of_library(kind: ast.ClassDef, program: Program, depth: int = 4) -> bool:
     return False
 
 
-def _handed_over(program: Program) -> Iterator[Function]:
+def _handed_over(program: CallGraph) -> Iterator[Function]:
     """Yields the functions that are passed to calls of which the project has no source."""
     for function in program.functions:
         for node in function.own_nodes:
@@ -108,16 +108,16 @@ def _handed_over(program: Program) -> Iterator[Function]:
                     yield from program.meant(value, function)
 
 
-def _decorated(function: Function, program: Program) -> Iterator[Decision]:
+def _decorated(function: Function, program: CallGraph) -> Iterator[DivergencePoint]:
     decorators = getattr(function.syntax, "decorator_list", ())
     for decorator in decorators if _effects(function.own_nodes, function, program) else ():
         if rank_only(last_name(decorator)):
             taint = Taint(RANK, function.file, decorator.lineno, function.name)
             score = taint.weight + _COMMUNICATES
-            yield decision(function, decorator.lineno, Decides.BRANCH, taint, score)
+            yield decision(function, decorator.lineno, StatementKind.BRANCH, taint, score)
 
 
-def _branch(node: ast.If, function: Function, taints: Taints, *, left: bool) -> Iterator[Decision]:
+def _branch(node: ast.If, function: Function, taints: RankTaint, *, left: bool) -> Iterator[DivergencePoint]:
     """Yields a test on which depends what the library is told, or which of its calls are made."""
     taint = taints.of(node.test, function)
     inside = [one for part in node.body for one in (part, *_inside(part))]
@@ -130,25 +130,25 @@ def _branch(node: ast.If, function: Function, taints: Taints, *, left: bool) -> 
         effects.add(_RETURNS)
     if not effects or (taint is None and effects == {_RETURNS}):
         return
-    kind = Decides.BRANCH
+    kind = StatementKind.BRANCH
     score = (taint.weight if taint is not None else _PLAIN) + max(_fit(one, left=left) for one in effects)
     first = decision(function, node.test.lineno, kind, taint, score)
     yield first
     for one in inside:
         if _effects([one], function, taints.program) or (jumps and one is node.body[-1]):
-            told = Decides.RETURNS if isinstance(one, ast.Return) else Decides.CALLS
+            told = StatementKind.RETURNS if isinstance(one, ast.Return) else StatementKind.CALLS
             yield decision(function, getattr(one, "lineno", node.lineno), told, taint, score - 1)
     if taint is not None:
         yield from origin(first, taint, taints.program)
 
 
-def _flag(node: ast.Assign, function: Function, taints: Taints, *, left: bool) -> Iterator[Decision]:
+def _flag(node: ast.Assign, function: Function, taints: RankTaint, *, left: bool) -> Iterator[DivergencePoint]:
     """Yields an attribute of the library's that is set to a value of this rank's own."""
     if isinstance(node.value, ast.Constant) or not _sets_flag(node, function):
         return
     taint = taints.of(node.value, function)
     weight = taint.weight if taint is not None else _PLAIN
-    first = decision(function, node.lineno, Decides.BRANCH, taint, weight + _fit(_FLAG, left=left))
+    first = decision(function, node.lineno, StatementKind.BRANCH, taint, weight + _fit(_FLAG, left=left))
     yield first
     if taint is not None:
         yield from origin(first, taint, taints.program)
@@ -161,7 +161,7 @@ def _fit(effect: int, *, left: bool) -> int:
     return effect + (_FITS if (effect == _FLAG) == left else _FITS_NOT)
 
 
-def _effects(nodes: Iterable[ast.AST], function: Function, program: Program) -> set[int]:
+def _effects(nodes: Iterable[ast.AST], function: Function, program: CallGraph) -> set[int]:
     """Returns what statements and expressions do that the library, or the group, takes notice of."""
     found = set()
     for node in nodes:
@@ -183,7 +183,7 @@ def _sets_flag(node: ast.Assign, function: Function) -> bool:
     return False
 
 
-def _communicates(call: ast.Call, function: Function, program: Program) -> bool:
+def _communicates(call: ast.Call, function: Function, program: CallGraph) -> bool:
     """Whether a call may be an operation of the group: of its own, or in a library."""
     if program.communicates(call, function):
         return True
@@ -196,13 +196,13 @@ def _communicates(call: ast.Call, function: Function, program: Program) -> bool:
     return bool(_COMMUNICATING.match(name)) or (above and name == function.name.rpartition(".")[2])
 
 
-def _loader(call: ast.Call, function: Function, taints: Taints) -> Iterator[Decision]:
+def _loader(call: ast.Call, function: Function, taints: RankTaint) -> Iterator[DivergencePoint]:
     """Yields a loader that has more batches on some ranks, and where that comes from."""
     values = [*call.args[:1], *(one.value for one in call.keywords if one.arg in _LENGTH_OF)]
     for value in values:
         taint = taints.of_loop(value, function)
         if taint is not None and not (taint.why in _ONLY_CONTENT and not taint.control):
-            first = decision(function, call.lineno, Decides.LOOP, taint, taint.weight + _LOADER)
+            first = decision(function, call.lineno, StatementKind.LOOP, taint, taint.weight + _LOADER)
             yield first
             yield from (replace(one, score=first.score + 1) for one in origin(first, taint, taints.program))
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.divergence.divergence import Decides, Decision
-from diagnostics.dynamic.divergence.path_search import State, Walk, frame_of
-from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
+from diagnostics.dynamic.divergence.path_search import PathSearch, State, frame_of
+from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, RANK, WEIGHTS, Taint
 from diagnostics.static.program import ast_walk
-from diagnostics.static.program.call_graph import Function, Program, last_name
-from diagnostics.static.program.cfg import EdgeKind, Node, NodeKind
+from diagnostics.static.program.call_graph import CallGraph, Function, last_name
+from diagnostics.static.program.cfg import EdgeKind, GraphNode, NodeKind
 
 STRENGTH = 6  # points for each goal that only one of the two ways reaches
 _NEAR = 6
@@ -23,11 +23,11 @@ _HANDLES, _SEEN, _INSIDE = 56, 86, 16  # a handler; one that is known to have ca
 _RAISES_UNSEEN, _PLAIN_TEST, _PLAIN_LOOP, _COUNTED_LOOP, _CALLS = 6, 14, 30, 4, 8
 _DATA_LOOP = 36  # how many batches a rank has: always possible, seldom the reason
 _JUMPS = {
-    NodeKind.BREAK: Decides.LEAVES_LOOP,
-    NodeKind.CONTINUE: Decides.SKIPS,
-    NodeKind.RETURN: Decides.RETURNS,
-    NodeKind.RAISE: Decides.RAISES,
-    NodeKind.EXIT_CALL: Decides.EXITS,
+    NodeKind.BREAK: StatementKind.LEAVES_LOOP,
+    NodeKind.CONTINUE: StatementKind.SKIPS,
+    NodeKind.RETURN: StatementKind.RETURNS,
+    NodeKind.RAISE: StatementKind.RAISES,
+    NodeKind.EXIT_CALL: StatementKind.EXITS,
 }
 _RANK_ONLY = re.compile(
     r"rank_?zero|rank_?0|main_process|on_main|main_only|master_only|zero_only|is_main|only_main|rank_only|local_main"
@@ -55,12 +55,12 @@ class Candidate:
         return self.state[0].function
 
     @property
-    def node(self) -> Node:
+    def node(self) -> GraphNode:
         """What it is."""
         return self.function.graph.nodes[self.state[1]]
 
 
-def lines_of(candidate: Candidate, walk: Walk, taints: Taints) -> list[Decision]:
+def lines_of(candidate: Candidate, walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
     """Returns the decisions of one candidate, its own line first."""
     handler = _handler(candidate)
     if handler is not None:
@@ -68,22 +68,22 @@ def lines_of(candidate: Candidate, walk: Walk, taints: Taints) -> list[Decision]
     return _own(candidate, walk, taints)
 
 
-def _own(candidate: Candidate, walk: Walk, taints: Taints) -> list[Decision]:
+def _own(candidate: Candidate, walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
     node = candidate.node
     near = max(0, _NEAR - candidate.start // 8)
     bonus = STRENGTH * candidate.strength + near
-    kind, taint, score = Decides.BRANCH, None, 0
+    kind, taint, score = StatementKind.BRANCH, None, 0
     if node.kind is NodeKind.TEST:
         kind, taint, score = _test(candidate, taints)
     elif node.kind is NodeKind.LOOP and candidate.here[0] is not candidate.there[0]:
         kind, taint, score = _loop(candidate, taints)
     elif EdgeKind.RAISES in (candidate.here[0], candidate.there[0]):
         cost = candidate.here[1] if candidate.here[0] is EdgeKind.RAISES else candidate.there[1]
-        kind, score = Decides.RAISES, 75 if cost == 1 else _RAISES_UNSEEN
+        kind, score = StatementKind.RAISES, 75 if cost == 1 else _RAISES_UNSEEN
         if cost == 1:
             taint = Taint(EXCEPTION, candidate.function.file, node.line, candidate.function.name)
     elif node.kind is NodeKind.CALL:
-        kind, score = Decides.CALLS, _CALLS
+        kind, score = StatementKind.CALLS, _CALLS
     else:
         return []
     if score < 0:
@@ -95,10 +95,10 @@ def _own(candidate: Candidate, walk: Walk, taints: Taints) -> list[Decision]:
     return [first, *_follow(first, candidate, taint, walk), *_read_by(first, candidate, taints)]
 
 
-def _test(candidate: Candidate, taints: Taints) -> tuple[Decides, Taint | None, int]:
+def _test(candidate: Candidate, taints: RankTaint) -> tuple[StatementKind, Taint | None, int]:
     node, function = candidate.node, candidate.function
     loop = isinstance(node.statement, ast.While) and _within(node.syntax, node.statement.test)
-    kind = Decides.LOOP if loop else Decides.BRANCH
+    kind = StatementKind.LOOP if loop else StatementKind.BRANCH
     taint = taints.of(node.syntax, function)
     if taint is None and isinstance(node.statement, ast.Match):
         taint = taints.of(node.statement.subject, function)
@@ -107,23 +107,23 @@ def _test(candidate: Candidate, taints: Taints) -> tuple[Decides, Taint | None, 
     return kind, taint, taint.weight if taint is not None else _PLAIN_TEST
 
 
-def _loop(candidate: Candidate, taints: Taints) -> tuple[Decides, Taint | None, int]:
+def _loop(candidate: Candidate, taints: RankTaint) -> tuple[StatementKind, Taint | None, int]:
     iterable = candidate.node.syntax.iter  # type: ignore[union-attr]  # the syntax of a LOOP is a for or a comprehension
     taint = taints.of_loop(iterable, candidate.function)
     if taint is not None:
-        return Decides.LOOP, taint, _DATA_LOOP if taint.why == DATA and not taint.control else taint.weight
+        return StatementKind.LOOP, taint, _DATA_LOOP if taint.why == DATA and not taint.control else taint.weight
     counted = isinstance(iterable, (ast.List, ast.Tuple)) or last_name(iterable) in ("range", "count", "trange")
     if counted:
-        return Decides.LOOP, None, _COUNTED_LOOP
+        return StatementKind.LOOP, None, _COUNTED_LOOP
     content = taints.of(iterable, candidate.function)
-    return Decides.LOOP, content if content is not None and content.why == DATA else None, _PLAIN_LOOP
+    return StatementKind.LOOP, content if content is not None and content.why == DATA else None, _PLAIN_LOOP
 
 
-def decision(function: Function, line: int, kind: Decides, taint: Taint | None, score: int) -> Decision:
+def decision(function: Function, line: int, kind: StatementKind, taint: Taint | None, score: int) -> DivergencePoint:
     """Returns a decision at a line of a function's file."""
     lines = function.source.lines
     text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-    return Decision(
+    return DivergencePoint(
         kind=kind, frame=function.frame(line), text=text, tainted_by=taint.why if taint else "", score=score
     )
 
@@ -131,7 +131,9 @@ def decision(function: Function, line: int, kind: Decides, taint: Taint | None, 
 # Further lines
 
 
-def _follow(first: Decision, candidate: Candidate, taint: Taint | None, walk: Walk) -> Iterator[Decision]:
+def _follow(
+    first: DivergencePoint, candidate: Candidate, taint: Taint | None, walk: PathSearch
+) -> Iterator[DivergencePoint]:
     """Yields the jump that the statement guards, and the line where the difference comes from."""
     for way in (candidate.way_here, candidate.way_there):
         jump = _jump(way, candidate)
@@ -142,29 +144,31 @@ def _follow(first: Decision, candidate: Candidate, taint: Taint | None, walk: Wa
         yield from origin(first, taint, walk.program)
 
 
-def origin(first: Decision, taint: Taint, program: Program) -> Iterator[Decision]:
+def origin(first: DivergencePoint, taint: Taint, program: CallGraph) -> Iterator[DivergencePoint]:
     """Yields the line in which the difference comes in, where that is another one."""
     if (taint.file, taint.line) == (first.frame.file, first.frame.line):
         return
     file = program.files.get(taint.file)
     if file is None or not 0 < taint.line <= len(file.lines):
         return
-    registers = first.kind is Decides.LOOP and taint.control and isinstance(taint.syntax, ast.If)
+    registers = first.kind is StatementKind.LOOP and taint.control and isinstance(taint.syntax, ast.If)
     text = file.lines[taint.line - 1].strip()
-    kind = Decides.BRANCH if text.startswith(("if ", "elif ", "while ")) or " if " in text else Decides.CALLS
+    kind = (
+        StatementKind.BRANCH if text.startswith(("if ", "elif ", "while ")) or " if " in text else StatementKind.CALLS
+    )
     if text.startswith("return"):
-        kind = Decides.RETURNS
+        kind = StatementKind.RETURNS
     if text.startswith("except"):
-        kind = Decides.HANDLES
+        kind = StatementKind.HANDLES
     frame = Frame(file=taint.file, line=taint.line, function=taint.function)
     score = first.score + 1 if registers else first.score - 1
-    yield Decision(
+    yield DivergencePoint(
         kind=kind, frame=frame, text=text, tainted_by=taint.why, score=score,
         here_line=first.here_line, there_line=first.there_line,
     )  # fmt: skip
 
 
-def _read_by(first: Decision, candidate: Candidate, taints: Taints) -> Iterator[Decision]:
+def _read_by(first: DivergencePoint, candidate: Candidate, taints: RankTaint) -> Iterator[DivergencePoint]:
     """Yields the loop that reads the generator in which a decision stands; first where that only passes items on."""
     context = candidate.state[0]
     if context.how != "items" or context.parent is None:
@@ -172,12 +176,12 @@ def _read_by(first: Decision, candidate: Candidate, taints: Taints) -> Iterator[
     outer = context.parent.function
     loop = outer.graph.nodes[context.at]
     taint = taints.of_loop(loop.syntax.iter, outer) if isinstance(loop.syntax, (ast.For, ast.AsyncFor)) else None
-    score = first.score + 1 if first.kind is Decides.LOOP else first.score - 1
-    one = decision(outer, loop.line, Decides.LOOP, taint, score)
+    score = first.score + 1 if first.kind is StatementKind.LOOP else first.score - 1
+    one = decision(outer, loop.line, StatementKind.LOOP, taint, score)
     yield replace(one, here_line=first.here_line, there_line=first.there_line)
 
 
-def _jump(way: tuple[State, ...], candidate: Candidate) -> Node | None:
+def _jump(way: tuple[State, ...], candidate: Candidate) -> GraphNode | None:
     statement = candidate.node.statement
     for context, index in way[:12]:
         if context is not candidate.state[0]:
@@ -191,7 +195,7 @@ def _jump(way: tuple[State, ...], candidate: Candidate) -> Node | None:
     return None
 
 
-def _next_line(way: tuple[State, ...], node: Node) -> Frame | None:
+def _next_line(way: tuple[State, ...], node: GraphNode) -> Frame | None:
     for state in way:
         line = state[0].function.graph.nodes[state[1]].line
         if line and line != node.line:
@@ -216,7 +220,7 @@ def _handler(candidate: Candidate) -> State | None:
     return None
 
 
-def _handled(candidate: Candidate, handler: State, walk: Walk, taints: Taints) -> list[Decision]:
+def _handled(candidate: Candidate, handler: State, walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
     node, function = candidate.node, handler[0].function
     way = candidate.way_here if handler in candidate.way_here else candidate.way_there
     edge = candidate.here if way is candidate.way_here else candidate.there
@@ -231,7 +235,7 @@ def _handled(candidate: Candidate, handler: State, walk: Walk, taints: Taints) -
     own = _own(candidate, walk, taints) if node.kind in (NodeKind.TEST, NodeKind.LOOP) else []
     if edge[0] is EdgeKind.RAISES:
         own = []  # a loop whose next item raised
-    kind = Decides.HANDLES
+    kind = StatementKind.HANDLES
     first = decision(function, _node(handler).line, kind, taint, max(score, max((d.score for d in own), default=0) + 1))
     first = replace(
         first,
@@ -246,10 +250,10 @@ def _handled(candidate: Candidate, handler: State, walk: Walk, taints: Taints) -
     explicit = node.kind is NodeKind.RAISE
     tainted = taints.of(node.syntax, candidate.function) is not None
     less = 1 if known else 2 if explicit else 8 if tainted else 12
-    return [first, decision(candidate.function, node.line, Decides.RAISES, taint, first.score - less)]
+    return [first, decision(candidate.function, node.line, StatementKind.RAISES, taint, first.score - less)]
 
 
-def _node(state: State) -> Node:
+def _node(state: State) -> GraphNode:
     return state[0].function.graph.nodes[state[1]]
 
 

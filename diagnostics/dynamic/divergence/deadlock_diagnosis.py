@@ -8,61 +8,61 @@ from dataclasses import dataclass
 
 from diagnostics.core.wording import distinct
 from diagnostics.dynamic.collectives.hang_time import hang_moment
-from diagnostics.dynamic.collectives.rank_state import Position, Stand, Waiting
+from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
-from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, Knot, prove
-from diagnostics.dynamic.divergence.branch_relation import Relation
-from diagnostics.dynamic.divergence.divergence import Decides, Decision, Way
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, prove
+from diagnostics.dynamic.divergence.branch_relation import BranchRelation
+from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind, StatementKind
 from diagnostics.dynamic.divergence.localisation import decisions, is_certain
 from diagnostics.dynamic.divergence.rank_history import Split
 from diagnostics.dynamic.divergence.rank_partition import is_usual, site, splits
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.static.dataflow.taint_sources import RANK
 
 MISMATCH, MISSING, PEERS = "collective-mismatch", "collective-missing", "p2p-deadlock"
 MOST_LINES = 8
-_JUMPS = (Decides.RETURNS, Decides.SKIPS, Decides.LEAVES_LOOP, Decides.RAISES)
+_JUMPS = (StatementKind.RETURNS, StatementKind.SKIPS, StatementKind.LEAVES_LOOP, StatementKind.RAISES)
 _LIBRARY = re.compile(r"/(?:site|dist)-packages/(?!torch/)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadlockStory:
+class DeadlockDiagnosis:
     """A proved deadlock and what can be said of it."""
 
     deadlock: Deadlock
     failure_class: str
     culprits: tuple[int, ...]
-    decisions: tuple[Decision, ...]
+    decisions: tuple[DivergencePoint, ...]
     decided: tuple[str, ...]  # their lines
     certain: bool  # the first of `decisions` is the only one that counts
     locations: tuple[str, ...]
     splits: tuple[Split, ...]
 
 
-_latest: list[tuple[Case, DeadlockStory | None]] = []  # several signatures ask about one case, one after the other
+_latest: list[tuple[Job, DeadlockDiagnosis | None]] = []  # several signatures ask about one case, one after the other
 
 
-def deadlock_story(case: Case) -> DeadlockStory | None:
+def deadlock_story(case: Job) -> DeadlockDiagnosis | None:
     """Returns the deadlock in which the job hung, None where none can be proved."""
     if not _latest or _latest[0][0] is not case:
         _latest[:] = [(case, _story(case))]
     return _latest[0][1]
 
 
-def _story(case: Case) -> DeadlockStory | None:
+def _story(case: Job) -> DeadlockDiagnosis | None:
     at_s = hang_moment(case)
     deadlock = prove(positions_of(case, at_s)) if at_s is not None else None
     return story_of(case, deadlock) if deadlock is not None else None
 
 
-def story_of(case: Case, deadlock: Deadlock) -> DeadlockStory:
+def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     """Returns what can be said of these ranks, each in an operation in which it does not get what it needs."""
     found = splits(case, deadlock)
     said = [decisions(case.sources, split.parting, case.agent_folders) for split in found]
     lines = tuple(one for each in said[:2] for one in each)
     stands = [case.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in site(case, one)[:1]]
     odd = [case.line(frame) for split in found for one in split.here for frame in site(case, one)[:2]]
-    return DeadlockStory(
+    return DeadlockDiagnosis(
         deadlock=deadlock,
         failure_class=_class(deadlock, found),
         culprits=_culprits(case, deadlock, found, lines),
@@ -75,15 +75,15 @@ def story_of(case: Case, deadlock: Deadlock) -> DeadlockStory:
 
 
 def _class(deadlock: Deadlock, found: Sequence[Split]) -> str:
-    if deadlock.knot is Knot.PEERS or any(_is_peer(one) for one in deadlock.positions):
+    if deadlock.knot is DeadlockKind.PEERS or any(_is_peer(one) for one in deadlock.positions):
         return PEERS
-    if deadlock.knot in (Knot.GONE, Knot.NEW_GROUP, Knot.STORE):
+    if deadlock.knot in (DeadlockKind.GONE, DeadlockKind.NEW_GROUP, DeadlockKind.STORE):
         return MISSING
     if not found:
         return MISMATCH
-    if any(split.parting.here_at.way is Way.ENDED for split in found):
+    if any(split.parting.here_at.way is PointKind.ENDED for split in found):
         return MISSING
-    alike = (Relation.SAME, Relation.ARMS)
+    alike = (BranchRelation.SAME, BranchRelation.ARMS)
     return MISMATCH if all(split.relation in alike and not _in_library(split) for split in found) else MISSING
 
 
@@ -91,57 +91,59 @@ def _in_library(split: Split) -> bool:
     """Whether one line of the project led to two places of a library: a call there was made by some ranks only."""
     ways = (split.parting.here_at.path, split.parting.there_at.path)
     lines = [[(f.file, f.line) for f in way if _LIBRARY.search(f.file)] for way in ways]
-    return split.relation is Relation.SAME and bool(lines[0] and lines[1]) and lines[0] != lines[1]
+    return split.relation is BranchRelation.SAME and bool(lines[0] and lines[1]) and lines[0] != lines[1]
 
 
-def _is_peer(one: Position) -> bool:
-    return one.wait is not None and one.wait.kind in (Waiting.SEND, Waiting.RECV)
+def _is_peer(one: RankState) -> bool:
+    return one.wait is not None and one.wait.kind in (OperationKind.SEND, OperationKind.RECV)
 
 
-def _ordered(case: Case, deadlock: Deadlock, decided: Sequence[str], stands: Sequence[str]) -> tuple[str, ...]:
+def _ordered(case: Job, deadlock: Deadlock, decided: Sequence[str], stands: Sequence[str]) -> tuple[str, ...]:
     """Returns the lines, best first. In a circle of sends and receives their order is the fault, not a decision."""
     first = [*stands, *decided] if _is_circle(case, deadlock) else [*decided, *stands]
     return distinct(first)[:MOST_LINES]
 
 
-def _is_circle(case: Case, deadlock: Deadlock) -> bool:
+def _is_circle(case: Job, deadlock: Deadlock) -> bool:
     """Whether sends and receives stand in an order that can never work; where it did before, it is not the order."""
     waits = [wait for one in deadlock.positions for wait in one.waits]
-    if deadlock.knot is not Knot.PEERS or any(wait.asynchronous for wait in waits):
+    if deadlock.knot is not DeadlockKind.PEERS or any(wait.asynchronous for wait in waits):
         return False
     return not all(is_usual(case, one) for one in deadlock.positions)
 
 
-def _culprits(case: Case, deadlock: Deadlock, found: Sequence[Split], lines: Sequence[Decision]) -> tuple[int, ...]:
+def _culprits(
+    case: Job, deadlock: Deadlock, found: Sequence[Split], lines: Sequence[DivergencePoint]
+) -> tuple[int, ...]:
     """Returns the ranks that went another way where that can be told, else all of the deadlock."""
     if _is_circle(case, deadlock):
         return deadlock.ranks
     sure = {rank for split in found if split.sure for rank in split.parting.here}
     if len(found) == 1 and len(found[0].here) == len(found[0].there) and lines:
         sure = set(_turned_away(case, found[0], lines)) or sure
-    if not sure and len(found) == 1 and lines and found[0].relation is Relation.APART:
+    if not sure and len(found) == 1 and lines and found[0].relation is BranchRelation.APART:
         sure = set(_odd_by(case, found[0], lines[0]))
-    left = {one.rank for one in deadlock.gone if one.stand is not Stand.WAITING}
+    left = {one.rank for one in deadlock.gone if one.stand is not Whereabouts.WAITING}
     return tuple(sorted(sure or left or deadlock.ranks))
 
 
-def _entered(split: Split, decision: Decision, first: int, last: int) -> tuple[int, ...]:
+def _entered(split: Split, decision: DivergencePoint, first: int, last: int) -> tuple[int, ...]:
     """Returns the ranks that went into a guard that jumps away; where the rank decides, those that went on alone."""
     ways = (decision.here_line, decision.there_line)
     inside = [way is not None and way.file == decision.frame.file and first < way.line <= last for way in ways]
-    if decision.kind is not Decides.BRANCH or inside[0] == inside[1]:
+    if decision.kind is not StatementKind.BRANCH or inside[0] == inside[1]:
         return ()
     return split.parting.here if inside[0] != (decision.tainted_by == RANK) else split.parting.there
 
 
-def _turned_away(case: Case, split: Split, lines: Sequence[Decision]) -> tuple[int, ...]:
+def _turned_away(case: Job, split: Split, lines: Sequence[DivergencePoint]) -> tuple[int, ...]:
     """Returns the ranks for which a guard jumped away because of what they have; () where the first line is no guard.
 
     Where they stand later says less: the others are then within a branch, as all were meant to be.
     """
     first = lines[0]
     guard = case.sources.file(first.frame.file).statement_at(first.frame.line)
-    if guard is None or first.kind is not Decides.BRANCH or first.tainted_by in ("", RANK):
+    if guard is None or first.kind is not StatementKind.BRANCH or first.tainted_by in ("", RANK):
         return ()
     last = guard.end_lineno or guard.lineno
     inside = [one for one in lines if one.frame.file == first.frame.file and guard.lineno < one.frame.line <= last]
@@ -150,10 +152,10 @@ def _turned_away(case: Case, split: Split, lines: Sequence[Decision]) -> tuple[i
     return _entered(split, first, guard.lineno, last)
 
 
-def _odd_by(case: Case, split: Split, decision: Decision) -> tuple[int, ...]:
+def _odd_by(case: Job, split: Split, decision: DivergencePoint) -> tuple[int, ...]:
     """Returns the ranks that left a loop in which the others still are, or went into a branch; () where unknown."""
     source = case.sources.file(decision.frame.file)
-    jumps = decision.kind in (Decides.RETURNS, Decides.EXITS, Decides.RAISES)
+    jumps = decision.kind in (StatementKind.RETURNS, StatementKind.EXITS, StatementKind.RAISES)
     around = source.function_at(decision.frame.line) if jumps else source.statement_at(decision.frame.line)
     if around is None:
         return ()
@@ -164,5 +166,5 @@ def _odd_by(case: Case, split: Split, decision: Decision) -> tuple[int, ...]:
     ]
     if inside[0] == inside[1]:
         return _entered(split, decision, first, last)
-    entered = decision.kind in (Decides.BRANCH, Decides.HANDLES, Decides.CALLS)
+    entered = decision.kind in (StatementKind.BRANCH, StatementKind.HANDLES, StatementKind.CALLS)
     return split.parting.here if inside[0] == entered else split.parting.there

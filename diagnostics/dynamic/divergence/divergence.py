@@ -13,7 +13,7 @@ from enum import StrEnum
 from diagnostics.core.frame import Frame
 
 
-class Way(StrEnum):
+class PointKind(StrEnum):
     """What kind of place a rank has come to."""
 
     CALL = "call"  # a collective or another call of torch.distributed, pending or done
@@ -22,28 +22,28 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ProgramPoint:
     """One place on a rank's way. `path` is the whole Python stack there, innermost first, () where nothing is known."""
 
-    way: Way
+    way: PointKind
     op: str = ""
     path: tuple[Frame, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parting:
+class DivergenceQuery:
     """The question: since `agreed` the ranks `here` came to `here_at`, and the ranks `there` to `there_at`."""
 
-    agreed: Place | None  # None: from the start of the program
+    agreed: ProgramPoint | None  # None: from the start of the program
     here: tuple[int, ...]  # the ranks that went the other way, as far as that can be told
-    here_at: Place
+    here_at: ProgramPoint
     there: tuple[int, ...]
-    there_at: Place
+    there_at: ProgramPoint
     # Exceptions that a rank of `here` caught since, their tracebacks; what it left by sys.exit and the like
     caught: tuple[tuple[Frame, ...], ...] = ()
 
 
-class Decides(StrEnum):
+class StatementKind(StrEnum):
     """What kind of statement a decision is."""
 
     BRANCH = "branch"  # if / elif / conditional expression / match / and, or
@@ -58,10 +58,10 @@ class Decides(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class DivergencePoint:
     """One statement at which the ways can part. `frame` is its file and line; `tainted_by` why ranks may differ."""
 
-    kind: Decides
+    kind: StatementKind
     frame: Frame
     text: str  # the source line, stripped
     tainted_by: str = ""  # "rank", "local loss", "files", "time", "random", "exception", "data"; "" nothing seen

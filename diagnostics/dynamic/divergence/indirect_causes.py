@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.dynamic.divergence.candidates import HIGHEST, decision, rank_only
-from diagnostics.dynamic.divergence.divergence import Decides, Decision
-from diagnostics.dynamic.divergence.path_search import Goal
+from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
+from diagnostics.dynamic.divergence.path_search import SearchTarget
 from diagnostics.dynamic.divergence.same_site import contexts
 from diagnostics.dynamic.divergence.stack_alignment import Level, Stack
-from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import DATA, ENVIRONMENT, RANK, Taint
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import last_name
@@ -19,7 +19,9 @@ _REGISTERED = 8
 _LOOKED_AT = 2  # innermost levels whose contexts are looked at
 
 
-def indirect(here: Goal, there: Goal, taints: Taints, start: Stack | None = None) -> Iterator[Decision]:
+def indirect(
+    here: SearchTarget, there: SearchTarget, taints: RankTaint, start: Stack | None = None
+) -> Iterator[DivergencePoint]:
     """Yields decisions seen beside the ways of two ranks, with their scores.
 
     What both were in already when they last agreed, at `start`, has not parted them since.
@@ -49,14 +51,14 @@ def _alone(own: Stack, other: Stack) -> tuple[Level, ...]:
     return ()
 
 
-def _decorators(level: Level) -> Iterator[Decision]:
+def _decorators(level: Level) -> Iterator[DivergencePoint]:
     for decorator in getattr(level.function.syntax, "decorator_list", ()):
         if rank_only(last_name(decorator)):
             taint = Taint(RANK, level.function.file, decorator.lineno, level.function.name)
-            yield decision(level.function, decorator.lineno, Decides.BRANCH, taint, HIGHEST + 1)
+            yield decision(level.function, decorator.lineno, StatementKind.BRANCH, taint, HIGHEST + 1)
 
 
-def _registrations(level: Level, taints: Taints) -> Iterator[Decision]:
+def _registrations(level: Level, taints: RankTaint) -> Iterator[DivergencePoint]:
     """Yields the branches on the rank in which the function, or the class it is a method of, is named."""
     function = level.function
     owner = taints.program.class_of(function)
@@ -70,7 +72,7 @@ def _registrations(level: Level, taints: Taints) -> Iterator[Decision]:
             if isinstance(node, (ast.If, ast.IfExp)) and _names(node, name):
                 taint = taints.of(node.test, where)
                 if taint is not None:
-                    yield decision(where, node.test.lineno, Decides.BRANCH, taint, taint.weight + _REGISTERED)
+                    yield decision(where, node.test.lineno, StatementKind.BRANCH, taint, taint.weight + _REGISTERED)
 
 
 def _names(block: ast.If | ast.IfExp, name: str) -> bool:
@@ -82,7 +84,7 @@ def _names(block: ast.If | ast.IfExp, name: str) -> bool:
     )
 
 
-def hidden_call(goal: Goal, first: Decision) -> Iterator[Decision]:
+def hidden_call(goal: SearchTarget, first: DivergencePoint) -> Iterator[DivergencePoint]:
     """Yields the call of a library in which a rank communicates, where its line shows no operation of the group."""
     if not goal.stack.levels:
         return
@@ -92,4 +94,4 @@ def hidden_call(goal: Goal, first: Decision) -> Iterator[Decision]:
     if not calls or any(last_name(c.func) == "backward" or function.program.communicates(c, function) for c in calls):
         return
     if (level.function.file, level.line) != (first.frame.file, first.frame.line):
-        yield decision(level.function, level.line, Decides.CALLS, None, first.score - 1)
+        yield decision(level.function, level.line, StatementKind.CALLS, None, first.score - 1)

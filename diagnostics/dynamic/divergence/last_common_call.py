@@ -5,16 +5,16 @@ from __future__ import annotations
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_log import GroupCounts
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, disagreement, is_collective
-from diagnostics.dynamic.collectives.rank_state import Position, Wait
-from diagnostics.dynamic.divergence.divergence import Place, Way
-from diagnostics.dynamic.job.job import Case, How
+from diagnostics.dynamic.collectives.rank_state import PendingOperation, RankState
+from diagnostics.dynamic.divergence.divergence import PointKind, ProgramPoint
+from diagnostics.dynamic.job.job import ExceptionSource, Job
 from diagnostics.dynamic.job.process_list import at_s as job_time
 from diagnostics.record.agent_data import CollectiveCall
 
-_SEEN = (How.CAUGHT, How.LOGGED, How.PRINTED)
+_SEEN = (ExceptionSource.CAUGHT, ExceptionSource.LOGGED, ExceptionSource.PRINTED)
 
 
-def agreed_last(case: Case, one: Position, other: Position) -> tuple[Place | None, float]:
+def agreed_last(case: Job, one: RankState, other: RankState) -> tuple[ProgramPoint | None, float]:
     """Returns the last call that two ranks made alike and when; None and 0 where they made none."""
     mine, theirs = counts_of(case, one), counts_of(case, other)
     if mine is None or theirs is None:
@@ -23,17 +23,17 @@ def agreed_last(case: Case, one: Position, other: Position) -> tuple[Place | Non
     waits = [wait for wait in (one.wait, other.wait) if wait is not None and wait.native]
     passes = min(_backwards(case, one), _backwards(case, other) + 1)
     if waits and passes >= 2 and _after(pair, waits[0]):
-        return Place(way=Way.CALL, op="backward", path=waits[0].path), 0.0
+        return ProgramPoint(way=PointKind.CALL, op="backward", path=waits[0].path), 0.0
     if pair is None:
         return same_event(case, one, other), 0.0
     story = case.of_rank(one.rank)
     offset = job_time(case.job, story.agent) if story is not None and story.agent is not None else 0.0
-    return Place(way=Way.CALL, op=pair.op, path=pair.path), offset + (pair.left_s or pair.entered_s)
+    return ProgramPoint(way=PointKind.CALL, op=pair.op, path=pair.path), offset + (pair.left_s or pair.entered_s)
 
 
 def agreed_before(
-    case: Case, one: Position, mine: CollectiveCall, other: Position, theirs: CollectiveCall
-) -> Place | None:
+    case: Job, one: RankState, mine: CollectiveCall, other: RankState, theirs: CollectiveCall
+) -> ProgramPoint | None:
     """Returns the last call that two ranks made alike before `mine` and `theirs`, None where they made none."""
     counts = [counts_of(case, each) for each in (one, other)]
     earlier = [
@@ -49,16 +49,16 @@ def agreed_before(
             continue
         told = [(each.op, each.shape, each.dtype, each.root) for each in (call, partner)]
         if not disagreement(*told):
-            return Place(way=Way.CALL, op=call.op, path=call.path)
+            return ProgramPoint(way=PointKind.CALL, op=call.op, path=call.path)
     return same_event(case, one, other)
 
 
-def _after(pair: CollectiveCall | None, wait: Wait) -> bool:
+def _after(pair: CollectiveCall | None, wait: PendingOperation) -> bool:
     """Whether C++ made collectives between that call and the one it waits in."""
     return pair is None or pair.group != wait.group or wait.slot is None or pair.number + 1 < wait.slot
 
 
-def _last_alike(mine: GroupCounts, theirs: GroupCounts, one: Position, other: Position) -> CollectiveCall | None:
+def _last_alike(mine: GroupCounts, theirs: GroupCounts, one: RankState, other: RankState) -> CollectiveCall | None:
     in_it = {(wait.group, wait.slot) for each in (one, other) for wait in each.waits}
     for call in reversed(mine.calls):
         if call.number < 0 or not is_collective(call.op) or call.op == NEW_GROUP:
@@ -72,7 +72,7 @@ def _last_alike(mine: GroupCounts, theirs: GroupCounts, one: Position, other: Po
     return None
 
 
-def counts_of(case: Case, one: Position) -> GroupCounts | None:
+def counts_of(case: Job, one: RankState) -> GroupCounts | None:
     """Returns how far a rank had come in each group, None where no agent told."""
     story = case.of_rank(one.rank)
     if story is None or story.agent is None:
@@ -80,22 +80,22 @@ def counts_of(case: Case, one: Position) -> GroupCounts | None:
     return GroupCounts(story.agent, story.flight, story.threads, one.at_s - job_time(case.job, story.agent))
 
 
-def _backwards(case: Case, one: Position) -> int:
+def _backwards(case: Job, one: RankState) -> int:
     story = case.of_rank(one.rank)
     return story.agent.steps.backwards if story is not None and story.agent is not None else 0
 
 
-def same_event(case: Case, one: Position, other: Position) -> Place | None:
+def same_event(case: Job, one: RankState, other: RankState) -> ProgramPoint | None:
     """Returns where both wrapped their model, or made their group."""
     agents = [story.agent for each in (one, other) if (story := case.of_rank(each.rank)) is not None]
     for kind, op in (("ddp", "DistributedDataParallel"), ("process-group", "init_process_group")):
         events = [agent.last_event(kind) for agent in agents if agent is not None]
         if len(events) == 2 and all(event is not None and event.path for event in events) and events[0] is not None:
-            return Place(way=Way.CALL, op=op, path=events[0].path)
+            return ProgramPoint(way=PointKind.CALL, op=op, path=events[0].path)
     return None
 
 
-def caught_by(case: Case, one: Position, until_s: float, since_s: float = 0.0) -> tuple[tuple[Frame, ...], ...]:
+def caught_by(case: Job, one: RankState, until_s: float, since_s: float = 0.0) -> tuple[tuple[Frame, ...], ...]:
     """Returns the tracebacks of what a rank caught in that time, seconds since the job started."""
     story = case.of_rank(one.rank)
     raised = story.raised if story is not None else ()

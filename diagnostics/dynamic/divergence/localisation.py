@@ -14,16 +14,22 @@ from dataclasses import replace
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.callback_causes import library_decisions
 from diagnostics.dynamic.divergence.candidates import Candidate, decision, lines_of
-from diagnostics.dynamic.divergence.divergence import Decides, Decision, Parting, Place, Way
+from diagnostics.dynamic.divergence.divergence import (
+    DivergencePoint,
+    DivergenceQuery,
+    PointKind,
+    ProgramPoint,
+    StatementKind,
+)
 from diagnostics.dynamic.divergence.indirect_causes import hidden_call, indirect
-from diagnostics.dynamic.divergence.path_search import FAR, Goal, State, Walk
+from diagnostics.dynamic.divergence.path_search import FAR, PathSearch, SearchTarget, State
 from diagnostics.dynamic.divergence.same_site import same_line
 from diagnostics.dynamic.divergence.skipped_iterations import skipped_rounds
 from diagnostics.dynamic.divergence.stack_alignment import Stack, own_files, stack_of
-from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, Taint
-from diagnostics.static.program.call_graph import Program
+from diagnostics.static.program.call_graph import CallGraph
 from diagnostics.static.program.source_file import Sources
 
 _SURE = 10  # least score of a decision that is worth a line
@@ -32,17 +38,26 @@ MOST_DECISIONS = 12
 CERTAIN_LEAD = 25  # points between the first and what else might have decided
 SURE = 15  # least score of a decision that may be called certain
 _MOST_SCORE = 150
-_FOLLOWS = {Decides.LEAVES_LOOP, Decides.SKIPS, Decides.RETURNS, Decides.EXITS, Decides.RAISES, Decides.CALLS}
+_FOLLOWS = {
+    StatementKind.LEAVES_LOOP,
+    StatementKind.SKIPS,
+    StatementKind.RETURNS,
+    StatementKind.EXITS,
+    StatementKind.RAISES,
+    StatementKind.CALLS,
+}
 
 
-def decisions(sources: Sources, parting: Parting, agent_folders: Collection[str] = ()) -> tuple[Decision, ...]:
+def decisions(
+    sources: Sources, parting: DivergenceQuery, agent_folders: Collection[str] = ()
+) -> tuple[DivergencePoint, ...]:
     """Returns the statements at which the ways of the ranks can part, best first; () where nothing can be said."""
     paths = [place.path for place in (parting.agreed, parting.here_at, parting.there_at) if place is not None]
-    program = Program(sources, own_files([*paths, *parting.caught], agent_folders))
+    program = CallGraph(sources, own_files([*paths, *parting.caught], agent_folders))
     here, there = _goal(parting.here_at, program), _goal(parting.there_at, program)
     if here is None or there is None or (here.is_end and there.is_end):
         return ()
-    taints = Taints(program)
+    taints = RankTaint(program)
     by_library = [replace(one, score=_unsure(one.score)) for one in library_decisions(here, there, taints)]
     if here.stack.lines == there.stack.lines:
         alike = [one for one in same_line(here, taints) if not by_library]
@@ -51,10 +66,10 @@ def decisions(sources: Sources, parting: Parting, agent_folders: Collection[str]
     op = parting.agreed.op if parting.agreed is not None else ""
     caught = frozenset((program.file_of(frame.file), frame.line) for path in parting.caught for frame in path)
     for begin, blocked in ((start, True), (start, False), (None, False)):
-        walk = Walk(program, begin, op, (here, there), caught, blocked)
+        walk = PathSearch(program, begin, op, (here, there), caught, blocked)
         if all(walk.reached):
             found = _direct(walk, taints)
-            if by_library and all(one.kind is Decides.CALLS for one in found):
+            if by_library and all(one.kind is StatementKind.CALLS for one in found):
                 found = []  # only that one rank came out of the library and the other did not
             if found:
                 found += [*indirect(here, there, taints, start), *_raising(found, parting, program)]
@@ -65,7 +80,7 @@ def decisions(sources: Sources, parting: Parting, agent_folders: Collection[str]
     return _best_first([*by_library, *indirect(here, there, taints, start)], here)
 
 
-def is_certain(found: tuple[Decision, ...]) -> bool:
+def is_certain(found: tuple[DivergencePoint, ...]) -> bool:
     """Whether the first decision is the only one, or leads clearly: then it may be called confirmed."""
     if not found or found[0].score < SURE:
         return False
@@ -76,7 +91,7 @@ def is_certain(found: tuple[Decision, ...]) -> bool:
     return bool(first.tainted_by) and first.score - others[0].score >= CERTAIN_LEAD
 
 
-def _explains(found: list[Decision]) -> bool:
+def _explains(found: list[DivergencePoint]) -> bool:
     """Whether any of the statements depends on what can differ between ranks."""
     return any(one.tainted_by for one in found)
 
@@ -86,37 +101,37 @@ def _unsure(score: int) -> int:
     return min(score, _MOST_SCORE) * (SURE - 1) // _MOST_SCORE
 
 
-def _belongs(first: Decision, other: Decision) -> bool:
+def _belongs(first: DivergencePoint, other: DivergencePoint) -> bool:
     """Whether another line is only a further place of the first decision."""
     return other.score == first.score - 1
 
 
-def _goal(place: Place, program: Program) -> Goal | None:
+def _goal(place: ProgramPoint, program: CallGraph) -> SearchTarget | None:
     stack = stack_of(place.path, program)
     if not stack.levels:
-        return Goal(Stack(())) if place.way is Way.ENDED else None
-    return Goal(stack, place.op)
+        return SearchTarget(Stack(())) if place.way is PointKind.ENDED else None
+    return SearchTarget(stack, place.op)
 
 
-def _direct(walk: Walk, taints: Taints) -> list[Decision]:
+def _direct(walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
     here, there = (walk.distances_to(reached) for reached in walk.reached)
     return [one for candidate in _candidates(walk, here, there) for one in lines_of(candidate, walk, taints)]
 
 
-def _raising(found: list[Decision], parting: Parting, program: Program) -> Iterator[Decision]:
+def _raising(found: list[DivergencePoint], parting: DivergenceQuery, program: CallGraph) -> Iterator[DivergencePoint]:
     """Yields where the exceptions were raised that handlers among `found` caught, for the likeliest one."""
-    handlers = [one for one in found if one.kind is Decides.HANDLES]
+    handlers = [one for one in found if one.kind is StatementKind.HANDLES]
     score = max((one.score for one in handlers), default=0) - 1
     for path in parting.caught[-1:] if handlers else ():
         own = [(function, frame) for frame in path if (function := program.function_of(frame)) is not None]
         taint = Taint(EXCEPTION, "", 0, "")
         for function, frame in dict.fromkeys((*own[:1], *own[-1:])):
-            yield decision(function, frame.line, Decides.RAISES, taint, score)
+            yield decision(function, frame.line, StatementKind.RAISES, taint, score)
 
 
-def _best_first(found: list[Decision], here: Goal) -> tuple[Decision, ...]:
+def _best_first(found: list[DivergencePoint], here: SearchTarget) -> tuple[DivergencePoint, ...]:
     """Returns each line once, best first, and the call that hid the operation after the first."""
-    best: dict[tuple[str, int], Decision] = {}
+    best: dict[tuple[str, int], DivergencePoint] = {}
     for one in found:
         key = (one.frame.file, one.frame.line)
         if key not in best or one.score > best[key].score:
@@ -127,7 +142,7 @@ def _best_first(found: list[Decision], here: Goal) -> tuple[Decision, ...]:
     return tuple(ordered[:MOST_DECISIONS])
 
 
-def _candidates(walk: Walk, here: dict[State, int], there: dict[State, int]) -> Iterator[Candidate]:
+def _candidates(walk: PathSearch, here: dict[State, int], there: dict[State, int]) -> Iterator[Candidate]:
     for state, ways in walk.edges.items():
         if len(ways) < 2:
             continue
@@ -170,7 +185,7 @@ def _parted(here: dict[int, int], there: dict[int, int]) -> tuple[int, int] | No
     return goes_here, goes_there
 
 
-def _way(walk: Walk, state: State, distance: dict[State, int]) -> Iterator[State]:
+def _way(walk: PathSearch, state: State, distance: dict[State, int]) -> Iterator[State]:
     """Yields the states of the shortest way to a goal."""
     for _ in range(2000):
         yield state
@@ -181,23 +196,23 @@ def _way(walk: Walk, state: State, distance: dict[State, int]) -> Iterator[State
 
 
 def led_there(
-    case: Case, story: ProcessStory, stack: Sequence[Frame], peer: ProcessStory, waits_at: Sequence[Frame]
-) -> Decision | None:
+    case: Job, story: JobProcess, stack: Sequence[Frame], peer: JobProcess, waits_at: Sequence[Frame]
+) -> DivergencePoint | None:
     """Returns the branch, loop or handler at which a rank left its peer's way; None where nothing stands out."""
     if story.rank is None or peer.rank is None or not stack or not waits_at:
         return None
     last = story.agent.collectives[-1:] if story.agent is not None else ()
     op = peer.agent.collectives[-1].op if peer.agent is not None and peer.agent.collectives else ""
-    parting = Parting(
-        agreed=Place(way=Way.CALL, op=last[0].op, path=last[0].path) if last else None,
+    parting = DivergenceQuery(
+        agreed=ProgramPoint(way=PointKind.CALL, op=last[0].op, path=last[0].path) if last else None,
         here=(story.rank,),
-        here_at=Place(way=Way.STANDS, path=tuple(stack)),
+        here_at=ProgramPoint(way=PointKind.STANDS, path=tuple(stack)),
         there=(peer.rank,),
-        there_at=Place(way=Way.CALL, op=op, path=tuple(waits_at)),
+        there_at=ProgramPoint(way=PointKind.CALL, op=op, path=tuple(waits_at)),
     )
     try:
         found = decisions(case.sources, parting, case.agent_folders)
     except Exception:  # the decision is an extra line; what the rank waits for is the answer
         return None
-    chosen = [one for one in found if one.kind is not Decides.CALLS and one.score >= _SURE]
+    chosen = [one for one in found if one.kind is not StatementKind.CALLS and one.score >= _SURE]
     return chosen[0] if chosen else None

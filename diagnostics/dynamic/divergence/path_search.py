@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.stack_alignment import Stack, nodes_at
-from diagnostics.static.program.call_graph import Function, Program, is_generator
+from diagnostics.static.program.call_graph import CallGraph, Function, is_generator
 from diagnostics.static.program.cfg import Edge, EdgeKind, NodeKind
 from diagnostics.static.program.cfg_builder import dotted
 
@@ -44,7 +44,7 @@ State = tuple[Context, int]
 
 
 @dataclass(frozen=True)
-class Goal:
+class SearchTarget:
     """What is looked for: a stack and the operation at its end, or, without levels, the end of the program."""
 
     stack: Stack
@@ -57,13 +57,13 @@ class Goal:
 
 
 @dataclass(eq=False)
-class Walk:
+class PathSearch:
     """All states that can be reached from the start without passing an operation of the group."""
 
-    program: Program
+    program: CallGraph
     start: Stack | None
     start_op: str
-    goals: tuple[Goal, ...]
+    goals: tuple[SearchTarget, ...]
     caught: frozenset[tuple[str, int]] = frozenset()  # (file, line) along which exceptions are known to have travelled
     blocked: bool = True  # operations of the group are not passed
     edges: dict[State, list[tuple[EdgeKind, int, State]]] = field(default_factory=dict)
@@ -193,7 +193,7 @@ class Walk:
             if ways:
                 yield EdgeKind.NEXT, 1, state
 
-    def _calls_back(self, goal: Goal) -> bool:
+    def _calls_back(self, goal: SearchTarget) -> bool:
         """Whether a goal is library code that called back where the walk begins, and may do so again."""
         at = len(goal.stack.levels)
         if goal.stack.hidden is None or self.start is None or len(self.start.levels) <= at:

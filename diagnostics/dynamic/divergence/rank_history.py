@@ -15,12 +15,12 @@ from itertools import pairwise
 
 from diagnostics.agent.shared.layout import CALL_SLOTS
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
-from diagnostics.dynamic.collectives.rank_state import Position, Wait, Waiting
+from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock
-from diagnostics.dynamic.divergence.branch_relation import Relation
-from diagnostics.dynamic.divergence.divergence import Parting, Place, Way
+from diagnostics.dynamic.divergence.branch_relation import BranchRelation
+from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import agreed_before, caught_by, counts_of
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall
 
 FEWEST = 2  # rounds that make a habit
@@ -30,19 +30,19 @@ FEWEST = 2  # rounds that make a habit
 class Split:
     """Two camps of ranks of one deadlock. `sure` where evidence tells that those of `parting.here` are the odd ones."""
 
-    parting: Parting
-    relation: Relation
-    here: tuple[Position, ...]
-    there: tuple[Position, ...]
+    parting: DivergenceQuery
+    relation: BranchRelation
+    here: tuple[RankState, ...]
+    there: tuple[RankState, ...]
     sure: bool
 
 
-def told_apart(case: Case, deadlock: Deadlock) -> Split | None:
+def told_apart(case: Job, deadlock: Deadlock) -> Split | None:
     """Returns which ranks did what they never did before, None where nothing of the kind tells."""
     return _made_apart(case, deadlock) or _unlike_before(case, deadlock) or _other_group(case, deadlock)
 
 
-def _made_apart(case: Case, deadlock: Deadlock) -> Split | None:
+def _made_apart(case: Job, deadlock: Deadlock) -> Split | None:
     """Returns who left out a group that others made: from there on it makes, or made, the wrong ones."""
     made = {one.rank: _groups_made(case, one) for one in deadlock.positions}
     for slot in range(max((len(calls) for calls in made.values()), default=0)):
@@ -56,19 +56,19 @@ def _made_apart(case: Case, deadlock: Deadlock) -> Split | None:
         there = [(one, call) for one, call in calls if call.shape not in left_out]
         if not here or not there:
             return None
-        parting = Parting(
+        parting = DivergenceQuery(
             agreed=agreed_before(case, *here[0], *there[0]),
             here=tuple(one.rank for one, _ in here),
-            here_at=Place(way=Way.CALL, op=NEW_GROUP, path=here[0][1].path),
+            here_at=ProgramPoint(way=PointKind.CALL, op=NEW_GROUP, path=here[0][1].path),
             there=tuple(one.rank for one, _ in there),
-            there_at=Place(way=Way.CALL, op=NEW_GROUP, path=there[0][1].path),
+            there_at=ProgramPoint(way=PointKind.CALL, op=NEW_GROUP, path=there[0][1].path),
         )
         camps = [tuple(one for one, _ in camp) for camp in (here, there)]
-        return Split(parting=parting, relation=Relation.APART, here=camps[0], there=camps[1], sure=True)
+        return Split(parting=parting, relation=BranchRelation.APART, here=camps[0], there=camps[1], sure=True)
     return None
 
 
-def _groups_made(case: Case, one: Position) -> tuple[CollectiveCall, ...]:
+def _groups_made(case: Job, one: RankState) -> tuple[CollectiveCall, ...]:
     """Returns the groups that a rank made together with all others; () where the earliest are forgotten."""
     counts = counts_of(case, one)
     calls = counts.calls if counts is not None else ()
@@ -77,13 +77,15 @@ def _groups_made(case: Case, one: Position) -> tuple[CollectiveCall, ...]:
     return tuple(call for call in calls if call.op == NEW_GROUP and call.shape)
 
 
-def _is_in(one: Position, call: CollectiveCall) -> bool:
+def _is_in(one: RankState, call: CollectiveCall) -> bool:
     return any(wait.op == NEW_GROUP and wait.path == call.path for wait in one.waits)
 
 
-def _unlike_before(case: Case, deadlock: Deadlock) -> Split | None:
+def _unlike_before(case: Job, deadlock: Deadlock) -> Split | None:
     """Returns which ranks, of those that send and receive, left out what they did in every round before."""
-    if not any(one.wait is not None and one.wait.kind in (Waiting.SEND, Waiting.RECV) for one in deadlock.positions):
+    if not any(
+        one.wait is not None and one.wait.kind in (OperationKind.SEND, OperationKind.RECV) for one in deadlock.positions
+    ):
         return None
     breaks = {one.rank: _break(case, one) for one in deadlock.positions}
     here = tuple(one for one in deadlock.positions if breaks[one.rank] is not None)
@@ -91,31 +93,31 @@ def _unlike_before(case: Case, deadlock: Deadlock) -> Split | None:
     first = breaks[here[0].rank] if here else None
     if first is None or not there:
         return None
-    parting = Parting(
-        agreed=Place(way=Way.CALL, op=first.before.op, path=first.before.path),
+    parting = DivergenceQuery(
+        agreed=ProgramPoint(way=PointKind.CALL, op=first.before.op, path=first.before.path),
         here=tuple(one.rank for one in here),
-        here_at=Place(way=Way.CALL, op=first.now.op, path=first.now.path),
+        here_at=ProgramPoint(way=PointKind.CALL, op=first.now.op, path=first.now.path),
         there=tuple(one.rank for one in there),
-        there_at=Place(way=Way.CALL, op=first.usual.op, path=first.usual.path),
+        there_at=ProgramPoint(way=PointKind.CALL, op=first.usual.op, path=first.usual.path),
         caught=caught_by(case, here[0], here[0].at_s),
     )
-    return Split(parting=parting, relation=Relation.APART, here=here, there=there, sure=True)
+    return Split(parting=parting, relation=BranchRelation.APART, here=here, there=there, sure=True)
 
 
-def _break(case: Case, one: Position) -> Break | None:
+def _break(case: Job, one: RankState) -> Break | None:
     counts = counts_of(case, one)
     found = broken(counts.calls) if counts is not None and len(one.waits) == 1 else None
     return found if found is not None and one.wait is not None and found.now.path == one.wait.path else None
 
 
-def _other_group(case: Case, deadlock: Deadlock) -> Split | None:
+def _other_group(case: Job, deadlock: Deadlock) -> Split | None:
     """Returns which ranks called in another group than ever before at a place where others kept to theirs."""
     if not any(_uses_groups(case, one) for one in deadlock.positions):
         return None
     asked = set()
     for first in deadlock.positions:
         wait = first.wait
-        if wait is None or wait.kind is not Waiting.COLLECTIVE or wait.native or wait.op == NEW_GROUP:
+        if wait is None or wait.kind is not OperationKind.COLLECTIVE or wait.native or wait.op == NEW_GROUP:
             continue
         if (wait.path, wait.op, wait.group) in asked or in_another_group(_calls_at(case, first, wait)):
             continue
@@ -126,25 +128,25 @@ def _other_group(case: Case, deadlock: Deadlock) -> Split | None:
         if odd:
             others = {rank: made[-1].group for rank, made in calls.items() if made}
             there = (first, *(one for one in deadlock.positions if others.get(one.rank) == wait.group))
-            place = Place(way=Way.CALL, op=wait.op, path=wait.path)
-            parting = Parting(
+            place = ProgramPoint(way=PointKind.CALL, op=wait.op, path=wait.path)
+            parting = DivergenceQuery(
                 agreed=None,
                 here=tuple(one.rank for one in odd),
                 here_at=place,
                 there=tuple(one.rank for one in there),
                 there_at=place,
             )
-            return Split(parting=parting, relation=Relation.SAME, here=odd, there=there, sure=True)
+            return Split(parting=parting, relation=BranchRelation.SAME, here=odd, there=there, sure=True)
     return None
 
 
-def _uses_groups(case: Case, one: Position) -> bool:
+def _uses_groups(case: Job, one: RankState) -> bool:
     """Whether the rank has made calls in more than one group."""
     story = case.of_rank(one.rank)
     return story is not None and story.agent is not None and len(story.agent.groups) > 1
 
 
-def _calls_at(case: Case, one: Position, wait: Wait) -> tuple[CollectiveCall, ...]:
+def _calls_at(case: Job, one: RankState, wait: PendingOperation) -> tuple[CollectiveCall, ...]:
     """Returns a rank's calls from the place of a wait, oldest first."""
     counts = counts_of(case, one)
     return tuple(call for call in counts.calls if call.op == wait.op and call.path == wait.path) if counts else ()

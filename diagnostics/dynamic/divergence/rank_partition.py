@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
-from diagnostics.dynamic.collectives.rank_state import Position, Stand, Waiting
-from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, Knot
-from diagnostics.dynamic.divergence.branch_relation import Relation, relation
-from diagnostics.dynamic.divergence.divergence import Parting, Place, Way
+from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind
+from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relation
+from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import agreed_last, caught_by
 from diagnostics.dynamic.divergence.rank_history import Split, told_apart
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 
 
-def splits(case: Case, deadlock: Deadlock) -> tuple[Split, ...]:
+def splits(case: Job, deadlock: Deadlock) -> tuple[Split, ...]:
     """Returns each odd camp of a deadlock against the largest other one; () where all stand in one place alike."""
     made = told_apart(case, deadlock)
     if made is not None:
@@ -35,52 +35,54 @@ def splits(case: Case, deadlock: Deadlock) -> tuple[Split, ...]:
     )
 
 
-def site(case: Case, one: Position) -> tuple[Frame, ...]:
+def site(case: Job, one: RankState) -> tuple[Frame, ...]:
     """Returns the job's own frames at which a rank stands, innermost first."""
     wait = one.wait
     frames = wait.path if wait is not None and wait.path else one.stack
     story = case.of_rank(one.rank)
-    if one.stand in (Stand.LEAVING, Stand.ENDED) or (not frames and story is not None):
+    if one.stand in (Whereabouts.LEAVING, Whereabouts.ENDED) or (not frames and story is not None):
         left = story.agent.last_event("sys.exit", "os._exit") if story is not None and story.agent is not None else None
         frames = left.path if left is not None else frames
     folder = story.agent.agent_folder if story is not None and story.agent is not None else ""
     return tuple(frame for frame in user_frames(frames, agent_folder=folder) if not frame.file.startswith("<"))
 
 
-def _camps(case: Case, deadlock: Deadlock) -> list[list[Position]]:
-    camps: dict[object, list[Position]] = defaultdict(list)
+def _camps(case: Job, deadlock: Deadlock) -> list[list[RankState]]:
+    camps: dict[object, list[RankState]] = defaultdict(list)
     for one in (*deadlock.positions, *deadlock.gone):
         camps[_key(case, one)].append(one)
-    if len(camps) == 1 and deadlock.knot is not Knot.GONE:
+    if len(camps) == 1 and deadlock.knot is not DeadlockKind.GONE:
         return []
     return list(camps.values())
 
 
-def _key(case: Case, one: Position) -> object:
+def _key(case: Job, one: RankState) -> object:
     wait = one.wait
-    if wait is None or wait.kind is Waiting.DESTROY:
+    if wait is None or wait.kind is OperationKind.DESTROY:
         return one.stand, wait is not None
     lines = tuple((frame.file, frame.line) for frame in site(case, one))
     if wait.native:
         return "native", wait.group, wait.slot
-    if wait.kind is not Waiting.COLLECTIVE:
+    if wait.kind is not OperationKind.COLLECTIVE:
         return wait.op, lines
     return wait.op, wait.group, wait.slot, wait.shape, wait.dtype, wait.root, lines
 
 
-def _oddness(case: Case, camp: Sequence[Position], camps: Sequence[Sequence[Position]], deadlock: Deadlock) -> float:
+def _oddness(case: Job, camp: Sequence[RankState], camps: Sequence[Sequence[RankState]], deadlock: Deadlock) -> float:
     """Returns how much tells that these ranks went another way than the rest."""
     first = camp[0]
     rest = [other for other in camps if other is not camp]
     ranks = sum(map(len, camps))
     mark = 0.0
-    if first.stand in (Stand.LEAVING, Stand.ENDED) or (first.wait is not None and first.wait.kind is Waiting.DESTROY):
+    if first.stand in (Whereabouts.LEAVING, Whereabouts.ENDED) or (
+        first.wait is not None and first.wait.kind is OperationKind.DESTROY
+    ):
         mark += 6
-    if deadlock.knot is Knot.NEW_GROUP:
+    if deadlock.knot is DeadlockKind.NEW_GROUP:
         mark += 4 * all(first.reached.get(NEW_GROUP, 0) < o[0].reached.get(NEW_GROUP, 0) for o in rest)
     for other in rest:
         found = relation(case.sources, site(case, first), site(case, other[0]))
-        mark += {Relation.ONE_INSIDE: 3, Relation.ONE_LEFT_LOOP: 2}.get(found, 0) / len(rest)
+        mark += {BranchRelation.ONE_INSIDE: 3, BranchRelation.ONE_LEFT_LOOP: 2}.get(found, 0) / len(rest)
     mark += 1.5 * (not is_usual(case, first) and any(is_usual(case, other[0]) for other in rest))
     mark += 2 * any(caught_by(case, one, first.at_s) for one in camp)
     mark += max(0.0, 1 - len(camp) * len(camps) / ranks)  # fewer than others, which two ranks never are
@@ -90,12 +92,12 @@ def _oddness(case: Case, camp: Sequence[Position], camps: Sequence[Sequence[Posi
     return mark
 
 
-def _steps(case: Case, one: Position) -> int:
+def _steps(case: Job, one: RankState) -> int:
     story = case.of_rank(one.rank)
     return story.steps if story is not None else 0
 
 
-def is_usual(case: Case, one: Position) -> bool:
+def is_usual(case: Job, one: RankState) -> bool:
     """Whether the rank has been where it waits before: in a loop that all ranks went through."""
     wait, story = one.wait, case.of_rank(one.rank)
     if wait is None or story is None or story.agent is None:
@@ -107,10 +109,10 @@ def is_usual(case: Case, one: Position) -> bool:
     )
 
 
-def _split(case: Case, odd: Sequence[Position], usual: Sequence[Position], *, sure: bool) -> Split:
+def _split(case: Job, odd: Sequence[RankState], usual: Sequence[RankState], *, sure: bool) -> Split:
     here, there = odd[0], usual[0]
     agreed, at_s = agreed_last(case, here, there)
-    parting = Parting(
+    parting = DivergenceQuery(
         agreed=agreed,
         here=tuple(one.rank for one in odd),
         here_at=_place(case, here),
@@ -122,9 +124,9 @@ def _split(case: Case, odd: Sequence[Position], usual: Sequence[Position], *, su
     return Split(parting=parting, relation=found, here=tuple(odd), there=tuple(usual), sure=sure)
 
 
-def _place(case: Case, one: Position) -> Place:
-    if one.wait is None or one.wait.kind is Waiting.DESTROY:
-        way = Way.ENDED if one.wait is None else Way.CALL
-        return Place(way=way, op=one.wait.op if one.wait is not None else "", path=site(case, one))
+def _place(case: Job, one: RankState) -> ProgramPoint:
+    if one.wait is None or one.wait.kind is OperationKind.DESTROY:
+        way = PointKind.ENDED if one.wait is None else PointKind.CALL
+        return ProgramPoint(way=way, op=one.wait.op if one.wait is not None else "", path=site(case, one))
     native = one.wait.native
-    return Place(way=Way.CALL, op="backward" if native else one.wait.op, path=one.wait.path or one.stack)
+    return ProgramPoint(way=PointKind.CALL, op="backward" if native else one.wait.op, path=one.wait.path or one.stack)

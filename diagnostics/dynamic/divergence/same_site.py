@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.dynamic.divergence.candidates import decision
-from diagnostics.dynamic.divergence.divergence import Decides, Decision
-from diagnostics.dynamic.divergence.path_search import Goal
+from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
+from diagnostics.dynamic.divergence.path_search import SearchTarget
 from diagnostics.dynamic.divergence.stack_alignment import Level, nodes_at
-from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS, Taint
 from diagnostics.static.program.call_graph import Function, last_name
 
@@ -23,9 +23,9 @@ _ONLY_AT_THE_ROOT = {
 _ORDER_POINTS, _CONTEXT_POINTS, _ARGUMENT_POINTS = 6, 4, 0
 
 
-def same_line(goal: Goal, taints: Taints) -> tuple[Decision, ...]:
+def same_line(goal: SearchTarget, taints: RankTaint) -> tuple[DivergencePoint, ...]:
     """Returns what can differ between two ranks that both stand at `goal`, best first."""
-    found: list[Decision] = []
+    found: list[DivergencePoint] = []
     for depth, level in enumerate(reversed(goal.stack.levels[-MOST_LEVELS:])):
         function = level.function
         for loop in _around(function, level.line):
@@ -33,11 +33,11 @@ def same_line(goal: Goal, taints: Taints) -> tuple[Decision, ...]:
                 continue
             taint = taints.of_loop(loop.iter, function)
             if taint is not None and taint.why not in (DATA, LOSS):
-                found += _lines(function, loop.iter.lineno, Decides.LOOP, taint, _ORDER_POINTS - depth, taints)
+                found += _lines(function, loop.iter.lineno, StatementKind.LOOP, taint, _ORDER_POINTS - depth, taints)
         found += contexts(level, taints, depth)
         if depth == 0:
             found += _arguments(level, taints, goal.op)
-    best: dict[tuple[str, int], Decision] = {}
+    best: dict[tuple[str, int], DivergencePoint] = {}
     for one in found:
         key = (one.frame.file, one.frame.line)
         if key not in best or best[key].score < one.score:
@@ -45,17 +45,17 @@ def same_line(goal: Goal, taints: Taints) -> tuple[Decision, ...]:
     return tuple(sorted(best.values(), key=lambda one: -one.score))
 
 
-def contexts(level: Level, taints: Taints, depth: int = 0) -> Iterator[Decision]:
+def contexts(level: Level, taints: RankTaint, depth: int = 0) -> Iterator[DivergencePoint]:
     """Yields the `with`s around a level's line whose context only some ranks have: no_sync() on one of them."""
     for block in _around(level.function, level.line):
         for item in block.items if isinstance(block, (ast.With, ast.AsyncWith)) else ():
             taint = taints.of(item.context_expr, level.function)
             if taint is not None:
                 line = item.context_expr.lineno
-                yield from _lines(level.function, line, Decides.BRANCH, taint, _CONTEXT_POINTS - depth, taints)
+                yield from _lines(level.function, line, StatementKind.BRANCH, taint, _CONTEXT_POINTS - depth, taints)
 
 
-def _arguments(level: Level, taints: Taints, op: str) -> Iterator[Decision]:
+def _arguments(level: Level, taints: RankTaint, op: str) -> Iterator[DivergencePoint]:
     for index in nodes_at(level, None, op):
         call = level.function.graph.nodes[index].syntax
         if not isinstance(call, ast.Call):
@@ -65,12 +65,12 @@ def _arguments(level: Level, taints: Taints, op: str) -> Iterator[Decision]:
         for argument in (*(call.args[:1] if lists else call.args), *(call.args[2:] if lists else ()), *keywords):
             taint = taints.of(argument, level.function)
             if taint is not None:
-                yield from _lines(level.function, call.lineno, Decides.CALLS, taint, _ARGUMENT_POINTS, taints)
+                yield from _lines(level.function, call.lineno, StatementKind.CALLS, taint, _ARGUMENT_POINTS, taints)
 
 
 def _lines(
-    function: Function, line: int, kind: Decides, taint: Taint, points: int, taints: Taints
-) -> Iterator[Decision]:
+    function: Function, line: int, kind: StatementKind, taint: Taint, points: int, taints: RankTaint
+) -> Iterator[DivergencePoint]:
     """Yields the line and the one where the difference comes in: that first where it is a choice by itself."""
     yield decision(function, line, kind, taint, taint.weight + points)
     if (taint.file, taint.line) == (function.file, line):
@@ -80,7 +80,7 @@ def _lines(
     if where is None or taint.line > len(where.source.lines):
         return
     chooses = " if " in f" {where.source.lines[taint.line - 1].strip()}"
-    further = Decides.BRANCH if chooses else Decides.CALLS
+    further = StatementKind.BRANCH if chooses else StatementKind.CALLS
     yield decision(where, taint.line, further, taint, taint.weight + points + (1 if chooses else -1))
 
 

@@ -10,15 +10,15 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.dynamic.divergence.candidates import decision
-from diagnostics.dynamic.divergence.divergence import Decides, Decision
+from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
 from diagnostics.dynamic.divergence.stack_alignment import Level, Stack
-from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, Taint
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def skipped_rounds(start: Stack, taints: Taints) -> Iterator[Decision]:
+def skipped_rounds(start: Stack, taints: RankTaint) -> Iterator[DivergencePoint]:
     """Yields what can differ between ranks and lets one of them pass by the call at the end of `start`."""
     in_loop = False
     for level in start.levels:
@@ -30,7 +30,7 @@ def skipped_rounds(start: Stack, taints: Taints) -> Iterator[Decision]:
         in_loop = in_loop or bool(loops)
 
 
-def _in(block: ast.AST, level: Level, taints: Taints, *, returns: bool) -> Iterator[Decision]:
+def _in(block: ast.AST, level: Level, taints: RankTaint, *, returns: bool) -> Iterator[DivergencePoint]:
     jumps = (ast.Continue, ast.Return) if returns else (ast.Continue,)
     for node in level.function.own_nodes:
         if not isinstance(node, (ast.If, ast.Try)) or not _within(node, block) or node.lineno > level.line:
@@ -42,13 +42,13 @@ def _in(block: ast.AST, level: Level, taints: Taints, *, returns: bool) -> Itera
         jump = None if inside else _jump(node.body, jumps) or _jump(node.orelse, jumps)
         taint = taints.of(node.test, level.function) if inside or jump is not None else None
         if taint is not None:
-            yield decision(level.function, node.test.lineno, Decides.BRANCH, taint, taint.weight)
+            yield decision(level.function, node.test.lineno, StatementKind.BRANCH, taint, taint.weight)
             if jump is not None and jump.lineno != node.test.lineno:
-                kind = Decides.SKIPS if isinstance(jump, ast.Continue) else Decides.RETURNS
+                kind = StatementKind.SKIPS if isinstance(jump, ast.Continue) else StatementKind.RETURNS
                 yield decision(level.function, jump.lineno, kind, taint, taint.weight - 1)
 
 
-def _handlers(block: ast.Try, level: Level, jumps: tuple[type[ast.stmt], ...]) -> Iterator[Decision]:
+def _handlers(block: ast.Try, level: Level, jumps: tuple[type[ast.stmt], ...]) -> Iterator[DivergencePoint]:
     """Yields the handlers that go on after an exception kept the rank from the call."""
     guarded = block.body[0].lineno <= level.line <= (block.body[-1].end_lineno or 0)
     for handler in block.handlers:
@@ -57,7 +57,7 @@ def _handlers(block: ast.Try, level: Level, jumps: tuple[type[ast.stmt], ...]) -
         if isinstance(handler.body[-1], ast.Raise):
             continue
         taint = Taint(EXCEPTION, level.function.file, handler.lineno, level.function.name)
-        yield decision(level.function, handler.lineno, Decides.HANDLES, taint, taint.weight)
+        yield decision(level.function, handler.lineno, StatementKind.HANDLES, taint, taint.weight)
 
 
 def _jump(body: list[ast.stmt], kinds: tuple[type[ast.stmt], ...]) -> ast.stmt | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, is_package, user_frames
-from diagnostics.static.program.call_graph import Function, Program, is_generator, last_name
+from diagnostics.static.program.call_graph import CallGraph, Function, is_generator, last_name
 from diagnostics.static.program.cfg import NodeKind
 
 _MERGED = re.compile(r"^<(?:listcomp|setcomp|dictcomp|genexpr)>$")
@@ -47,7 +47,7 @@ def own_files(paths: Collection[Sequence[Frame]], agent_folders: Collection[str]
     return tuple(dict.fromkeys(frame.file for frame in frames if not is_installed(frame)))
 
 
-def stack_of(path: Sequence[Frame], program: Program) -> Stack:
+def stack_of(path: Sequence[Frame], program: CallGraph) -> Stack:
     """Returns the levels of a stack, whose frames are innermost first."""
     levels: list[Level] = []
     boxed, hidden = False, None

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import catching, ends_in_raise, goes_on_raising, hiding_line, spans
@@ -20,7 +20,7 @@ _SAYING = frozenset(
 _LEAVING = ("sys.exit", "os._exit", "exit", "quit")
 
 
-def what_became_of(case: Case, frames: Sequence[Frame]) -> StatusFlow:
+def what_became_of(case: Job, frames: Sequence[Frame]) -> StatusFlow:
     """Follows the exception outwards through the user's frames, innermost first, to who caught it."""
     for frame in frames:
         source = case.sources.file(frame.file)

@@ -15,7 +15,7 @@ from diagnostics.dynamic.exit_status.python_exit_status import of_python, starts
 from diagnostics.dynamic.exit_status.shell_scripts import command_of, script_of
 from diagnostics.dynamic.failures.teardown import is_teardown
 from diagnostics.dynamic.job.evidence import ended_s, how_it_ended, interrupted_s, named, program
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_kinds import test_runner
 from diagnostics.dynamic.launch.launch_settings import MAKE
 from diagnostics.static.launch_files.shell_commands import SHELLS
@@ -33,7 +33,7 @@ _ADVICE = {
 class FailureFate:
     """Of one failed process. `who` is the program that took its failure for success, or dealt with it."""
 
-    story: ProcessStory
+    story: JobProcess
     fate: Fate
     who: str = ""
     how: str = ""
@@ -47,13 +47,13 @@ class FailureFate:
         return f"{sentence(named((self.story,)))} ({program(self.story)}) {how_it_ended(self.story)}; {dealt}"
 
 
-def failure_fates(case: Case) -> tuple[FailureFate, ...]:
+def failure_fates(case: Job) -> tuple[FailureFate, ...]:
     """Returns the fate of each failure that counts in a job, by the time of its end."""
     counted = [story for story in case.processes if _counts(case, story)]
     return tuple(_fate(case, story) for story in sorted(counted, key=ended_s))
 
 
-def _fate(case: Case, story: ProcessStory) -> FailureFate:
+def _fate(case: Job, story: JobProcess) -> FailureFate:
     again = _ran_again(case, story)
     if any(one.argv == story.argv for one in again):
         return FailureFate(story=story, fate=Fate.HANDLED, how="the same command ran again, to a good end")
@@ -77,7 +77,7 @@ def _fate(case: Case, story: ProcessStory) -> FailureFate:
     return fate
 
 
-def _boundary(case: Case, story: ProcessStory) -> tuple[ProcessStory, ProcessStory | None]:
+def _boundary(case: Job, story: JobProcess) -> tuple[JobProcess, JobProcess | None]:
     """Returns the last process upwards that failed with `story`, and the one above it, which did not."""
     below, above = story, case.of_pid(story.parent_pid)
     for _ in range(len(case.processes)):
@@ -87,7 +87,7 @@ def _boundary(case: Case, story: ProcessStory) -> tuple[ProcessStory, ProcessSto
     return below, above
 
 
-def _received(case: Case, story: ProcessStory, below: ProcessStory, above: ProcessStory) -> FailureFate:
+def _received(case: Job, story: JobProcess, below: JobProcess, above: JobProcess) -> FailureFate:
     """Asks the program above about the failure of the one below it."""
     name = PurePosixPath(above.argv[0]).name.lstrip("-") if above.argv else ""
     if name in SHELLS:
@@ -110,7 +110,7 @@ def _received(case: Case, story: ProcessStory, below: ProcessStory, above: Proce
     )
 
 
-def _by_script(case: Case, story: ProcessStory, below: ProcessStory, shell: ProcessStory) -> FailureFate:
+def _by_script(case: Job, story: JobProcess, below: JobProcess, shell: JobProcess) -> FailureFate:
     """Follows the status through the script; a part of it may run in a copy of its shell."""
     unknown = FailureFate(story=story, fate=Fate.UNKNOWN)
     while below.argv == shell.argv:
@@ -133,7 +133,7 @@ def _by_script(case: Case, story: ProcessStory, below: ProcessStory, shell: Proc
     )
 
 
-def _under_condition(case: Case, story: ProcessStory, top: ProcessStory) -> bool:
+def _under_condition(case: Job, story: JobProcess, top: JobProcess) -> bool:
     """Whether `story` was started, below `top`, in a branch that is not always taken."""
     below, above = story, case.of_pid(story.parent_pid)
     for _ in range(len(case.processes)):
@@ -150,7 +150,7 @@ def _under_condition(case: Case, story: ProcessStory, top: ProcessStory) -> bool
     return False
 
 
-def _test_runner(case: Case, above: ProcessStory | None) -> str:
+def _test_runner(case: Job, above: JobProcess | None) -> str:
     """Returns the runner of tests among the processes above that said 0: then the failure was expected; else ""."""
     for _ in range(len(case.processes)):
         if above is None:
@@ -162,9 +162,11 @@ def _test_runner(case: Case, above: ProcessStory | None) -> str:
     return ""
 
 
-def _counts(case: Case, story: ProcessStory) -> bool:
+def _counts(case: Job, story: JobProcess) -> bool:
     """Whether a process is one whose failure costs work: a rank, no helper; ended by nobody, and before its work."""
-    trains = story.part in (Part.RANK, Part.LAUNCHER) or (story.part is Part.HELPER and story.steps > 0)
+    trains = story.part in (ProcessRole.RANK, ProcessRole.LAUNCHER) or (
+        story.part is ProcessRole.HELPER and story.steps > 0
+    )
     if not trains or not story.failed or ended_s(story) >= interrupted_s(case):
         return False
     if story.ended_by not in ("", "unknown") or is_teardown(case, story):
@@ -172,16 +174,16 @@ def _counts(case: Case, story: ProcessStory) -> bool:
     return _trains(story) or not any(_made_work(one) and program(one) != program(story) for one in case.ranks)
 
 
-def _made_work(story: ProcessStory) -> bool:
+def _made_work(story: JobProcess) -> bool:
     return story.steps > 0 and story.end.exit_code == 0
 
 
-def _trains(story: ProcessStory) -> bool:
+def _trains(story: JobProcess) -> bool:
     """Whether a process got as far as an optimizer: a check that fails before the training is there to fail."""
     return story.steps > 0 or (story.agent is not None and story.agent.last_event("optimizer", "ddp") is not None)
 
 
-def _ran_again(case: Case, story: ProcessStory) -> list[ProcessStory]:
+def _ran_again(case: Job, story: JobProcess) -> list[JobProcess]:
     """Returns later runs of the same program to a good end: a retry, an elastic restart, a smaller batch."""
     return [
         one

@@ -6,7 +6,7 @@ import re
 from pathlib import PurePosixPath
 
 from diagnostics.dynamic.job.evidence import program
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.launch.launch_settings import LAUNCHERS, ScriptLine, script_lines
 
 _SWALLOWED = re.compile(r"\|\|\s*(?:true|:|echo|exit\s+0|printf|/bin/true)|\|\s*(?!\|)|;\s*(?:true|exit\s+0)|&\s*$")
@@ -14,7 +14,7 @@ _WAIT = re.compile(r"^\s*wait\s*(?:;|$)")
 _EXIT_0 = re.compile(r"(?:^|;|\|\||\{|['\"])\s*+(?:exit\s+0|true|:)\s*+(?:;?\s*+\}|['\"]\s+(?:0|EXIT|ERR)\b.*)?\s*+$")
 
 
-def hiding_script_lines(case: Case, story: ProcessStory) -> tuple[str, ...]:
+def hiding_script_lines(case: Job, story: JobProcess) -> tuple[str, ...]:
     """Returns the lines of shell scripts that hid the failure of `story`, best first; () where there is no script.
 
     The line that runs it with `|| true` or into a pipe, `wait` for what ran in the background, `exit 0` behind it,
@@ -46,21 +46,21 @@ def _whole(first: ScriptLine, lines: list[ScriptLine]) -> str:
     return text
 
 
-def _below_a_shell(case: Case, story: ProcessStory) -> bool:
+def _below_a_shell(case: Job, story: JobProcess) -> bool:
     above = case.of_pid(story.parent_pid)
     for _ in range(len(case.processes)):
         if above is None:
             return False
-        if above.part is Part.SHELL:
+        if above.part is ProcessRole.SHELL:
             return True
         above = case.of_pid(above.parent_pid)
     return False
 
 
-def _runs(case: Case, story: ProcessStory, line: ScriptLine) -> bool:
+def _runs(case: Job, story: JobProcess, line: ScriptLine) -> bool:
     """Whether a line names the program that failed, or the launcher of it."""
     names = {program(story)} | {PurePosixPath(word).name for word in story.argv if word.endswith(".py")}
     names |= {story.argv[index + 1] for index, word in enumerate(story.argv[:-1]) if word == "-m"}
     if any(re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", line.text) for name in names if name):
         return True
-    return bool(LAUNCHERS.search(line.text)) and story.part is Part.LAUNCHER
+    return bool(LAUNCHERS.search(line.text)) and story.part is ProcessRole.LAUNCHER

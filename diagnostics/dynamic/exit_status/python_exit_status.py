@@ -13,9 +13,9 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.exit_status.child_exceptions import what_became_of
 from diagnostics.dynamic.job.evidence import ended_s
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.process_list import words
-from diagnostics.record.agent_data import Event
+from diagnostics.record.agent_data import LifecycleEvent
 from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
@@ -30,7 +30,7 @@ _GIVING = {
 }  # fmt: skip
 
 
-def of_python(case: Case, parent: ProcessStory, child: ProcessStory) -> StatusFlow:
+def of_python(case: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
     """Returns what `parent` did with the code of `child`, which it started and which failed."""
     if parent.agent is None:
         return StatusFlow(fate=Fate.UNKNOWN)
@@ -61,7 +61,7 @@ def of_python(case: Case, parent: ProcessStory, child: ProcessStory) -> StatusFl
     return StatusFlow(fate=Fate.DROPPED, places=places, how="its parent never looked at the code")
 
 
-def starts_conditionally(case: Case, parent: ProcessStory, child: ProcessStory) -> bool:
+def starts_conditionally(case: Job, parent: JobProcess, child: JobProcess) -> bool:
     """Whether `parent` started `child` in a branch or a handler of its own source."""
     started = _started(parent, child)
     if started is None or parent.agent is None:
@@ -79,7 +79,7 @@ def _in_branch(source: SourceFile, line: int) -> bool:
     return False
 
 
-def _started(parent: ProcessStory, child: ProcessStory) -> Event | None:
+def _started(parent: JobProcess, child: JobProcess) -> LifecycleEvent | None:
     """Returns the event of the call that started `child`; os.system does not know the pid of its shell."""
     events = _events(parent, "child")
     own = [one for one in events if words(one.text).get("pid") == str(child.pid)]
@@ -88,11 +88,11 @@ def _started(parent: ProcessStory, child: ProcessStory) -> Event | None:
     return found[-1] if found else None
 
 
-def _text_of(event: Event) -> str:
+def _text_of(event: LifecycleEvent) -> str:
     return event.text.partition(" | ")[2]
 
 
-def _started_with(case: Case, parent: ProcessStory, child: ProcessStory, started: Event) -> set[str]:
+def _started_with(case: Job, parent: JobProcess, child: JobProcess, started: LifecycleEvent) -> set[str]:
     """Returns the pids of `child` and of those that the same line started and that ran beside it.
 
     Ranks fail together; who waits for them looks at the first one that did, and ends the others.
@@ -102,21 +102,21 @@ def _started_with(case: Case, parent: ProcessStory, child: ProcessStory, started
     return beside | {str(child.pid)}
 
 
-def _overlap(one: ProcessStory | None, other: ProcessStory) -> bool:
+def _overlap(one: JobProcess | None, other: JobProcess) -> bool:
     return one is not None and one.began_s < ended_s(other) and other.began_s < ended_s(one)
 
 
-def _events(story: ProcessStory, kind: str) -> list[Event]:
+def _events(story: JobProcess, kind: str) -> list[LifecycleEvent]:
     return [one for one in story.agent.events if one.kind == kind] if story.agent is not None else []
 
 
-def _is_about(read: Event, started: Event, group: set[str]) -> bool:
+def _is_about(read: LifecycleEvent, started: LifecycleEvent, group: set[str]) -> bool:
     if words(started.text).get("how") == "system":
         return words(read.text).get("how") == "system" and read.path == started.path
     return words(read.text).get("pid") in group
 
 
-def _lost_some(parent: ProcessStory) -> bool:
+def _lost_some(parent: JobProcess) -> bool:
     """Whether there were more reads than its agent had room for."""
     dropped = parent.agent.last_event("dropped") if parent.agent is not None else None
     return dropped is not None and READ in dropped.text

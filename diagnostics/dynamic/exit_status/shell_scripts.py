@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from diagnostics.core.frames import shown_path
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.static.launch_files.shell_commands import SHELLS, Ran, commands, options_after
 from diagnostics.static.launch_files.shell_lexer import ShellError
 from diagnostics.static.launch_files.shell_parser import parse
@@ -24,7 +24,7 @@ class ShellScript:
     commands: tuple[Ran, ...]
 
 
-def script_of(case: Case, shell: ProcessStory) -> ShellScript | None:
+def script_of(case: Job, shell: JobProcess) -> ShellScript | None:
     """Returns what a shell ran; None where it is no shell, or its text is not known or no script."""
     given = _given(shell.argv)
     if given is None:
@@ -42,7 +42,7 @@ def script_of(case: Case, shell: ProcessStory) -> ShellScript | None:
         return None
 
 
-def command_of(script: ShellScript, child: ProcessStory) -> tuple[Ran, ...]:
+def command_of(script: ShellScript, child: JobProcess) -> tuple[Ran, ...]:
     """Returns the commands that may have started `child`: those whose words fit its own best."""
     own = {word for one in child.argv for word in (one, PurePosixPath(one).name)}
     scored = [(score, ran) for ran in script.commands if (score := _score(ran, own)) is not None]

@@ -7,10 +7,10 @@ import re
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path
-from diagnostics.dynamic.failures.error_texts import Told
+from diagnostics.dynamic.failures.error_texts import TextMatch
 from diagnostics.dynamic.failures.full_disks import path_in
-from diagnostics.dynamic.job.job import Case
-from diagnostics.dynamic.model.model_classes import Place, called_name, job_files
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.model.model_classes import SourceSite, called_name, job_files
 from diagnostics.static.program.ast_walk import walk
 
 LOADERS = re.compile(
@@ -28,7 +28,7 @@ SAVES = {"save", "savez", "dump", "save_file", "write_bytes", "tofile", "savez_c
 READS_FILES = ("torch", "np", "numpy", "pickle", "h5py", "joblib", "json", "safetensors", "yaml", "gzip", "zarr")
 
 
-def file_of(case: Case, one: Told) -> str:
+def file_of(case: Job, one: TextMatch) -> str:
     """Returns the file as a person names it, from the agent's note of the load or the message; "" where unknown."""
     stories = (one.origin.story, one.story) if one.origin is not None else (one.story,)
     for story in stories:
@@ -39,7 +39,7 @@ def file_of(case: Case, one: Told) -> str:
     return shown_path(quoted, case.job.cwd) if FILE.search(quoted) else ""
 
 
-def came_from_loading(one: Told) -> bool:
+def came_from_loading(one: TextMatch) -> bool:
     """Whether the exception came out of a function that reads files."""
     if one.origin is None:
         return False
@@ -48,7 +48,7 @@ def came_from_loading(one: Told) -> bool:
     )
 
 
-def calls_load(case: Case, frame: Frame | None) -> bool:
+def calls_load(case: Job, frame: Frame | None) -> bool:
     """Whether a line of the job calls something that loads a file."""
     statement = case.sources.file(frame.file).statement_at(frame.line) if frame is not None else None
     return any(is_file_call(node, LOADS) for node in walk(statement)) if statement is not None else False
@@ -62,7 +62,7 @@ def is_file_call(node: ast.AST, names: set[str]) -> bool:
     return not receiver or receiver in READS_FILES
 
 
-def saving_lines(case: Case, one: Told, file: str = "") -> tuple[str, ...]:
+def saving_lines(case: Job, one: TextMatch, file: str = "") -> tuple[str, ...]:
     """Returns the lines of the job that save a file of this name, or of any where none names it."""
     last = file.rpartition("/")[2]
     named: list[str] = []
@@ -72,13 +72,13 @@ def saving_lines(case: Case, one: Told, file: str = "") -> tuple[str, ...]:
         text = case.sources.file(name).text
         for node in walk(tree) if tree is not None else ():
             if is_file_call(node, SAVES):
-                place = Place(file=name, node=node).location(case)
+                place = SourceSite(file=name, node=node).location(case)
                 (named if last and last in ast.unparse(node) else others).append(place)
         if last and last not in text and not named:
             others = others[:2]
     return tuple(dict.fromkeys(named or others))
 
 
-def _is_about(error: str, one: Told) -> bool:
+def _is_about(error: str, one: TextMatch) -> bool:
     said = one.origin.root_text if one.origin is not None else one.line
     return bool(error) and (error[:60] in said or said[:60] in error or one.found[0][:60] in error)

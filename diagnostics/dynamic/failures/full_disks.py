@@ -6,7 +6,7 @@ import re
 
 from diagnostics.core.findings import Evidence
 from diagnostics.core.wording import shown_bytes
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.record.supervisor_facts import DiskState
 
 SHM = "/dev/shm"  # noqa: S108 - the name of a mount, nothing is written there
@@ -14,7 +14,7 @@ FULL_BYTES = 32 << 20  # what a checkpoint or a batch would not fit into
 QUOTED = re.compile(r"['\"<](/?[^'\"<>\n/.]*[/.][^'\"<>\n]*)['\">]")
 
 
-def disk_of(case: Case, file: str) -> DiskState | None:
+def disk_of(case: Job, file: str) -> DiskState | None:
     """Returns the file system that holds `file`, absolute or relative to the job's folder; None where not known."""
     path = file if file.startswith("/") else f"{case.job.cwd}/{file}"
     holding = [disk for disk in case.job.disks if path == disk.path or path.startswith(disk.path.rstrip("/") + "/")]
@@ -26,7 +26,7 @@ def was_full(disk: DiskState) -> bool:
     return disk.least_free_bytes < min(FULL_BYTES, disk.total_bytes // 20) or disk.free_inodes == 0
 
 
-def full_disks(case: Case) -> tuple[DiskState, ...]:
+def full_disks(case: Job) -> tuple[DiskState, ...]:
     """Returns the file systems that were full at some moment."""
     return tuple(disk for disk in case.job.disks if was_full(disk))
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
-from diagnostics.dynamic.job.job import Case, How, ProcessStory, Raised
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.dynamic.job.process_kinds import test_runner
 from diagnostics.dynamic.job.process_list import at_s
-from diagnostics.record.agent_data import Event, ModuleName
+from diagnostics.record.agent_data import LifecycleEvent, ModuleName
 from diagnostics.static.program.exception_flow import (
     catching,
     goes_on_raising,
@@ -49,8 +49,8 @@ MADE = ("optimizer", "ddp", "dataloader", "process-group", "loader-iter", "optim
 class Hidden:
     """An error that a process hid. `raised` is None where only its exit from a handler tells of it."""
 
-    story: ProcessStory
-    raised: Raised | None
+    story: JobProcess
+    raised: ExceptionRecord | None
     hiding: Frame | None  # the handler, or the call in it that left with 0
     missing: str  # the work that is missing, in words
     certain: bool
@@ -62,16 +62,20 @@ class Hidden:
         return self.raised.user_path if self.raised is not None else ()
 
 
-def hidden_error(case: Case, story: ProcessStory) -> Hidden | None:
+def hidden_error(case: Job, story: JobProcess) -> Hidden | None:
     """Returns the error that a process with exit code 0 hid; None where no work is missing or nothing was caught."""
     if story.failed or story.agent is None or test_runner(story.argv):
         return None
     left = _left(story)
-    uncaught = next((one for one in reversed(story.raised) if one.how is How.UNCAUGHT), None)
+    uncaught = next((one for one in reversed(story.raised) if one.how is ExceptionSource.UNCAUGHT), None)
     if uncaught is not None and left is not None and not CONTROL.search(uncaught.type):
         hiding = _own_frame(story, left)
         return Hidden(story=story, raised=uncaught, hiding=hiding, missing="its exit code", certain=True)
-    caught = [one for one in story.raised if one.how in (How.LOGGED, How.PRINTED, How.CAUGHT, How.OUTPUT)]
+    caught = [
+        one
+        for one in story.raised
+        if one.how in (ExceptionSource.LOGGED, ExceptionSource.PRINTED, ExceptionSource.CAUGHT, ExceptionSource.OUTPUT)
+    ]
     latest = sorted((one for one in caught if not CONTROL.search(one.type)), key=lambda one: -one.at_s)[:LOOKED_AT]
     for raised in latest:
         missing = _missing_after(case, story, raised, left)
@@ -82,7 +86,7 @@ def hidden_error(case: Case, story: ProcessStory) -> Hidden | None:
     return _left_from_handler(case, story, left) or _swallowed(case, story)
 
 
-def _missing_after(case: Case, story: ProcessStory, raised: Raised, left: Event | None) -> str:
+def _missing_after(case: Job, story: JobProcess, raised: ExceptionRecord, left: LifecycleEvent | None) -> str:
     """Returns the work that is missing since an exception, in words; "" where none is known to be."""
     steps, went_on = story.steps, _stepped_after(case, story, raised)
     most = max((one.steps for one in case.ranks), default=0)
@@ -102,19 +106,19 @@ def _missing_after(case: Case, story: ProcessStory, raised: Raised, left: Event 
     return "the training loop ended there" if from_handler or cuts_training(case, story, raised) else ""
 
 
-def _stepped_after(case: Case, story: ProcessStory, raised: Raised) -> bool:
+def _stepped_after(case: Job, story: JobProcess, raised: ExceptionRecord) -> bool:
     """Whether it made an optimizer step after an exception."""
     last_s = story.agent.steps.last_s if story.agent is not None else None
     return story.agent is not None and last_s is not None and at_s(case.job, story.agent, last_s) > raised.at_s
 
 
-def _nothing_after(story: ProcessStory, raised: Raised) -> bool:
+def _nothing_after(story: JobProcess, raised: ExceptionRecord) -> bool:
     """Whether it made nothing that training needs after an exception: what came before has been got over."""
     events = story.agent.events if story.agent is not None else ()
     return all(event.sequence < raised.sequence for event in events if event.kind in MADE)
 
 
-def cuts_training(case: Case, story: ProcessStory, raised: Raised) -> bool:
+def cuts_training(case: Job, story: JobProcess, raised: ExceptionRecord) -> bool:
     """Whether an exception came out of a training loop, to a handler outside of it."""
     if not raised.user_path:
         return False
@@ -131,7 +135,7 @@ def cuts_training(case: Case, story: ProcessStory, raised: Raised) -> bool:
     )
 
 
-def _meant_to_train(case: Case, story: ProcessStory) -> bool:
+def _meant_to_train(case: Job, story: JobProcess) -> bool:
     """Whether a process had begun what training needs; an optimizer says so, or a loop in a file that it ran."""
     kinds = {event.kind for event in story.agent.events} if story.agent is not None else set()
     if _made_optimizer(story):
@@ -141,45 +145,45 @@ def _meant_to_train(case: Case, story: ProcessStory) -> bool:
     return uses_torch and any(training_loops(file, trained_by) for _, file in user_files(case, story))
 
 
-def asked_for_no_training(case: Case, story: ProcessStory) -> bool:
+def asked_for_no_training(case: Job, story: JobProcess) -> bool:
     """Whether the command line asks for an evaluation, a dry run or the like."""
     return any(_NO_TRAINING.search(word) for word in (*case.job.command[1:], *story.argv[1:]))
 
 
-def went_on(case: Case) -> bool:
+def went_on(case: Job) -> bool:
     """Whether a rank restored an optimizer: a run that goes on may have nothing left to do."""
     return any(one.agent is not None and one.agent.last_event("optimizer-restored") for one in case.ranks)
 
 
-def trained_in(case: Case, story: ProcessStory) -> frozenset[str]:
+def trained_in(case: Job, story: JobProcess) -> frozenset[str]:
     """Returns the functions of the job that train."""
     return trainers(file for _, file in user_files(case, story))
 
 
-def _made_optimizer(story: ProcessStory) -> bool:
+def _made_optimizer(story: JobProcess) -> bool:
     return story.agent is not None and story.agent.last_event("optimizer", "optimizer-begin") is not None
 
 
-def _left(story: ProcessStory) -> Event | None:
+def _left(story: JobProcess) -> LifecycleEvent | None:
     """Returns the call by which a process left with code 0 in the middle of its program."""
     event = story.agent.last_event("sys.exit", "os._exit") if story.agent is not None else None
     return event if event is not None and event.value == 0 else None
 
 
-def _own_frame(story: ProcessStory, event: Event | None) -> Frame | None:
+def _own_frame(story: JobProcess, event: LifecycleEvent | None) -> Frame | None:
     folder = story.agent.agent_folder if story.agent is not None else ""
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
     return frames[0] if frames and not is_installed(frames[0]) else None
 
 
-def _exit_in_handler(case: Case, story: ProcessStory, left: Event | None) -> Frame | None:
+def _exit_in_handler(case: Job, story: JobProcess, left: LifecycleEvent | None) -> Frame | None:
     """Returns the line that left with 0 from an except or finally block, None where it stands in neither."""
     frame = _own_frame(story, left)
     inside = frame is not None and handler_of(case.sources.file(frame.file), frame.line) is not None
     return frame if inside else None
 
 
-def _hiding(case: Case, story: ProcessStory, raised: Raised, left: Event | None) -> Frame | None:
+def _hiding(case: Job, story: JobProcess, raised: ExceptionRecord, left: LifecycleEvent | None) -> Frame | None:
     outer = raised.user_path[-1]
     source = case.sources.file(outer.file)
     block = catching(source, outer.line)
@@ -189,7 +193,7 @@ def _hiding(case: Case, story: ProcessStory, raised: Raised, left: Event | None)
     return Frame(file=outer.file, line=hiding_line(block), function=outer.function) if block is not None else None
 
 
-def _left_from_handler(case: Case, story: ProcessStory, left: Event | None) -> Hidden | None:
+def _left_from_handler(case: Job, story: JobProcess, left: LifecycleEvent | None) -> Hidden | None:
     """An exit with 0 from an except or finally block: something was caught, though nobody saw what."""
     frame = _exit_in_handler(case, story, left)
     if frame is None:
@@ -202,7 +206,7 @@ def _left_from_handler(case: Case, story: ProcessStory, left: Event | None) -> H
     return Hidden(story=story, raised=None, hiding=frame, missing=missing, certain=False)
 
 
-def left_module(story: ProcessStory) -> ModuleName | None:
+def left_module(story: JobProcess) -> ModuleName | None:
     """Returns the module that an exception came out of, where no module was entered or made afterwards."""
     agent = story.agent
     if agent is None:
@@ -212,7 +216,7 @@ def left_module(story: ProcessStory) -> ModuleName | None:
     return left[0].left_by_exception if left else None
 
 
-def _swallowed(case: Case, story: ProcessStory) -> Hidden | None:
+def _swallowed(case: Job, story: JobProcess) -> Hidden | None:
     """Work is missing, and a handler around training lets nothing out.
 
     An exception came out of a module's forward and no module ran afterwards, or no step was made at all. Nobody saw
@@ -235,7 +239,7 @@ def _swallowed(case: Case, story: ProcessStory) -> Hidden | None:
     return Hidden(story=story, raised=None, hiding=hiding, missing=missing, certain=False, module=module)
 
 
-def _would_have_been_seen(story: ProcessStory, block: ast.Try) -> bool:
+def _would_have_been_seen(story: JobProcess, block: ast.Try) -> bool:
     """Whether each handler tells of what it catches in a way that the agent sees: then it did not run."""
     hooks = story.agent.last_event("hooks") if story.agent is not None else None
     seen = {"logging": ("exception",), "traceback": ("print_exc", "format_exc", "print_exception", "format_exception")}

@@ -10,14 +10,14 @@ from typing import Any
 
 from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.static.torch_code.retained_objects import kept_objects
 
 LARGE_SHARE = 0.1  # of all memory: an allocation of this size needs no leak to fail
 
 
-def memory_limit(case: Case, story: ProcessStory) -> int | None:
+def memory_limit(case: Job, story: JobProcess) -> int | None:
     """Returns the bytes that a process could have: its group's limit, else the machine's memory; None if unknown."""
     own = [group for group in _groups(case) if story.pid in (group.get("pids") or ())]
     limits = [limit for group in own if isinstance(limit := group.get("limit_bytes"), int) and limit > 0]
@@ -26,7 +26,7 @@ def memory_limit(case: Case, story: ProcessStory) -> int | None:
     return min(limits, default=None) or case.job.memory_bytes
 
 
-def _groups(case: Case) -> Iterator[Mapping[str, Any]]:
+def _groups(case: Job) -> Iterator[Mapping[str, Any]]:
     try:
         told = untrusted_json.loads(case.extra.get("memory.json", "") or "{}")
     except ValueError:
@@ -37,7 +37,7 @@ def _groups(case: Case) -> Iterator[Mapping[str, Any]]:
             yield group
 
 
-def leak_frames(case: Case, story: ProcessStory, near: Sequence[Frame] = ()) -> tuple[Frame, ...]:
+def leak_frames(case: Job, story: JobProcess, near: Sequence[Frame] = ()) -> tuple[Frame, ...]:
     """Returns the lines that keep what each iteration made, those in the files of the path `near` first."""
     close = {frame.file for frame in near}
     found = [

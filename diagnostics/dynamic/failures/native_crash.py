@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, signal_name
-from diagnostics.dynamic.failures.root_exception import Origin
+from diagnostics.dynamic.failures.root_exception import RootException
 from diagnostics.dynamic.job.evidence import PASSED_ON, ended_s, interrupted_s
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.record.stacks import ThreadStack
 
 ENDED_BY_OTHERS = ("doctor", "launcher")
@@ -50,7 +50,7 @@ def is_fault(number: int | None) -> bool:
     return number is not None and number in {one.value for one in FAULTS}
 
 
-def native_crash(story: ProcessStory) -> NativeCrash:
+def native_crash(story: JobProcess) -> NativeCrash:
     """Returns where the process was when the signal came, as far as faulthandler, the agent and a core tell."""
     folder = story.agent.agent_folder if story.agent is not None else ""
     crashed = story.fault.crashed if story.fault is not None else None
@@ -78,7 +78,7 @@ def _telling(library: str) -> bool:
     return not re.match(r"(?:libc|libpthread|libstdc\+\+|ld-linux)[-.]", library.rpartition("/")[2])
 
 
-def _in_main(story: ProcessStory, crashed: ThreadStack | None) -> bool:
+def _in_main(story: JobProcess, crashed: ThreadStack | None) -> bool:
     """Whether the main thread died, which faulthandler writes last."""
     threads = story.fault.threads if story.fault is not None else ()
     return crashed is None or (bool(threads) and threads[-1] is crashed)
@@ -94,7 +94,7 @@ def _cycle(path: Sequence[Frame]) -> tuple[Frame, ...]:
     return ()
 
 
-def crashed_child(case: Case, story: ProcessStory, error: Origin) -> ProcessStory | None:
+def crashed_child(case: Job, story: JobProcess, error: RootException) -> JobProcess | None:
     """Returns the child of `story` that died of a fault signal before `error`, where the error tells of its end.
 
     It does by its type (a broken pool, a failed command) or by the child's signal or code in its message.
@@ -103,7 +103,7 @@ def crashed_child(case: Case, story: ProcessStory, error: Origin) -> ProcessStor
         one
         for one in case.children_of(story)
         if is_fault(one.end.signal)
-        and one.part not in (Part.DATA_WORKER, Part.RANK)
+        and one.part not in (ProcessRole.DATA_WORKER, ProcessRole.RANK)
         and one.ended_by in ("", "unknown")
         and ended_s(one) <= error.at_s + SLACK_S
     ]
@@ -111,14 +111,14 @@ def crashed_child(case: Case, story: ProcessStory, error: Origin) -> ProcessStor
     return min(told, key=ended_s, default=None)
 
 
-def _names(text: str, child: ProcessStory) -> bool:
+def _names(text: str, child: JobProcess) -> bool:
     """Whether a text names the signal of a child, as -11, 139, SIGSEGV or "signal 11", or its process."""
     number = child.end.signal or 0
     forms = rf"-{number}|{128 + number}|{signal_name(number)}|signal:? {number}|{child.pid}"
     return bool(re.search(rf"(?<![\w.])(?:{forms})(?![\w.])", text))
 
 
-def killed_silently(case: Case) -> tuple[ProcessStory, ...]:
+def killed_silently(case: Job) -> tuple[JobProcess, ...]:
     """Returns the processes that died of a SIGKILL that nobody in the job is known to have sent.
 
     A launcher that found a rank killed kills the others: those that it is known to have ended are not among them.
@@ -131,14 +131,14 @@ def killed_silently(case: Case) -> tuple[ProcessStory, ...]:
         if one.end.signal == signal.SIGKILL
         and one.ended_by in ("", "unknown")
         and one.pid not in sent
-        and one.part is not Part.SHELL
+        and one.part is not ProcessRole.SHELL
         and ended_s(one) < stopped_s
     ]
-    ranks = [one for one in found if one.part in (Part.RANK, Part.DATA_WORKER)]
+    ranks = [one for one in found if one.part in (ProcessRole.RANK, ProcessRole.DATA_WORKER)]
     return tuple(ranks or found)
 
 
-def stood_at(case: Case, story: ProcessStory) -> tuple[str, ...]:
+def stood_at(case: Job, story: JobProcess) -> tuple[str, ...]:
     """Returns the user's lines at which a process was last seen; () where nothing tells."""
     lines = [case.line(story.death.frame)] if story.death is not None and story.death.frame is not None else []
     folder = story.agent.agent_folder if story.agent is not None else ""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Role, Severity
 from diagnostics.core.wording import last_lines, shown_ranks
-from diagnostics.dynamic.job.last_activity import Death
-from diagnostics.dynamic.job.rank_ends import RankEnd
+from diagnostics.dynamic.job.last_activity import LastActivity
+from diagnostics.dynamic.job.rank_ends import RankOutcome
 
 NO_AGENT = "no agent's file: python -I or -E, or a launcher that resets PYTHONPATH"
 SHOWN_FRAMES = 12
@@ -15,7 +15,7 @@ MODULE_CALLS = "/torch/nn/modules/module.py"  # two frames a module, which say n
 VERBS = {"construct": "in the constructor of", "forward": "in the forward of", "backward": "in the backward of"}
 
 
-def rank_finding(code: str, ends: Sequence[RankEnd], *, rerun: str, role: Role = Role.ROOT) -> Finding:
+def rank_finding(code: str, ends: Sequence[RankOutcome], *, rerun: str, role: Role = Role.ROOT) -> Finding:
     """Returns one finding over ranks that ended alike; `rerun` is the command that repeats it."""
     end = ends[0]
     death = end.death()
@@ -35,9 +35,9 @@ def rank_finding(code: str, ends: Sequence[RankEnd], *, rerun: str, role: Role =
     )
 
 
-def alike(ends: Sequence[RankEnd]) -> list[list[RankEnd]]:
+def alike(ends: Sequence[RankOutcome]) -> list[list[RankOutcome]]:
     """Groups ranks that ended the same way in the same place."""
-    groups: dict[tuple[object, ...], list[RankEnd]] = {}
+    groups: dict[tuple[object, ...], list[RankOutcome]] = {}
     for end in ends:
         death = end.death()
         place = (death.location, death.module, death.activity) if death is not None else ()
@@ -45,7 +45,7 @@ def alike(ends: Sequence[RankEnd]) -> list[list[RankEnd]]:
     return list(groups.values())
 
 
-def _how(end: RankEnd) -> tuple[str, str]:
+def _how(end: RankOutcome) -> tuple[str, str]:
     """Returns the finding's name and what happened in words."""
     if end.stuck:
         return "rank-stalled", f"did not finish within {end.seconds:.0f} s, stuck"
@@ -58,11 +58,11 @@ def _how(end: RankEnd) -> tuple[str, str]:
     return "rank-exited", f"ended with exit code {end.returncode}"
 
 
-def _module(death: Death | None) -> str:
+def _module(death: LastActivity | None) -> str:
     return death.module.shown if death is not None and death.module is not None else ""
 
 
-def _place(death: Death | None) -> str:
+def _place(death: LastActivity | None) -> str:
     if death is None:
         return ""
     words = []
@@ -77,7 +77,7 @@ def _place(death: Death | None) -> str:
     return between + " ".join(words) if words else ""
 
 
-def _evidence(end: RankEnd, death: Death | None, rerun: str) -> list[Evidence]:
+def _evidence(end: RankOutcome, death: LastActivity | None, rerun: str) -> list[Evidence]:
     how = end.signal_name or ("no end" if end.stuck else f"exit code {end.returncode}")
     if end.agent is None or death is None:
         observed = "\n".join(filter(None, (f"{how}; {NO_AGENT}", last_lines(end.stderr))))
@@ -93,7 +93,7 @@ def _evidence(end: RankEnd, death: Death | None, rerun: str) -> list[Evidence]:
     return [*evidence, *_stack(end)]
 
 
-def _stack(end: RankEnd) -> list[Evidence]:
+def _stack(end: RankOutcome) -> list[Evidence]:
     if end.exception is not None:
         return [Evidence(source=f"stderr of rank {end.rank}", observed=last_lines(end.stderr))] if end.stderr else []
     if end.agent is None or end.fault is None or end.fault.crashed is None:
@@ -109,7 +109,7 @@ def _stack(end: RankEnd) -> list[Evidence]:
     return [Evidence(source=f"agent/{name}", observed="\n".join([end.fault.error, *lines]))]
 
 
-def _fix(name: str, death: Death | None, rerun: str) -> Fix:
+def _fix(name: str, death: LastActivity | None, rerun: str) -> Fix:
     at = f" at {death.location}" if death is not None and death.location else ""
     texts = {
         "native-crash": f"the native code called{at} failed, not Python: check its library's version and the memory, "

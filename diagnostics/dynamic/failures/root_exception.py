@@ -17,7 +17,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path, user_frames
 from diagnostics.core.wording import distinct
 from diagnostics.dynamic.job.evidence import PASSED_ON, written_by
-from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.rank_ends import LOST_PEER
 from diagnostics.record.tracebacks import TracebackText, tracebacks
 
@@ -68,19 +68,19 @@ _CONFIG_PLACE = re.compile(r'in "([^"<>\n]{1,300}\.(?:ya?ml|toml|json))", line (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class RootException:
     """The exception that started a process's failure. `frames` are the user's, innermost first; so are `before`'s.
 
     `before` is the path of the exception that this one followed from, `before_first` whether that one is the cause.
     """
 
-    story: ProcessStory  # where it was raised: the data worker, the spawned child
+    story: JobProcess  # where it was raised: the data worker, the spawned child
     type: str
     message: str
     frames: tuple[Frame, ...]
     path: tuple[Frame, ...]  # library frames too
     at_s: float
-    how: How
+    how: ExceptionSource
     before: tuple[Frame, ...] = ()
     before_text: str = ""
     before_first: bool = False
@@ -102,7 +102,7 @@ class Origin:
         return frames[0] if frames else None
 
 
-def origin(case: Case, story: ProcessStory) -> Origin | None:
+def origin(case: Job, story: JobProcess) -> RootException | None:
     """Returns the exception that started the failure of `story`; None where no exception is known."""
     raised = story.uncaught
     if not story.failed or (raised is not None and not _ended_it(story, raised)):
@@ -114,18 +114,18 @@ def origin(case: Case, story: ProcessStory) -> Origin | None:
     return carried if carried is not None else _with_chain(case, story, raised)
 
 
-def _ended_it(story: ProcessStory, raised: Raised) -> bool:
+def _ended_it(story: JobProcess, raised: ExceptionRecord) -> bool:
     """Whether the exception ended the process: a traceback that it only printed does not explain a later signal."""
-    return raised.how is not How.OUTPUT or story.end.signal is None or story.agent is None
+    return raised.how is not ExceptionSource.OUTPUT or story.end.signal is None or story.agent is None
 
 
-def _left_in_order(story: ProcessStory) -> bool:
+def _left_in_order(story: JobProcess) -> bool:
     """Whether the agent saw the interpreter end without an exception: `sys.exit`, `raise SystemExit`."""
     agent = story.agent
     return agent is not None and agent.last_event("exit") is not None and agent.last_event("exception") is None
 
 
-def _own_texts(case: Case, story: ProcessStory) -> list[TracebackText]:
+def _own_texts(case: Job, story: JobProcess) -> list[TracebackText]:
     """Returns the tracebacks that it may have printed; in what all wrote, a launcher's only repeats that it failed."""
     return [
         text
@@ -134,12 +134,12 @@ def _own_texts(case: Case, story: ProcessStory) -> list[TracebackText]:
     ]
 
 
-def of_raised(case: Case, story: ProcessStory, raised: Raised) -> Origin:
+def of_raised(case: Job, story: JobProcess, raised: ExceptionRecord) -> RootException:
     """Returns one recorded exception as an origin, with what it followed from where the output tells."""
     return _with_chain(case, story, raised)
 
 
-def locations_of(case: Case, found: Origin) -> tuple[str, ...]:
+def locations_of(case: Job, found: RootException) -> tuple[str, ...]:
     """Returns the user's lines of an exception, best first: where it was raised, then its callers."""
     own = [case.line(frame) for frame in found.frames]
     before = [case.line(frame) for frame in found.before]
@@ -148,35 +148,40 @@ def locations_of(case: Case, found: Origin) -> tuple[str, ...]:
     return distinct([*named_in_text[:1], *lines])
 
 
-def _carried(case: Case, story: ProcessStory, raised: Raised) -> Origin | None:
+def _carried(case: Job, story: JobProcess, raised: ExceptionRecord) -> RootException | None:
     """Returns what happened in a worker or child, where `raised` only carries it."""
     member = _member(story, raised)
     if member is not None:
         return _carried(case, story, member) or _with_chain(case, story, member)
     worker = IN_WORKER.search(raised.message)
     if worker:
-        sent = [(one, it) for one in case.children_of(story) for it in one.raised if it.how is How.WORKER]
+        sent = [(one, it) for one in case.children_of(story) for it in one.raised if it.how is ExceptionSource.WORKER]
         for one, it in sent:
             if it.type.rpartition(".")[2] == worker[1].rpartition(".")[2]:
                 return _with_chain(case, one, it)
         return _inner_text(case, story, raised, raised.message[worker.end() :])
     if PASSED_ON.search(raised.type) or IN_CHILD.search(raised.message):
         for one in case.children_of(story):
-            if one.uncaught is not None and one.failed and one.part is not Part.DATA_WORKER and one.pid != story.pid:
+            if (
+                one.uncaught is not None
+                and one.failed
+                and one.part is not ProcessRole.DATA_WORKER
+                and one.pid != story.pid
+            ):
                 return origin(case, one)
         return _inner_text(case, story, raised, raised.message)
     return None
 
 
-def _member(story: ProcessStory, raised: Raised) -> Raised | None:
+def _member(story: JobProcess, raised: ExceptionRecord) -> ExceptionRecord | None:
     """Returns the first exception that a group was made of: the agent tells of them just behind the group."""
     if not GROUP.search(raised.type) or not raised.sequence:
         return None
     behind = sorted((one for one in story.raised if one.sequence > raised.sequence), key=lambda one: one.sequence)
-    return next((one for one in behind if one.how is How.CAUGHT and not GROUP.search(one.type)), None)
+    return next((one for one in behind if one.how is ExceptionSource.CAUGHT and not GROUP.search(one.type)), None)
 
 
-def _inner_text(case: Case, story: ProcessStory, raised: Raised, message: str) -> Origin | None:
+def _inner_text(case: Job, story: JobProcess, raised: ExceptionRecord, message: str) -> RootException | None:
     """Returns the traceback inside a message; from the process's output where the message was cut."""
     texts = tracebacks(message, case.homes)
     if not texts:
@@ -187,14 +192,20 @@ def _inner_text(case: Case, story: ProcessStory, raised: Raised, message: str) -
     return _of_text(case, story, texts[-1]) if texts else None
 
 
-def _of_text(case: Case, story: ProcessStory, text: TracebackText) -> Origin:
+def _of_text(case: Job, story: JobProcess, text: TracebackText) -> RootException:
     at_s = story.end.at_s if story.end.at_s is not None else story.began_s
-    raised = Raised(how=How.OUTPUT, at_s=at_s, type=text.type, message=text.message, path=text.frames,
-                    user_path=user_frames(text.frames))  # fmt: skip
+    raised = ExceptionRecord(
+        how=ExceptionSource.OUTPUT,
+        at_s=at_s,
+        type=text.type,
+        message=text.message,
+        path=text.frames,
+        user_path=user_frames(text.frames),
+    )
     return _chained(case, story, raised, text)
 
 
-def _with_chain(case: Case, story: ProcessStory, raised: Raised) -> Origin:
+def _with_chain(case: Job, story: JobProcess, raised: ExceptionRecord) -> RootException:
     short = raised.type.rpartition(".")[2]
     first_line = raised.message.partition("\n")[0][:200]
     for text in reversed(tracebacks(written_by(case, story), case.homes)):
@@ -203,12 +214,12 @@ def _with_chain(case: Case, story: ProcessStory, raised: Raised) -> Origin:
     return _chained(case, story, raised, None)
 
 
-def _chained(case: Case, story: ProcessStory, raised: Raised, text: TracebackText | None) -> Origin:
+def _chained(case: Job, story: JobProcess, raised: ExceptionRecord, text: TracebackText | None) -> RootException:
     frames = raised.user_path
     if raised.type in _BAD_SYNTAX:
         frames = _syntax_frames(raised, text) or frames
     earlier = text.earlier.first if text is not None and text.earlier is not None else None
-    return Origin(
+    return RootException(
         story=story,
         type=raised.type,
         message=raised.message,
@@ -228,7 +239,7 @@ def _shown(text: TracebackText | None) -> str:
     return f"{text.type}: {text.message}" if text.message else text.type
 
 
-def _is_wrapped(case: Case, frames: Sequence[Frame], raised: Raised, text: TracebackText | None) -> bool:
+def _is_wrapped(case: Job, frames: Sequence[Frame], raised: ExceptionRecord, text: TracebackText | None) -> bool:
     """Whether an exception only follows from an earlier one: raised in its handler, or by a clean-up that needs peers.
 
     Where the handler went another way, which failed by itself, the later one is the cause.
@@ -239,7 +250,7 @@ def _is_wrapped(case: Case, frames: Sequence[Frame], raised: Raised, text: Trace
     return isinstance(statement, ast.Raise)
 
 
-def _syntax_frames(raised: Raised, text: TracebackText | None) -> tuple[Frame, ...]:
+def _syntax_frames(raised: ExceptionRecord, text: TracebackText | None) -> tuple[Frame, ...]:
     """Returns the line that does not parse, which no call path holds."""
     if text is not None and text.frames and not text.frames[0].function:
         return (text.frames[0], *raised.user_path)

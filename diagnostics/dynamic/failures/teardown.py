@@ -6,13 +6,13 @@ import signal
 
 from diagnostics.dynamic.failures.native_crash import is_fault
 from diagnostics.dynamic.job.evidence import written_by
-from diagnostics.dynamic.job.job import Case, How, ProcessStory
+from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
 
 NO_EXCEPTION = "terminate called without an active exception"
 _STARTED = ("exception", "thread-exception")
 
 
-def is_teardown(case: Case, story: ProcessStory) -> bool:
+def is_teardown(case: Job, story: JobProcess) -> bool:
     """Whether a fault signal came after the program's last line, and no error of its own came before."""
     if not is_fault(story.end.signal) or not _left_well(story):
         return False
@@ -27,7 +27,7 @@ def is_teardown(case: Case, story: ProcessStory) -> bool:
     )
 
 
-def is_through(case: Case, story: ProcessStory) -> bool:
+def is_through(case: Job, story: JobProcess) -> bool:
     """Whether a rank finished its program: exit code 0, its exit handlers ran, or it made as many steps as any."""
     if story.end.exit_code == 0 and story.end.signal is None:
         return True
@@ -38,9 +38,9 @@ def is_through(case: Case, story: ProcessStory) -> bool:
                                                                   and story.uncaught is None)  # fmt: skip
 
 
-def _left_well(story: ProcessStory) -> bool:
+def _left_well(story: JobProcess) -> bool:
     """Whether it neither raised what nobody caught nor left with a code of its own."""
-    if any(one.how in (How.UNCAUGHT, How.SPAWN) for one in story.raised):
+    if any(one.how in (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN) for one in story.raised):
         return False
     if story.agent is None:
         return story.uncaught is None

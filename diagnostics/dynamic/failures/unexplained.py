@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from diagnostics.core.wording import last_line, sentence
 from diagnostics.dynamic.job.evidence import how_it_ended, module_of, named, output_evidence, stood_still, to_blame
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.stall.liveness import judgement_of
 
 LOOK_AGAIN = (
@@ -15,7 +15,7 @@ LOOK_AGAIN = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ObservedFacts:
     """What there is of a failure without a name."""
 
     sentence: str
@@ -25,21 +25,21 @@ class Seen:
     advice: str = ""
 
 
-def unexplained(case: Case) -> Seen:
+def unexplained(case: Job) -> ObservedFacts:
     """Returns what was seen of the processes at fault, else of the job as a whole."""
     looked = judgement_of(case)
     if looked is not None:
-        return Seen(sentence=sentence(looked.words), advice=LOOK_AGAIN)
+        return ObservedFacts(sentence=sentence(looked.words), advice=LOOK_AGAIN)
     stories = to_blame(case)
     if stood_still(case) and not case.culprits:
-        return Seen(
+        return ObservedFacts(
             sentence=_stalled(case),
             advice="see where the ranks stood, below; the line that one rank reached and another did not is the place",
         )
     if not stories:
         how = f"died of signal {case.job.signal}" if case.job.signal is not None else f"ended with {_code(case)}"
         said = last_line(case.output)
-        return Seen(
+        return ObservedFacts(
             sentence=f"The job {how}{f', last it wrote: {said[:200]}' if said else ''}",
             advice="see what it wrote last, in record/output/all.txt",
         )
@@ -47,7 +47,7 @@ def unexplained(case: Case) -> Seen:
     locations = _locations(case, first)
     place = f" at {locations[0]}" if locations else ""
     said = last_line(first.stderr or first.stdout)
-    return Seen(
+    return ObservedFacts(
         sentence=f"{sentence(named([first]))} {how_it_ended(first)}{place}"
         + (f", last it wrote: {said[:200]}" if said and output_evidence(first) else ""),
         locations=locations,
@@ -57,7 +57,7 @@ def unexplained(case: Case) -> Seen:
     )
 
 
-def _stalled(case: Case) -> str:
+def _stalled(case: Job) -> str:
     stall = case.job.stalls[-1] if case.job.stalls else None
     since = f" after {stall.began_s:.1f} s" if stall is not None else ""
     early = ", before the first step" if stall is not None and stall.before_first_step else ""
@@ -65,11 +65,11 @@ def _stalled(case: Case) -> str:
     return f"Nothing moved any more{since}{early}{end}"
 
 
-def _code(case: Case) -> str:
+def _code(case: Job) -> str:
     return f"exit code {case.job.exit_code}" if case.job.exit_code is not None else "no exit code that is known"
 
 
-def _locations(case: Case, story: ProcessStory) -> tuple[str, ...]:
+def _locations(case: Job, story: JobProcess) -> tuple[str, ...]:
     if story.uncaught is not None and story.uncaught.user_path:
         return tuple(case.line(frame) for frame in story.uncaught.user_path[:3])
     return (story.death.location,) if story.death is not None and story.death.location else ()

@@ -10,11 +10,11 @@ import signal
 from collections.abc import Sequence
 
 from diagnostics.core.wording import last_lines
-from diagnostics.dynamic.job.job import How, Part, ProcessStory
+from diagnostics.dynamic.job.job import ExceptionSource, JobProcess, ProcessRole
 from diagnostics.dynamic.job.rank_ends import LOST_PEER, SEARCHED_LINES
 
 ENDED_BY_OTHERS = ("doctor", "launcher")
-_ENDING = (How.UNCAUGHT, How.SPAWN, How.OUTPUT)
+_ENDING = (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT)
 # What gloo, NCCL's watchdog and the stores write about a peer, beyond what rank_ends knows.
 LOST_PEER_TOO = re.compile(
     r"(?:read|write|connect) \[[^\]]{1,200}\]: |Timed out waiting \d+ ?ms|Watchdog caught collective operation timeout"
@@ -29,18 +29,16 @@ TORCH_ERRORS = re.compile(r"(?:^|\.)(?:RuntimeError|Dist\w*Error|Rendezvous\w*Er
 INTERRUPTED = re.compile(r"^(?:KeyboardInterrupt|(?:[\w.]+\.)?SignalException)\b")
 
 
-def blame(
-    stories: Sequence[ProcessStory], output: str = ""
-) -> tuple[tuple[ProcessStory, ...], tuple[ProcessStory, ...]]:
+def blame(stories: Sequence[JobProcess], output: str = "") -> tuple[tuple[JobProcess, ...], tuple[JobProcess, ...]]:
     """Returns (culprits, victims) among the ranks in `stories`; `output` is all that the job wrote."""
-    ranks = _of_last_start([story for story in stories if story.part is Part.RANK])
+    ranks = _of_last_start([story for story in stories if story.part is ProcessRole.RANK])
     culprits = _culprits(ranks, output)
     chosen = {id(story) for story in culprits}
     victims = [story for story in ranks if story.failed and id(story) not in chosen]
     return tuple(culprits), tuple(victims) if culprits else ()
 
 
-def lost_peer(story: ProcessStory, output: str = "") -> bool:
+def lost_peer(story: JobProcess, output: str = "") -> bool:
     """Whether what it complained about, first of all, is a peer that went away or never answered.
 
     Such a rank may still abort: its interpreter shuts down while threads of the process group live.
@@ -65,13 +63,13 @@ def _is_of_torch(kind: str) -> bool:
     return bool(TORCH_ERRORS.search(kind))
 
 
-def waits_in_a_collective(story: ProcessStory) -> bool:
+def waits_in_a_collective(story: JobProcess) -> bool:
     """Whether its last collective had not returned when its file was last written."""
     calls = story.agent.collectives if story.agent is not None else ()
     return bool(calls) and calls[-1].left_s is None
 
 
-def _of_last_start(ranks: Sequence[ProcessStory]) -> list[ProcessStory]:
+def _of_last_start(ranks: Sequence[JobProcess]) -> list[JobProcess]:
     """Returns them without those whose program was started again as the same rank."""
     last: dict[tuple[int | None, tuple[str, ...]], int] = {}
     for story in ranks:
@@ -80,7 +78,7 @@ def _of_last_start(ranks: Sequence[ProcessStory]) -> list[ProcessStory]:
     return [story for story in ranks if story.restart >= last[story.rank, story.argv]]
 
 
-def _culprits(ranks: Sequence[ProcessStory], output: str) -> list[ProcessStory]:
+def _culprits(ranks: Sequence[JobProcess], output: str) -> list[JobProcess]:
     failed = [story for story in ranks if story.failed]
     own = [story for story in failed if _failed_by_itself(story) and not _was_interrupted(story, failed)]
     acted = [story for story in own if not lost_peer(story, output)]
@@ -91,7 +89,7 @@ def _culprits(ranks: Sequence[ProcessStory], output: str) -> list[ProcessStory]:
     return []
 
 
-def _failed_by_itself(story: ProcessStory) -> bool:
+def _failed_by_itself(story: JobProcess) -> bool:
     """Whether nobody ended it, or an exception had ended its program before the launcher's signal came."""
     if story.ended_by not in ENDED_BY_OTHERS:
         return True
@@ -99,19 +97,19 @@ def _failed_by_itself(story: ProcessStory) -> bool:
     return story.ended_by == "launcher" and ending is not None and not INTERRUPTED.match(ending.text)
 
 
-def _was_interrupted(story: ProcessStory, failed: Sequence[ProcessStory]) -> bool:
+def _was_interrupted(story: JobProcess, failed: Sequence[JobProcess]) -> bool:
     """Whether it only answered its launcher's signal with an exception, while another one had failed."""
     ending = story.uncaught
     return ending is not None and len(failed) > 1 and bool(INTERRUPTED.match(ending.text))
 
 
-def _also_lost_a_peer(story: ProcessStory) -> bool:
+def _also_lost_a_peer(story: JobProcess) -> bool:
     """Whether a lost peer is part of its last chain of exceptions: another rank's failure may have begun it."""
     said = [one for one in story.raised if one.how in _ENDING]
     return any(is_lost_peer(one.text) for one in said[1:]) and bool(LOST_PEER.search(said[-1].text))
 
 
-def _left_early(ranks: Sequence[ProcessStory], lost: Sequence[ProcessStory]) -> list[ProcessStory]:
+def _left_early(ranks: Sequence[JobProcess], lost: Sequence[JobProcess]) -> list[JobProcess]:
     """Returns the ranks that ended well before the others lost them: a return or exit on some ranks only."""
     first = min((story.end.at_s for story in lost if story.end.at_s is not None), default=None)
     if first is None:
@@ -123,7 +121,7 @@ def _left_early(ranks: Sequence[ProcessStory], lost: Sequence[ProcessStory]) -> 
     ]
 
 
-def _laggards(ranks: Sequence[ProcessStory], lost: Sequence[ProcessStory]) -> list[ProcessStory]:
+def _laggards(ranks: Sequence[JobProcess], lost: Sequence[JobProcess]) -> list[JobProcess]:
     """Returns the ranks that others waited for in vain: ended by their launcher, or by nobody, in no collective."""
     waited = {id(story) for story in lost}
     others = [story for story in ranks if id(story) not in waited and story.agent is not None]

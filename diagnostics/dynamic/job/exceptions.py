@@ -7,29 +7,43 @@ from collections.abc import Sequence
 
 from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.core.frames import user_frames
-from diagnostics.dynamic.job.job import How, LoadFailure, Raised
-from diagnostics.dynamic.job.process_list import Process, at_s, words
-from diagnostics.record.agent_data import Event
-from diagnostics.record.supervisor_facts import JobFacts
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, LoadFailure
+from diagnostics.dynamic.job.process_list import MergedProcess, at_s, words
+from diagnostics.record.agent_data import LifecycleEvent
+from diagnostics.record.supervisor_facts import SupervisorFacts
 from diagnostics.record.tracebacks import TracebackText, tracebacks
 
-_KINDS = {"exception": How.UNCAUGHT, "thread-exception": How.THREAD, "unraisable": How.UNRAISABLE}
+_KINDS = {
+    "exception": ExceptionSource.UNCAUGHT,
+    "thread-exception": ExceptionSource.THREAD,
+    "unraisable": ExceptionSource.UNRAISABLE,
+}
 _CAUGHT = {
-    "spawn": How.SPAWN, "worker": How.WORKER, "logged": How.LOGGED, "printed": How.PRINTED, "caught": How.CAUGHT,
-}  # fmt: skip
+    "spawn": ExceptionSource.SPAWN,
+    "worker": ExceptionSource.WORKER,
+    "logged": ExceptionSource.LOGGED,
+    "printed": ExceptionSource.PRINTED,
+    "caught": ExceptionSource.CAUGHT,
+}
 _TYPE = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,200})(?::\s?(?P<message>.*))?\Z", re.DOTALL)
 ORDER_S = 1e-6  # what a cause is dated before its effect
 
 
 def raised_of(
-    process: Process, job: JobFacts, output: str, ended_s: float | None, *, failed: bool, homes: Homes = NOWHERE
-) -> tuple[Raised, ...]:
+    process: MergedProcess,
+    job: SupervisorFacts,
+    output: str,
+    ended_s: float | None,
+    *,
+    failed: bool,
+    homes: Homes = NOWHERE,
+) -> tuple[ExceptionRecord, ...]:
     """Returns its exceptions by time; causes that only its output tells stand before what they led to.
 
     A traceback in the output of a process that no agent watched, and that failed, is taken for what ended it.
     """
     seen = [one for event in process.events if (one := _from_event(event, process, job)) is not None]
-    final = next((one for one in reversed(seen) if one.how in (How.UNCAUGHT, How.SPAWN)), None)
+    final = next((one for one in reversed(seen) if one.how in (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN)), None)
     if not failed:
         return tuple(sorted(seen, key=lambda one: (one.at_s, one.sequence)))
     read = tracebacks(output, homes)
@@ -42,7 +56,7 @@ def raised_of(
     return tuple(sorted(seen, key=lambda one: (one.at_s, one.sequence)))
 
 
-def loads_of(process: Process, job: JobFacts) -> tuple[LoadFailure, ...]:
+def loads_of(process: MergedProcess, job: SupervisorFacts) -> tuple[LoadFailure, ...]:
     """Returns the files it could not load or save."""
     found = []
     for event in process.events:
@@ -61,10 +75,10 @@ def loads_of(process: Process, job: JobFacts) -> tuple[LoadFailure, ...]:
     return tuple(found)
 
 
-def from_traceback(traceback: TracebackText, at: float) -> Raised:
+def from_traceback(traceback: TracebackText, at: float) -> ExceptionRecord:
     """Returns an exception that only the output tells of."""
-    return Raised(
-        how=How.OUTPUT,
+    return ExceptionRecord(
+        how=ExceptionSource.OUTPUT,
         at_s=at,
         type=traceback.type,
         message=traceback.message,
@@ -79,16 +93,16 @@ def split_error(text: str) -> tuple[str, str]:
     return (found["type"], found["message"] or "") if found else ("", text)
 
 
-def _from_event(event: Event, process: Process, job: JobFacts) -> Raised | None:
+def _from_event(event: LifecycleEvent, process: MergedProcess, job: SupervisorFacts) -> ExceptionRecord | None:
     agent, text = process.agent, event.text
     how = _KINDS.get(event.kind)
     if event.kind == "caught":
         head, _, text = event.text.partition(" | ")
-        how = _CAUGHT.get(words(head).get("how", ""), How.CAUGHT)
+        how = _CAUGHT.get(words(head).get("how", ""), ExceptionSource.CAUGHT)
     if how is None or agent is None:
         return None
     kind, message = split_error(text)
-    return Raised(
+    return ExceptionRecord(
         how=how,
         at_s=at_s(job, agent, event.seconds),
         type=kind,
@@ -100,12 +114,12 @@ def _from_event(event: Event, process: Process, job: JobFacts) -> Raised | None:
     )
 
 
-def _same(read: TracebackText, raised: Raised) -> bool:
+def _same(read: TracebackText, raised: ExceptionRecord) -> bool:
     first = raised.message.partition("\n")[0][:200]
     return read.type.rpartition(".")[2] == raised.type.rpartition(".")[2] and read.message.startswith(first)
 
 
-def causes_of(last: TracebackText, at: float, known: Sequence[Raised]) -> list[Raised]:
+def causes_of(last: TracebackText, at: float, known: Sequence[ExceptionRecord]) -> list[ExceptionRecord]:
     """Returns the chained exceptions before the last one, the first cause first, without those known."""
     causes = []
     earlier = last.earlier

@@ -12,16 +12,16 @@ from enum import StrEnum
 from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.core.frames import location
-from diagnostics.dynamic.job.last_activity import Death
-from diagnostics.record.agent_data import AgentFile
+from diagnostics.dynamic.job.last_activity import LastActivity
+from diagnostics.record.agent_data import AgentData
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.process_samples import Sample
-from diagnostics.record.stacks import FaultReport, ProcessFrames
-from diagnostics.record.supervisor_facts import End, JobFacts
+from diagnostics.record.stacks import FaulthandlerLog, ProcessFrames
+from diagnostics.record.supervisor_facts import End, SupervisorFacts
 from diagnostics.static.program.source_file import Sources
 
 
-class Part(StrEnum):
+class ProcessRole(StrEnum):
     """What a process is in its job."""
 
     LAUNCHER = "launcher"  # torchrun, accelerate, deepspeed, a script that spawns ranks
@@ -31,7 +31,7 @@ class Part(StrEnum):
     SHELL = "shell"  # bash run.sh, make, srun
 
 
-class How(StrEnum):
+class ExceptionSource(StrEnum):
     """How an exception came to be seen; what was caught is evidence only where work is missing."""
 
     UNCAUGHT = "uncaught"  # ended its process
@@ -46,10 +46,10 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Raised:
+class ExceptionRecord:
     """One exception."""
 
-    how: How
+    how: ExceptionSource
     at_s: float
     type: str  # "RuntimeError", qualified where it is no builtin
     message: str
@@ -76,7 +76,7 @@ class LoadFailure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SentByJob:
+class SignalSent:
     """A signal that a Python process of the job sent: os.kill, os.killpg, Popen.terminate, Process.terminate."""
 
     at_s: float
@@ -87,7 +87,7 @@ class SentByJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessStory:
+class JobProcess:
     """One process of the job. `agent` is None where it was not watched."""
 
     pid: int
@@ -95,16 +95,16 @@ class ProcessStory:
     parent_pid: int
     argv: tuple[str, ...]
     cwd: str
-    part: Part
+    part: ProcessRole
     rank: int | None  # a data worker has its rank's
     restart: int  # TORCHELASTIC_RESTART_COUNT, or how many earlier processes had this rank
     began_s: float
     end: End
     ended_by: str  # "" by itself | doctor | launcher | "pid 123" | unknown
-    agent: AgentFile | None
-    fault: FaultReport | None
-    death: Death | None  # where it stood when it failed; None where it did not fail or nothing tells
-    raised: tuple[Raised, ...]  # by time
+    agent: AgentData | None
+    fault: FaulthandlerLog | None
+    death: LastActivity | None  # where it stood when it failed; None where it did not fail or nothing tells
+    raised: tuple[ExceptionRecord, ...]  # by time
     loads: tuple[LoadFailure, ...]
     stdout: str  # its own copy, head and tail; "" where it could not be told apart
     stderr: str
@@ -120,9 +120,16 @@ class ProcessStory:
         return self.end.signal is not None or self.end.exit_code not in (0, None)
 
     @property
-    def uncaught(self) -> Raised | None:
+    def uncaught(self) -> ExceptionRecord | None:
         """The exception that ended the process."""
-        return next((one for one in reversed(self.raised) if one.how in (How.UNCAUGHT, How.SPAWN, How.OUTPUT)), None)
+        return next(
+            (
+                one
+                for one in reversed(self.raised)
+                if one.how in (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT)
+            ),
+            None,
+        )
 
     @property
     def steps(self) -> int:
@@ -136,38 +143,38 @@ class ProcessStory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Job:
     """A job: its facts, its processes by start, and who is to blame among the ranks.
 
     `culprits` are the ranks that failed by their own doing, `victims` those that were ended by their launcher or only
     lost their peers. No majority votes: two ranks are enough. `ranks` holds the last incarnation of each rank.
     """
 
-    job: JobFacts
-    processes: tuple[ProcessStory, ...]
-    ranks: tuple[ProcessStory, ...]
-    culprits: tuple[ProcessStory, ...]
-    victims: tuple[ProcessStory, ...]
-    sent: tuple[SentByJob, ...]
+    job: SupervisorFacts
+    processes: tuple[JobProcess, ...]
+    ranks: tuple[JobProcess, ...]
+    culprits: tuple[JobProcess, ...]
+    victims: tuple[JobProcess, ...]
+    sent: tuple[SignalSent, ...]
     output: str  # all that the job wrote, as on the terminal; head and tail
     output_by_rank: Mapping[int, str]
     sources: Sources
     homes: Homes = NOWHERE
     extra: Mapping[str, str] = field(default_factory=dict)  # other texts by name: NCCL's logs, launcher's error files
-    _by_rank: dict[int | None, ProcessStory] = field(init=False, repr=False, compare=False)
-    _by_pid: dict[int, ProcessStory] = field(init=False, repr=False, compare=False)
-    _children: dict[int, list[ProcessStory]] = field(init=False, repr=False, compare=False)
+    _by_rank: dict[int | None, JobProcess] = field(init=False, repr=False, compare=False)
+    _by_pid: dict[int, JobProcess] = field(init=False, repr=False, compare=False)
+    _children: dict[int, list[JobProcess]] = field(init=False, repr=False, compare=False)
     _programs: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Thousands of ranks and processes are asked for one after the other.
         object.__setattr__(self, "_by_rank", {story.rank: story for story in reversed(self.ranks)})
         object.__setattr__(self, "_by_pid", {story.pid: story for story in self.processes})
-        children: dict[int, list[ProcessStory]] = {}
+        children: dict[int, list[JobProcess]] = {}
         for story in self.processes:
             children.setdefault(story.parent_pid, []).append(story)
         object.__setattr__(self, "_children", children)
-        programs = sum(one.part in (Part.RANK, Part.HELPER) for one in self.processes)
+        programs = sum(one.part in (ProcessRole.RANK, ProcessRole.HELPER) for one in self.processes)
         object.__setattr__(self, "_programs", programs)
 
     @property
@@ -192,15 +199,15 @@ class Case:
         """Whether at most one process is a rank, or a helper that could have written in its place."""
         return self._programs <= 1
 
-    def of_rank(self, rank: int) -> ProcessStory | None:
+    def of_rank(self, rank: int) -> JobProcess | None:
         """The last process of one rank."""
         return self._by_rank.get(rank)
 
-    def of_pid(self, pid: int) -> ProcessStory | None:
+    def of_pid(self, pid: int) -> JobProcess | None:
         """The last process with this pid."""
         return self._by_pid.get(pid)
 
-    def children_of(self, story: ProcessStory) -> tuple[ProcessStory, ...]:
+    def children_of(self, story: JobProcess) -> tuple[JobProcess, ...]:
         """The processes that `story` started."""
         return tuple(one for one in self._children.get(story.pid, ()) if one.began_s >= story.began_s)
 

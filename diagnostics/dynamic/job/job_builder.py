@@ -9,21 +9,21 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import Homes
 from diagnostics.dynamic.job.attribution import blame
 from diagnostics.dynamic.job.exceptions import loads_of, raised_of
-from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
-from diagnostics.dynamic.job.last_activity import Death, explain_death
-from diagnostics.dynamic.job.process_list import Process, join_processes
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
+from diagnostics.dynamic.job.last_activity import LastActivity, explain_death
+from diagnostics.dynamic.job.process_list import MergedProcess, join_processes
 from diagnostics.dynamic.job.process_roles import Parts
 from diagnostics.dynamic.job.rank_inference import script_of
 from diagnostics.dynamic.job.stack_classifier import is_data_worker
-from diagnostics.dynamic.job.terminations import Enders, Told, end_of, sent_by_job
-from diagnostics.record.agent_data import AgentFile, homes_of
+from diagnostics.dynamic.job.terminations import EndAttribution, EndEvidence, end_of, sent_by_job
+from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.gdb_report import parse_core_text
 from diagnostics.record.launcher_log import read_launcher_log
 from diagnostics.record.process_samples import FILE_NAME as SAMPLES
 from diagnostics.record.process_samples import Sample, samples_of
-from diagnostics.record.stacks import FaultReport, ProcessFrames, parse_outside_stacks
-from diagnostics.record.supervisor_facts import End, JobFacts
+from diagnostics.record.stacks import FaulthandlerLog, ProcessFrames, parse_outside_stacks
+from diagnostics.record.supervisor_facts import End, SupervisorFacts
 from diagnostics.static.program.source_file import Sources
 
 SOURCE_SUFFIXES = frozenset(
@@ -51,9 +51,9 @@ ALL_OUTPUT = "all.txt"
 class Material:
     """What a Case is made of. `faults` by the name of the agent's file, texts by the name of their file."""
 
-    job: JobFacts | None
-    agents: tuple[AgentFile, ...]
-    faults: Mapping[str, FaultReport]
+    job: SupervisorFacts | None
+    agents: tuple[AgentData, ...]
+    faults: Mapping[str, FaulthandlerLog]
     outputs: Mapping[str, str] = field(default_factory=dict)
     captures: Mapping[str, str] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -61,17 +61,17 @@ class Material:
     frames: Mapping[str, ProcessFrames] = field(default_factory=dict)
 
 
-def build_case(material: Material, *, ended: bool = True) -> Case:
+def build_case(material: Material, *, ended: bool = True) -> Job:
     """Returns the story of a job. `ended` is False while it runs."""
     job = material.job or _job_of_agents(material.agents)
     output = material.outputs.get(ALL_OUTPUT, "")
     log = read_launcher_log(output)
-    told = Told(faults=material.faults, log=log)
+    told = EndEvidence(faults=material.faults, log=log)
     processes = join_processes(job, material.agents)
     parts = Parts(processes, log)
     ends = {id(process): end_of(process, job, parts, told) for process in processes}
     sent = sent_by_job(processes, job)
-    enders = Enders(job, parts, ends, sent, processes, log)
+    enders = EndAttribution(job, parts, ends, sent, processes, log)
     restarts = _restarts(processes, parts)
     homes = homes_of(material.agents)
     samples = samples_of(material.captures.get(SAMPLES, ""), homes)
@@ -81,7 +81,7 @@ def build_case(material: Material, *, ended: bool = True) -> Case:
     )
     culprits, victims = blame(stories, output)
     ranks = _last_of_each_rank(stories)
-    return Case(
+    return Job(
         job=_with_end(job, stories) if ended else job,
         processes=stories,
         ranks=ranks,
@@ -97,16 +97,16 @@ def build_case(material: Material, *, ended: bool = True) -> Case:
 
 
 def _story(
-    process: Process,
-    job: JobFacts,
+    process: MergedProcess,
+    job: SupervisorFacts,
     parts: Parts,
     end: End,
-    enders: Enders,
+    enders: EndAttribution,
     restart: int,
     material: Material,
     samples: Mapping[tuple[int, int], tuple[Sample, ...]],
     homes: Homes,
-) -> ProcessStory:
+) -> JobProcess:
     stem = f"{process.pid}-{process.start_ticks}"
     stdout, stderr = (material.outputs.get(f"{stem}.{name}.txt", "") for name in ("stdout", "stderr"))
     fault = material.faults.get(process.agent.name) if process.agent is not None else None
@@ -115,9 +115,9 @@ def _story(
     stacks = _stacks(material.captures.get(f"stacks-from-outside-{process.pid}.json", ""), homes)
     part, rank = parts.part(process), parts.rank(process)
     owner = parts.parent(process)
-    if part is Part.HELPER and owner is not None and stacks and is_data_worker(stacks[0]):  # no agent told
-        part, rank = Part.DATA_WORKER, parts.rank(owner)
-    return ProcessStory(
+    if part is ProcessRole.HELPER and owner is not None and stacks and is_data_worker(stacks[0]):  # no agent told
+        part, rank = ProcessRole.DATA_WORKER, parts.rank(owner)
+    return JobProcess(
         pid=process.pid,
         start_ticks=process.start_ticks,
         parent_pid=process.parent_pid,
@@ -162,15 +162,24 @@ def _native(capture: str) -> tuple[str, ...]:
     return tuple(frame.shown for frame in core.native) if core is not None else ()
 
 
-def _death(process: Process, fault: FaultReport | None, end: End, raised: Sequence[Raised]) -> Death | None:
+def _death(
+    process: MergedProcess, fault: FaulthandlerLog | None, end: End, raised: Sequence[ExceptionRecord]
+) -> LastActivity | None:
     if process.agent is None:
         return None
-    ending = next((one for one in reversed(raised) if one.how in (How.UNCAUGHT, How.SPAWN) and one.sequence), None)
+    ending = next(
+        (
+            one
+            for one in reversed(raised)
+            if one.how in (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN) and one.sequence
+        ),
+        None,
+    )
     event = next((e for e in process.events if ending is not None and e.sequence == ending.sequence), None)
     return explain_death(process.agent, fault, event if end.signal is None else None)
 
 
-def _restarts(processes: Sequence[Process], parts: Parts) -> dict[int, int]:
+def _restarts(processes: Sequence[MergedProcess], parts: Parts) -> dict[int, int]:
     """Returns which incarnation of its rank each process is, by id: what torchrun says, else how many came before.
 
     A script that runs one program after the other starts none of them again.
@@ -178,7 +187,7 @@ def _restarts(processes: Sequence[Process], parts: Parts) -> dict[int, int]:
     earlier: dict[tuple[int, str], int] = {}
     restarts = {}
     for process in processes:
-        rank = parts.rank(process) if parts.part(process) is Part.RANK else None
+        rank = parts.rank(process) if parts.part(process) is ProcessRole.RANK else None
         said = process.variables.get("TORCHELASTIC_RESTART_COUNT", "")
         program = script_of(process.argv)
         before = earlier.get((rank, program), 0) if rank is not None else 0
@@ -188,20 +197,20 @@ def _restarts(processes: Sequence[Process], parts: Parts) -> dict[int, int]:
     return restarts
 
 
-def _last_of_each_rank(stories: Sequence[ProcessStory]) -> tuple[ProcessStory, ...]:
-    last = {story.rank: story for story in stories if story.part is Part.RANK and story.rank is not None}
+def _last_of_each_rank(stories: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
+    last = {story.rank: story for story in stories if story.part is ProcessRole.RANK and story.rank is not None}
     return tuple(last[rank] for rank in sorted(last))
 
 
-def _job_of_agents(agents: Sequence[AgentFile]) -> JobFacts:
+def _job_of_agents(agents: Sequence[AgentData]) -> SupervisorFacts:
     """Returns the facts of a job that no supervisor watched: when and where its first process began."""
     if not agents:
-        return JobFacts(command=(), cwd="", started_ns=0, ended_by="unknown")
+        return SupervisorFacts(command=(), cwd="", started_ns=0, ended_by="unknown")
     first = min(agents, key=lambda agent: agent.started_ns)
-    return JobFacts(command=first.argv, cwd=first.cwd, started_ns=first.started_ns, ended_by="unknown")
+    return SupervisorFacts(command=first.argv, cwd=first.cwd, started_ns=first.started_ns, ended_by="unknown")
 
 
-def _with_end(job: JobFacts, stories: Sequence[ProcessStory]) -> JobFacts:
+def _with_end(job: SupervisorFacts, stories: Sequence[JobProcess]) -> SupervisorFacts:
     """Returns the job with the end of its first process, where the supervisor did not live to see it."""
     if job.exit_code is not None or job.signal is not None or not stories:
         return job

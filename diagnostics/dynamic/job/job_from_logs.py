@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 
 from diagnostics.dynamic.job.attribution import blame
 from diagnostics.dynamic.job.exceptions import causes_of, from_traceback
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory, Raised
+from diagnostics.dynamic.job.job import ExceptionRecord, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.job_builder import SOURCE_SUFFIXES
 from diagnostics.dynamic.job.terminations import FAULT_SIGNALS
 from diagnostics.record.launcher_log import LoggedEnd, read_launcher_log
 from diagnostics.record.stacks import parse_fault_report
-from diagnostics.record.supervisor_facts import End, JobFacts
+from diagnostics.record.supervisor_facts import End, SupervisorFacts
 from diagnostics.record.tracebacks import TracebackText, tracebacks
 from diagnostics.static.program.source_file import Sources
 
@@ -38,7 +38,7 @@ _FIRST_S, _LATER_S = 1.0, 2.0  # a log has no times that can be trusted: the fir
 _LABELLED_LINES = 3  # srun -l labels every line; a single "2: " is somebody's text
 
 
-def log_case(texts: Mapping[str, str], cwd: str) -> Case:
+def log_case(texts: Mapping[str, str], cwd: str) -> Job:
     """Returns the Case of log files by name, each read from its first to its last line."""
     text = "\n".join(clean(one) for one in texts.values())
     by_rank, rest = _by_rank(text)
@@ -46,9 +46,9 @@ def log_case(texts: Mapping[str, str], cwd: str) -> Case:
     stories = _with_rest(stories, rest, text)
     culprits, victims = blame(stories, text)
     failed = any(story.failed for story in stories)
-    ranks = tuple(story for story in stories if story.part is Part.RANK)
-    return Case(
-        job=JobFacts(
+    ranks = tuple(story for story in stories if story.part is ProcessRole.RANK)
+    return Job(
+        job=SupervisorFacts(
             command=(),
             cwd=cwd,
             started_ns=0,
@@ -88,7 +88,7 @@ def _by_rank(text: str) -> tuple[dict[int, str], str]:
     return {rank: "\n".join(lines) for rank, lines in ranks.items()}, "\n".join(rest)
 
 
-def _with_rest(stories: Sequence[ProcessStory], rest: str, text: str) -> list[ProcessStory]:
+def _with_rest(stories: Sequence[JobProcess], rest: str, text: str) -> list[JobProcess]:
     """Adds ranks of which only the launcher told, the launcher itself, and a lone program."""
     told = {end.rank: end for end in read_launcher_log(text).ends if end.rank is not None}
     spawned = {int(found["index"]): rest[found.end() :] for found in _CHILD.finditer(rest)}
@@ -99,19 +99,21 @@ def _with_rest(stories: Sequence[ProcessStory], rest: str, text: str) -> list[Pr
         own = spawned.get(rank, "")
         story = _story(rank, own, text)
         if rank == first and unmarked and not own:
-            story = _process(rank, Part.RANK, rest, story.end, _raised(unmarked[-1], _FIRST_S))
+            story = _process(rank, ProcessRole.RANK, rest, story.end, _raised(unmarked[-1], _FIRST_S))
         complete.append(story)
     if any(_OF_LAUNCHERS.search(one.type) for one in tracebacks(rest)):
-        complete.append(_process(None, Part.LAUNCHER, "", End(exit_code=1, at_s=_LATER_S, source="launcher-log"), ()))
-    if not any(story.part is Part.RANK for story in complete) and (unmarked or _died(rest) is not None):
+        complete.append(
+            _process(None, ProcessRole.LAUNCHER, "", End(exit_code=1, at_s=_LATER_S, source="launcher-log"), ())
+        )
+    if not any(story.part is ProcessRole.RANK for story in complete) and (unmarked or _died(rest) is not None):
         raised = _raised(unmarked[-1], _FIRST_S) if unmarked else ()
         number = _died(rest) if not unmarked else None
         end = End(exit_code=None if number else 1, signal=number, at_s=_FIRST_S, source="log")
-        complete.append(_process(0, Part.RANK, rest, end, raised))
+        complete.append(_process(0, ProcessRole.RANK, rest, end, raised))
     return complete
 
 
-def _story(rank: int, lines: str, text: str) -> ProcessStory:
+def _story(rank: int, lines: str, text: str) -> JobProcess:
     ends: Sequence[LoggedEnd] = [end for end in read_launcher_log(text).ends if end.rank == rank]
     found = tracebacks(lines)
     told = ends[-1] if ends else None
@@ -120,11 +122,13 @@ def _story(rank: int, lines: str, text: str) -> ProcessStory:
     code = told.exit_code if told is not None else 1 if found and number is None else None
     source = "launcher-log" if told is not None else "log" if found or number is not None else ""
     end = End(exit_code=code, signal=number, at_s=at, source=source)
-    return _process(rank, Part.RANK, lines, end, _raised(found[-1], at) if found else ())
+    return _process(rank, ProcessRole.RANK, lines, end, _raised(found[-1], at) if found else ())
 
 
-def _process(rank: int | None, part: Part, written: str, end: End, raised: tuple[Raised, ...]) -> ProcessStory:
-    return ProcessStory(
+def _process(
+    rank: int | None, part: ProcessRole, written: str, end: End, raised: tuple[ExceptionRecord, ...]
+) -> JobProcess:
+    return JobProcess(
         pid=1 + rank if rank is not None else 0,
         start_ticks=0,
         parent_pid=0,
@@ -146,7 +150,7 @@ def _process(rank: int | None, part: Part, written: str, end: End, raised: tuple
     )
 
 
-def _raised(one: TracebackText, at: float) -> tuple[Raised, ...]:
+def _raised(one: TracebackText, at: float) -> tuple[ExceptionRecord, ...]:
     return (*causes_of(one, at, ()), from_traceback(one, at))
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.static.program.source_file import SourceFile, imported_files
 
 MOST_FILES = 60
 
 
-def user_files(case: Case, story: ProcessStory | None = None) -> tuple[tuple[str, SourceFile], ...]:
+def user_files(case: Job, story: JobProcess | None = None) -> tuple[tuple[str, SourceFile], ...]:
     """Returns (name as Python knew it, file) of one process, or of all ranks first and then the others."""
     stories = (story,) if story is not None else (*case.ranks, *case.processes)
     waiting = list(dict.fromkeys(name for one in stories for name in _names(one)))
@@ -28,7 +28,7 @@ def user_files(case: Case, story: ProcessStory | None = None) -> tuple[tuple[str
     return tuple(found.values())
 
 
-def _names(story: ProcessStory) -> Iterator[str]:
+def _names(story: JobProcess) -> Iterator[str]:
     yield from (os.path.join(story.cwd, word) for word in story.argv if word.endswith(".py"))  # noqa: PTH118 (a name)
     if story.agent is not None:
         folder = story.agent.agent_folder

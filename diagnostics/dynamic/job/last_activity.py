@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import location, user_frames
 from diagnostics.dynamic.job.construction_path import construction_path, open_constructions
-from diagnostics.record.agent_data import AgentFile, Event, ModuleName, OpenModules
-from diagnostics.record.stacks import FaultReport
+from diagnostics.record.agent_data import AgentData, LifecycleEvent, ModuleName, OpenModules
+from diagnostics.record.stacks import FaulthandlerLog
 from diagnostics.static.program.source_file import Sources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Death:
+class LastActivity:
     """Where a process stood. `certain` is False where no stack backs what the agent noted last."""
 
     activity: str  # construct | forward | backward | "" where no module was involved
@@ -37,14 +37,16 @@ class Death:
         return ", ".join([*parts, self.location] if self.location else parts)
 
 
-def explain_death(agent: AgentFile, fault: FaultReport | None, exception: Event | None = None) -> Death:
+def explain_death(
+    agent: AgentData, fault: FaulthandlerLog | None, exception: LifecycleEvent | None = None
+) -> LastActivity:
     """Returns where the process stood when it died: by a signal, or by `exception`, an event of that kind."""
     frames = _frames(agent, fault, exception)
     sources = Sources(agent.cwd)
     activity, module = _activity(agent, fault, exception, frames, sources)
     phase = agent.last_event("phase")
     frame = frames[0] if frames else None
-    return Death(
+    return LastActivity(
         activity=activity,
         phase=phase.text if phase is not None else "",
         module=module,
@@ -55,7 +57,7 @@ def explain_death(agent: AgentFile, fault: FaultReport | None, exception: Event 
     )
 
 
-def _frames(agent: AgentFile, fault: FaultReport | None, exception: Event | None) -> tuple[Frame, ...]:
+def _frames(agent: AgentData, fault: FaulthandlerLog | None, exception: LifecycleEvent | None) -> tuple[Frame, ...]:
     if exception is not None:
         return user_frames(exception.path, agent_folder=agent.agent_folder)
     if fault is not None and fault.crashed is not None:
@@ -64,9 +66,9 @@ def _frames(agent: AgentFile, fault: FaultReport | None, exception: Event | None
 
 
 def _activity(
-    agent: AgentFile,
-    fault: FaultReport | None,
-    exception: Event | None,
+    agent: AgentData,
+    fault: FaulthandlerLog | None,
+    exception: LifecycleEvent | None,
     frames: Sequence[Frame],
     sources: Sources,
 ) -> tuple[str, ModuleName | None]:
@@ -87,19 +89,19 @@ def _activity(
     return _construction(agent, frames, sources, last)
 
 
-def _open_stack(agent: AgentFile) -> OpenModules | None:
+def _open_stack(agent: AgentData) -> OpenModules | None:
     """Returns the stack of open modules, the main thread's where several threads have one."""
     stacks = [stack for stack in agent.open_modules if stack.modules]
     return max(stacks, key=lambda stack: (stack.thread == agent.pid, stack.depth), default=None)
 
 
-def _runs_autograd(fault: FaultReport | None) -> bool:
+def _runs_autograd(fault: FaulthandlerLog | None) -> bool:
     frames = fault.crashed.frames if fault is not None and fault.crashed is not None else ()
     return any("/torch/autograd/" in frame.file and "backward" in frame.function for frame in frames)
 
 
 def _construction(
-    agent: AgentFile, frames: Sequence[Frame], sources: Sources, last: int
+    agent: AgentData, frames: Sequence[Frame], sources: Sources, last: int
 ) -> tuple[str, ModuleName | None]:
     built = agent.constructions
     if not built or (not frames and built[-1].sequence != last):

@@ -12,7 +12,7 @@ from typing import Any
 
 from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.process_samples import Sample
 
 BUSY_CPUS = 0.5  # from here on a process computes; what polls or beats a heart takes a few hundredths
@@ -119,20 +119,20 @@ class Looks:
         return (number(last) - number(first)) / apart if apart > 0 else None
 
 
-def looks_of(case: Case, story: ProcessStory) -> Looks:
+def looks_of(case: Job, story: JobProcess) -> Looks:
     """Returns the looks at a process since nothing moves; of a job that was not called stuck, all there are."""
     stall = next((one for one in reversed(case.job.stalls) if one.over_s is None), None)
     since_s = stall.began_s if stall is not None else 0.0
     return Looks(samples=tuple(one for one in story.samples if one.at_s >= since_s) or _captured(case, story))
 
 
-def open_files(case: Case, story: ProcessStory) -> tuple[str, ...]:
+def open_files(case: Job, story: JobProcess) -> tuple[str, ...]:
     """Returns the paths that the process had open when it was captured."""
     files = _capture(case, story).get("files")
     return tuple(one for one in files if isinstance(one, str)) if isinstance(files, list) else ()
 
 
-def _captured(case: Case, story: ProcessStory) -> tuple[Sample, ...]:
+def _captured(case: Job, story: JobProcess) -> tuple[Sample, ...]:
     """Returns two samples from a capture: it holds what was used between two looks."""
     found = _capture(case, story)
     state = found.get("state")
@@ -162,7 +162,7 @@ def _captured(case: Case, story: ProcessStory) -> tuple[Sample, ...]:
     )
 
 
-def _capture(case: Case, story: ProcessStory) -> dict[str, Any]:
+def _capture(case: Job, story: JobProcess) -> dict[str, Any]:
     try:
         found = untrusted_json.loads(case.extra.get(f"proc-{story.pid}.json", ""))
     except ValueError:

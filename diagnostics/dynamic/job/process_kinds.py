@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from diagnostics.dynamic.job.process_list import Process, words
+from diagnostics.dynamic.job.process_list import MergedProcess, words
 from diagnostics.record.agent_data import GROUP_MADE
 
 SHELLS = {
@@ -26,7 +26,7 @@ TEST_RUNNERS = frozenset(["pytest", "py.test", "nose2", "nosetests", "tox", "nox
 TEST_MODULES = frozenset(["pytest", "unittest", "nose2", "doctest", "tox", "nox"])
 
 
-def group_rank(process: Process) -> int | None:
+def group_rank(process: MergedProcess) -> int | None:
     """Returns the rank it has, or asked for, in a process group of its own."""
     for kind in (GROUP_MADE, f"{GROUP_MADE}-begin"):
         for event in reversed(process.events):
@@ -36,7 +36,7 @@ def group_rank(process: Process) -> int | None:
     return None
 
 
-def is_launcher(process: Process) -> bool:
+def is_launcher(process: MergedProcess) -> bool:
     """Whether its command line is that of a launcher of ranks."""
     argv = process.argv
     if process.program in LAUNCHERS:
@@ -52,7 +52,7 @@ def is_launcher(process: Process) -> bool:
     return False
 
 
-def uses_torch(process: Process) -> bool:
+def uses_torch(process: MergedProcess) -> bool:
     """Whether its agent saw torch at work."""
     agent = process.agent
     if agent is None:
@@ -64,12 +64,12 @@ def uses_torch(process: Process) -> bool:
     )  # fmt: skip
 
 
-def is_multiprocessing(process: Process) -> bool:
+def is_multiprocessing(process: MergedProcess) -> bool:
     """Whether multiprocessing started it, or it is a fork."""
     return process.forked or any(MULTIPROCESSING.search(word) for word in process.argv)
 
 
-def is_tracker(process: Process) -> bool:
+def is_tracker(process: MergedProcess) -> bool:
     """Whether it is one of multiprocessing's own: the fork server or a tracker of resources."""
     return not process.forked and any(TRACKERS.search(word) for word in process.argv)
 

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from diagnostics.record.agent_data import AgentFile, Event
-from diagnostics.record.supervisor_facts import JobFacts, SeenProcess
+from diagnostics.record.agent_data import AgentData, LifecycleEvent
+from diagnostics.record.supervisor_facts import SeenProcess, SupervisorFacts
 
 _PYTHON = re.compile(r"^python(?:\d[\d.]*)?[a-z]*$|^pypy")
 _WORD = re.compile(r"(?<!\w)(\w+)=(\S*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
+class MergedProcess:
     """One process. After an exec the same pid had several programs: `agent` is the last one's."""
 
     pid: int
@@ -24,8 +24,8 @@ class Process:
     cwd: str
     variables: Mapping[str, str]
     began_s: float
-    agent: AgentFile | None
-    earlier: tuple[AgentFile, ...]  # of programs that this one replaced
+    agent: AgentData | None
+    earlier: tuple[AgentData, ...]  # of programs that this one replaced
     seen: SeenProcess | None
 
     @property
@@ -39,7 +39,7 @@ class Process:
         return self.agent is not None or bool(_PYTHON.match(self.program))
 
     @property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[LifecycleEvent, ...]:
         """The lifecycle events of its program."""
         return self.agent.events if self.agent is not None else ()
 
@@ -54,14 +54,14 @@ def words(text: str) -> dict[str, str]:
     return dict(_WORD.findall(text.partition(" | ")[0]))
 
 
-def at_s(job: JobFacts, agent: AgentFile, seconds: float = 0.0) -> float:
+def at_s(job: SupervisorFacts, agent: AgentData, seconds: float = 0.0) -> float:
     """Returns a time of an agent's clock as seconds since the job started."""
     return round((agent.started_ns - job.started_ns) / 1e9 + seconds, 6)
 
 
-def join_processes(job: JobFacts, agents: Iterable[AgentFile]) -> list[Process]:
+def join_processes(job: SupervisorFacts, agents: Iterable[AgentData]) -> list[MergedProcess]:
     """Returns every process that the supervisor or an agent knew of, by start."""
-    programs: dict[tuple[int, int], list[AgentFile]] = {}
+    programs: dict[tuple[int, int], list[AgentData]] = {}
     for agent in agents:
         programs.setdefault((agent.pid, agent.start_ticks), []).append(agent)
     seen = {(one.pid, one.start_ticks): one for one in job.processes}
@@ -69,11 +69,13 @@ def join_processes(job: JobFacts, agents: Iterable[AgentFile]) -> list[Process]:
     return sorted(processes, key=lambda process: (process.began_s, process.start_ticks, process.pid))
 
 
-def _process(job: JobFacts, key: tuple[int, int], programs: Sequence[AgentFile], seen: SeenProcess | None) -> Process:
+def _process(
+    job: SupervisorFacts, key: tuple[int, int], programs: Sequence[AgentData], seen: SeenProcess | None
+) -> MergedProcess:
     programs = sorted(programs, key=lambda agent: (agent.started_ns, len(agent.name), agent.name))
     agent = programs[-1] if programs else None
     parent = programs[0].forked_from or programs[0].parent_pid if programs else 0
-    return Process(
+    return MergedProcess(
         pid=key[0],
         start_ticks=key[1],
         parent_pid=parent or (seen.ppid if seen is not None else 0),

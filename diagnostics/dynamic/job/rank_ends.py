@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Self
 
 from diagnostics.core.wording import last_line, last_lines
-from diagnostics.dynamic.job.last_activity import Death, explain_death
+from diagnostics.dynamic.job.last_activity import LastActivity, explain_death
 from diagnostics.machine.facts import RankResult
-from diagnostics.record.agent_data import AgentFile, Event
-from diagnostics.record.stacks import FaultReport
+from diagnostics.record.agent_data import AgentData, LifecycleEvent
+from diagnostics.record.stacks import FaulthandlerLog
 
 LOST_PEER = re.compile(
     r"closed by peer|reset by peer|broken pipe|connection refused|connection was (?:closed|reset)|recvValue failed"
@@ -29,7 +29,7 @@ SEARCHED_LINES = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankEnd:
+class RankOutcome:
     """How one rank ended, and what its agent and faulthandler left."""
 
     rank: int
@@ -39,11 +39,11 @@ class RankEnd:
     ended: bool  # by whoever ran the ranks, after another one failed or at the deadline
     seconds: float
     stderr: str
-    agent: AgentFile | None
-    fault: FaultReport | None
+    agent: AgentData | None
+    fault: FaulthandlerLog | None
 
     @classmethod
-    def of(cls, result: RankResult, agent: AgentFile | None, fault: FaultReport | None) -> Self:
+    def of(cls, result: RankResult, agent: AgentData | None, fault: FaulthandlerLog | None) -> Self:
         """Returns the end of a rank that was run here."""
         return cls(
             rank=result.rank,
@@ -69,7 +69,7 @@ class RankEnd:
         return self.timed_out or (self.ended and timed)
 
     @property
-    def exception(self) -> Event | None:
+    def exception(self) -> LifecycleEvent | None:
         """The exception that ended the process, None where a signal did."""
         return self.agent.last_event("exception") if self.agent is not None and self.signal is None else None
 
@@ -102,12 +102,12 @@ class RankEnd:
         known = {one.value: one.name for one in signal.Signals}
         return known.get(self.signal, f"signal {self.signal}")
 
-    def death(self) -> Death | None:
+    def death(self) -> LastActivity | None:
         """Where it stood, None without an agent's file."""
         return explain_death(self.agent, self.fault, self.exception) if self.agent is not None else None
 
 
-def culprits(ends: Sequence[RankEnd]) -> list[RankEnd]:
+def culprits(ends: Sequence[RankOutcome]) -> list[RankOutcome]:
     """Returns the ranks that failed by their own doing; every failed rank where none stands out."""
     failed = [end for end in ends if end.failed]
     acted = [end for end in failed if not end.ended and not end.lost_peer]

@@ -8,20 +8,20 @@ import re
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-from diagnostics.dynamic.job.process_list import Process, words
+from diagnostics.dynamic.job.process_list import MergedProcess, words
 
 _RANK_OPTION = re.compile(r"^--?(?:local[-_])?rank(?:=(\d{1,6}))?$")
 OVERLAP_S = 0.05  # a process is seen later than it began
 
 
-def numbered(processes: Sequence[Process], groups: Mapping[int, Hashable]) -> dict[int, int]:
+def numbered(processes: Sequence[MergedProcess], groups: Mapping[int, Hashable]) -> dict[int, int]:
     """Returns the rank of each process, by id: what its command line says, else the lowest number that is free.
 
     Siblings of one group of `groups` (by id) that run at the same time have different numbers, in the order in which
     they were started; one that was started after another had ended is that one, started again.
     """
     found: dict[int, int] = {}
-    by_group: dict[Hashable, list[Process]] = {}
+    by_group: dict[Hashable, list[MergedProcess]] = {}
     for process in processes:
         by_group.setdefault(groups[id(process)], []).append(process)
     for siblings in by_group.values():
@@ -59,7 +59,7 @@ class _Slots:
         return self._free[0] if self._free and self._free[0] < self._fresh else self._fresh
 
 
-def program_of(process: Process, parent: Process | None) -> str:
+def program_of(process: MergedProcess, parent: MergedProcess | None) -> str:
     """Returns what a process runs, the same for each rank of one job: its target, its script or its module."""
     if parent is not None and parent.agent is not None:
         for event in parent.events:
@@ -95,7 +95,7 @@ def rank_option(argv: Iterable[str]) -> int | None:
     return None
 
 
-def _ended_s(process: Process) -> float:
+def _ended_s(process: MergedProcess) -> float:
     end = process.seen.end if process.seen is not None else None
     if end is not None and end.at_s is not None:
         return end.at_s

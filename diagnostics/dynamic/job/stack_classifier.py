@@ -27,7 +27,7 @@ _PROCESS = re.compile(r"(?:^|/)multiprocessing/process\.py$")
 _LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|python3\.\d+)/")
 
 
-class Doing(StrEnum):
+class RankActivity(StrEnum):
     """What a stack looks like."""
 
     WAITS = "waits"  # inside torch.distributed
@@ -38,27 +38,27 @@ class Doing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StackPlace:
+class StackClass:
     """One stack. `op` is the call of torch.distributed that the job made, "" where there is none."""
 
-    doing: Doing
+    doing: RankActivity
     op: str = ""
     user: tuple[Frame, ...] = ()  # the job's own frames, innermost first
 
 
-def place_of(frames: Sequence[Frame], agent_folder: str = "") -> StackPlace:
+def place_of(frames: Sequence[Frame], agent_folder: str = "") -> StackClass:
     """Returns where a main thread stands; `frames` are innermost first."""
     if not frames:
-        return StackPlace(doing=Doing.UNKNOWN)
+        return StackClass(doing=RankActivity.UNKNOWN)
     user = user_frames(frames, agent_folder=agent_folder)
     inner = [frame for frame in frames if not (agent_folder and frame.file.startswith(agent_folder))] or list(frames)
     if any((frame.file.rpartition("/")[2], frame.function) in _LEAVING for frame in inner):
-        return StackPlace(doing=Doing.LEAVING, user=user)
+        return StackClass(doing=RankActivity.LEAVING, user=user)
     if _PEERS.search(inner[0].file) or _PEERS.search(_first_of_torch(inner)):
-        return StackPlace(doing=Doing.WAITS, op=_op(inner), user=user)
+        return StackClass(doing=RankActivity.WAITS, op=_op(inner), user=user)
     if _BACKWARD.search(inner[0].file):
-        return StackPlace(doing=Doing.BACKWARD, op="backward", user=user)
-    return StackPlace(doing=Doing.OUTSIDE, user=user)
+        return StackClass(doing=RankActivity.BACKWARD, op="backward", user=user)
+    return StackClass(doing=RankActivity.OUTSIDE, user=user)
 
 
 def is_data_worker(frames: Sequence[Frame]) -> bool:

@@ -10,12 +10,12 @@ import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from diagnostics.dynamic.job.job import Part, SentByJob
-from diagnostics.dynamic.job.process_list import Process, at_s, words
+from diagnostics.dynamic.job.job import ProcessRole, SignalSent
+from diagnostics.dynamic.job.process_list import MergedProcess, at_s, words
 from diagnostics.dynamic.job.process_roles import Parts
 from diagnostics.record.launcher_log import LauncherLog
-from diagnostics.record.stacks import FaultReport
-from diagnostics.record.supervisor_facts import End, JobFacts
+from diagnostics.record.stacks import FaulthandlerLog
+from diagnostics.record.supervisor_facts import End, SupervisorFacts
 
 DOCTOR, LAUNCHER, UNKNOWN = "doctor", "launcher", "unknown"
 # faulthandler's words for the signals that it handles
@@ -35,14 +35,14 @@ SLACK_S = 0.25  # an end is noticed later than it happened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class EndEvidence:
     """What is known about a process's end, and the parts of the record that tell."""
 
-    faults: Mapping[str, FaultReport]
+    faults: Mapping[str, FaulthandlerLog]
     log: LauncherLog
 
 
-def end_of(process: Process, job: JobFacts, parts: Parts, told: Told) -> End:
+def end_of(process: MergedProcess, job: SupervisorFacts, parts: Parts, told: EndEvidence) -> End:
     """Returns how the process ended; an End without numbers and source where nothing tells."""
     seen = process.seen.end if process.seen is not None else None
     if seen is not None and (seen.exit_code is not None or seen.signal is not None):
@@ -56,7 +56,7 @@ def end_of(process: Process, job: JobFacts, parts: Parts, told: Told) -> End:
     return known if at is None else End(exit_code=known.exit_code, signal=known.signal, at_s=at, source=known.source)
 
 
-def sent_by_job(processes: Sequence[Process], job: JobFacts) -> tuple[SentByJob, ...]:
+def sent_by_job(processes: Sequence[MergedProcess], job: SupervisorFacts) -> tuple[SignalSent, ...]:
     """Returns the signals that Python processes of the job sent, by time."""
     sent = []
     for process in processes:
@@ -67,7 +67,7 @@ def sent_by_job(processes: Sequence[Process], job: JobFacts) -> tuple[SentByJob,
                 if said.get("how", "").endswith("killpg") and target > 0:
                     target = -target
                 sent.append(
-                    SentByJob(
+                    SignalSent(
                         at_s=at_s(job, process.agent, event.seconds),
                         sender_pid=process.pid,
                         target_pid=target,
@@ -78,25 +78,25 @@ def sent_by_job(processes: Sequence[Process], job: JobFacts) -> tuple[SentByJob,
     return tuple(sorted(sent, key=lambda one: one.at_s))
 
 
-class Enders:
+class EndAttribution:
     """Says who ended a process."""
 
     def __init__(
         self,
-        job: JobFacts,
+        job: SupervisorFacts,
         parts: Parts,
         ends: Mapping[int, End],
-        sent: Sequence[SentByJob],
-        processes: Sequence[Process],
+        sent: Sequence[SignalSent],
+        processes: Sequence[MergedProcess],
         log: LauncherLog,
     ) -> None:
         self._job, self._parts, self._ends, self._sent, self._log = job, parts, ends, sent, log
         self._by_pid = {process.pid: process for process in processes}
         failed = [process for process in processes if self._failed_by_itself(process)]
-        times = [ends[id(process)].at_s for process in failed if parts.part(process) is Part.RANK]
+        times = [ends[id(process)].at_s for process in failed if parts.part(process) is ProcessRole.RANK]
         self._first_failure_s = min((at for at in times if at is not None), default=None)
 
-    def ended_by(self, process: Process) -> str:
+    def ended_by(self, process: MergedProcess) -> str:
         """Returns "" (itself), doctor, launcher, "pid N" of a process of the job, or unknown."""
         end = self._ends[id(process)]
         if end.signal is None and end.exit_code in (0, None):
@@ -107,27 +107,27 @@ class Enders:
         if sender is not None:
             return sender
         parent = self._parts.parent(process)
-        below_launcher = parent is not None and self._parts.part(parent) is Part.LAUNCHER
+        below_launcher = parent is not None and self._parts.part(parent) is ProcessRole.LAUNCHER
         closed = process.pid in self._log.closed and end.signal in LAUNCHERS_SIGNALS
         if closed or (below_launcher and end.signal in LAUNCHERS_SIGNALS and self._after_a_failure(end)):
             return LAUNCHER
         return UNKNOWN if end.signal in FROM_OUTSIDE else ""
 
-    def _failed_by_itself(self, process: Process) -> bool:
+    def _failed_by_itself(self, process: MergedProcess) -> bool:
         end = self._ends[id(process)]
         return (end.signal is not None and end.signal not in LAUNCHERS_SIGNALS) or end.exit_code not in (0, None)
 
     def _after_a_failure(self, end: End) -> bool:
         return self._first_failure_s is not None and (end.at_s is None or end.at_s >= self._first_failure_s - SLACK_S)
 
-    def _doctor_sent(self, process: Process, end: End) -> bool:
+    def _doctor_sent(self, process: MergedProcess, end: End) -> bool:
         sent = [one.at_s for one in self._job.sent if one.pid == process.pid]
         if self._job.ended_by == "interrupt" or self._job.ended_for_hanging:
             # A signal to the process group reaches processes that were not named one by one.
             sent += [one.at_s for one in self._job.sent if one.why == self._job.ended_by]
         return bool(sent) and (end.at_s is None or end.at_s >= min(sent) - SLACK_S)
 
-    def _sender(self, process: Process, end: End) -> str | None:
+    def _sender(self, process: MergedProcess, end: End) -> str | None:
         """Returns who of the job sent the signal that ended it, or that it answered with an exit code."""
         for one in reversed(self._sent):
             reached = one.target_pid == process.pid or (one.target_pid < 0 and self._in_group(process, -one.target_pid))
@@ -141,11 +141,11 @@ class Enders:
             if one.sender_pid == process.pid:
                 return ""
             sender = self._by_pid.get(one.sender_pid)
-            launcher = sender is not None and self._parts.part(sender) is Part.LAUNCHER
+            launcher = sender is not None and self._parts.part(sender) is ProcessRole.LAUNCHER
             return LAUNCHER if launcher else f"pid {one.sender_pid}"
         return None
 
-    def _was_leaving(self, process: Process, at: float) -> bool:
+    def _was_leaving(self, process: MergedProcess, at: float) -> bool:
         """Whether it was on its way out by itself, with an exception or a code of its own, when the signal was sent."""
         agent = process.agent
         if agent is None:
@@ -153,9 +153,9 @@ class Enders:
         left = [event for event in agent.events if event.kind in WAYS_OUT]
         return any(at_s(self._job, agent, event.seconds) <= at for event in left)
 
-    def _in_group(self, process: Process, group: int) -> bool:
+    def _in_group(self, process: MergedProcess, group: int) -> bool:
         """Whether the process, or one above it, leads the group; nothing records the groups themselves."""
-        above: Process | None = process
+        above: MergedProcess | None = process
         for _ in range(64):
             if above is None or above.pid == group:
                 return above is not None
@@ -163,7 +163,7 @@ class Enders:
         return False
 
 
-def _parents_word(process: Process, job: JobFacts, parts: Parts) -> End | None:
+def _parents_word(process: MergedProcess, job: SupervisorFacts, parts: Parts) -> End | None:
     parent = parts.parent(process)
     if parent is None or parent.agent is None:
         return None
@@ -180,15 +180,15 @@ def _parents_word(process: Process, job: JobFacts, parts: Parts) -> End | None:
     return None
 
 
-def _launchers_word(process: Process, parts: Parts, log: LauncherLog) -> End | None:
+def _launchers_word(process: MergedProcess, parts: Parts, log: LauncherLog) -> End | None:
     for end in reversed(log.ends):
         same_rank = end.pid is None and end.rank is not None and end.rank == parts.rank(process)
-        if end.pid == process.pid or (same_rank and parts.part(process) is Part.RANK):
+        if end.pid == process.pid or (same_rank and parts.part(process) is ProcessRole.RANK):
             return End(exit_code=end.exit_code, signal=end.signal, source="launcher-log")
     return None
 
 
-def _own_word(process: Process, job: JobFacts, told: Told) -> End | None:
+def _own_word(process: MergedProcess, job: SupervisorFacts, told: EndEvidence) -> End | None:
     agent = process.agent
     if agent is None:
         return None

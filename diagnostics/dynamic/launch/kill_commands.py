@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.evidence import ended_s
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.launch.launch_settings import lines_with
 
 _KILL = re.compile(r"(?:^|[\s;&|({\"'`])(?:[^\s;&|({\"'`]*/)?(?:kill|pkill|killall)\s+(?!-[lL0]\b)(?P<rest>[^;&|\n]+)")
@@ -32,12 +32,12 @@ class KillCommand:
     certain: bool = False
 
 
-def kill_command(case: Case, story: ProcessStory, number: int) -> KillCommand | None:
+def kill_command(case: Job, story: JobProcess, number: int) -> KillCommand | None:
     """Returns the command of the job that sent `story` the signal `number`; None where none is known."""
     return _timeout(case, story, number) or _of_python(case, story, number) or _of_script(case, number)
 
 
-def _timeout(case: Case, story: ProcessStory, number: int) -> KillCommand | None:
+def _timeout(case: Job, story: JobProcess, number: int) -> KillCommand | None:
     above = case.of_pid(story.parent_pid)
     for _ in range(len(case.processes)):
         if above is None or above.parent_pid == above.pid:
@@ -72,7 +72,7 @@ def _limit_s(argv: tuple[str, ...]) -> float | None:
     return None
 
 
-def _of_python(case: Case, story: ProcessStory, number: int) -> KillCommand | None:
+def _of_python(case: Job, story: JobProcess, number: int) -> KillCommand | None:
     """A `kill` that a Python process of the job ran as a child."""
     for sender in case.processes:
         for event in sender.agent.events if sender.agent is not None else ():
@@ -84,14 +84,14 @@ def _of_python(case: Case, story: ProcessStory, number: int) -> KillCommand | No
     return None
 
 
-def _meant(words: str, story: ProcessStory, number: int) -> Iterator[bool]:
+def _meant(words: str, story: JobProcess, number: int) -> Iterator[bool]:
     for found in _KILL.finditer(words):
         rest = found["rest"].split()
         target = str(story.pid) in rest or (rest and "kill " not in found[0] and rest[-1] in " ".join(story.argv))
         yield bool(target) and _signal(found["rest"]) == number
 
 
-def _of_script(case: Case, number: int) -> KillCommand | None:
+def _of_script(case: Job, number: int) -> KillCommand | None:
     """A `kill` in a shell script of the job; not one in a trap or a function called cleanup, which ends helpers."""
     for line in lines_with(case, _KILL, "shell"):
         found = _KILL.search(line.text)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from diagnostics.core.frames import shown_path, user_frames
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 
 SCRIPT = re.compile(r"\.(?:sh|bash|zsh|slurm|sbatch|ya?ml|json|toml|env|mk|cfg|ini)$|(?:^|/)(?:Makefile|\.env)$")
 NAMED = re.compile(r"(?<![\w./${}\-])[\w./${}\-]+\.(?:sh|bash|slurm|sbatch|ya?ml|env|py)\b")
@@ -34,14 +34,14 @@ class ScriptLine:
     language: str  # shell | yaml | python
 
 
-def script_lines(case: Case) -> tuple[ScriptLine, ...]:
+def script_lines(case: Job) -> tuple[ScriptLine, ...]:
     """Returns every line that is no comment, shell scripts first, then YAML and the like, then Python."""
     lines = [line for file in _files(case) for line in _lines(case, file)]
     order = ("shell", "yaml", "python")
     return tuple(sorted(lines, key=lambda line: order.index(line.language)))
 
 
-def setting(case: Case, names: Sequence[str], value: str = "", *, also: str = "") -> tuple[str, ...]:
+def setting(case: Job, names: Sequence[str], value: str = "", *, also: str = "") -> tuple[str, ...]:
     """Returns the lines that set one of `names` (MASTER_PORT also finds --master_port and master_port:) to `value`.
 
     The lines with the value itself come first; a name that gets it from a shell variable or expression comes after.
@@ -62,7 +62,7 @@ def setting(case: Case, names: Sequence[str], value: str = "", *, also: str = ""
     return tuple(dict.fromkeys([*both, *only_named]))
 
 
-def lines_with(case: Case, pattern: re.Pattern[str], *languages: str) -> tuple[ScriptLine, ...]:
+def lines_with(case: Job, pattern: re.Pattern[str], *languages: str) -> tuple[ScriptLine, ...]:
     """Returns the lines that fit `pattern`, of these languages or of all."""
     return tuple(
         line
@@ -71,7 +71,7 @@ def lines_with(case: Case, pattern: re.Pattern[str], *languages: str) -> tuple[S
     )
 
 
-def launch_lines(case: Case) -> tuple[str, ...]:
+def launch_lines(case: Job) -> tuple[str, ...]:
     """Returns the locations of the lines of shell scripts that start a launcher."""
     return tuple(line.location for line in lines_with(case, LAUNCHERS, "shell"))
 
@@ -95,7 +95,7 @@ def _spelled(name: str) -> str:
     return r"(?<![A-Za-z0-9])(?:--)?" + re.escape(name).replace("_", "[-_]") + r"(?![A-Za-z0-9])"
 
 
-def _files(case: Case) -> list[str]:
+def _files(case: Job) -> list[str]:
     """Returns the files as written, absolute where that is known."""
     waiting = list(dict.fromkeys(_named_in_argv(case)))
     found: list[str] = []
@@ -113,7 +113,7 @@ def _files(case: Case) -> list[str]:
     return [*found, *dict.fromkeys(python)][:MAX_FILES]
 
 
-def _named_in_argv(case: Case) -> Iterable[str]:
+def _named_in_argv(case: Job) -> Iterable[str]:
     for word in case.job.command:
         yield from _candidates(word, case.job.cwd)
     yield from (str(PurePosixPath(case.job.cwd or ".") / name) for name in makefiles(case.job.command))
@@ -137,7 +137,7 @@ def _beside(file: str, name: str) -> str:
     return str(PurePosixPath(file).parent / name)
 
 
-def _in_call_paths(case: Case) -> Iterable[str]:
+def _in_call_paths(case: Job) -> Iterable[str]:
     for story in case.processes:
         if story.agent is None:
             continue
@@ -147,7 +147,7 @@ def _in_call_paths(case: Case) -> Iterable[str]:
                     yield frame.file
 
 
-def _language(case: Case, file: str) -> str:
+def _language(case: Job, file: str) -> str:
     suffix = PurePosixPath(file).suffix
     if suffix == ".py":
         return "python"
@@ -157,7 +157,7 @@ def _language(case: Case, file: str) -> str:
     return "python" if first and first[0].startswith("#!") and "python" in first[0] else "shell"
 
 
-def _lines(case: Case, file: str) -> list[ScriptLine]:
+def _lines(case: Job, file: str) -> list[ScriptLine]:
     shown, language = shown_path(file, case.job.cwd), _language(case, file)
     return [
         ScriptLine(location=f"{shown}:{number}", text=line, language=language)

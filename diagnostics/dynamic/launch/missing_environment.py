@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.dynamic.failures.error_texts import Told, told, told_by_job
-from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.failures.error_texts import TextMatch, told, told_by_job
+from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import LAUNCHERS, ScriptLine, lines_with, script_lines
 
@@ -26,25 +26,25 @@ PYTHON_DROPS = re.compile(
 OF_LAUNCHERS = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "GROUP_RANK"}
 
 
-def missing_variables(case: Case) -> tuple[tuple[Told, str], ...]:
+def missing_variables(case: Job) -> tuple[tuple[TextMatch, str], ...]:
     """Returns who failed since a variable was missing, and its name."""
     return tuple((one, name) for one in told(case, MISSING) if (name := _name(case, one))) or _by_output(case)
 
 
-def _by_output(case: Case) -> tuple[tuple[Told, str], ...]:
+def _by_output(case: Job) -> tuple[tuple[TextMatch, str], ...]:
     """Where all variables were dropped, the agent's are gone too: only the job's output tells."""
     found = told_by_job(case, MISSING)
     name = (found["torch"] or found["key"] or "") if found is not None else ""
-    failed = [one for one in case.processes if one.failed and one.part is not Part.SHELL]
+    failed = [one for one in case.processes if one.failed and one.part is not ProcessRole.SHELL]
     if found is None or not failed or anything_started(case) or not (found["torch"] or name in OF_LAUNCHERS):
         return ()
-    return ((Told(story=failed[-1], found=found, origin=None, line=found.string.strip()), name),)
+    return ((TextMatch(story=failed[-1], found=found, origin=None, line=found.string.strip()), name),)
 
 
-def started_without_launcher(case: Case) -> bool:
+def started_without_launcher(case: Job) -> bool:
     """Whether what is missing is what launchers give, there is none, and nothing dropped it on its way."""
     names = [name for _, name in missing_variables(case)]
-    launched = any(one.part is Part.LAUNCHER for one in case.processes) or bool(
+    launched = any(one.part is ProcessRole.LAUNCHER for one in case.processes) or bool(
         LAUNCHERS.search(" ".join(case.job.command))
     )
     return (
@@ -56,14 +56,14 @@ def started_without_launcher(case: Case) -> bool:
     )
 
 
-def dropping_lines(case: Case) -> list[ScriptLine]:
+def dropping_lines(case: Job) -> list[ScriptLine]:
     """Returns the lines that start programs with another environment, those that start ranks first."""
     found = [*lines_with(case, DROPS, "shell"), *lines_with(case, PYTHON_DROPS, "python")]
     starts = [line for line in found if LAUNCHERS.search(line.text) or "python" in line.text or "env" in line.text]
     return starts or found
 
 
-def unexported_lines(case: Case, name: str) -> list[ScriptLine]:
+def unexported_lines(case: Job, name: str) -> list[ScriptLine]:
     """Returns lines `NAME=value` of a script that never exports it; `NAME=value command` does reach that command."""
     lines = [line for line in script_lines(case) if line.language == "shell"]
     exported = re.compile(
@@ -76,7 +76,7 @@ def unexported_lines(case: Case, name: str) -> list[ScriptLine]:
     return [line for line in lines if sets.match(line.text)]
 
 
-def _name(case: Case, one: Told) -> str:
+def _name(case: Job, one: TextMatch) -> str:
     """Returns the variable that was missing, "" where a KeyError is about something else."""
     if one.found["torch"]:
         return one.found["torch"]

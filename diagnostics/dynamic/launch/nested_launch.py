@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.launch.init_progress import made_group, variable
 from diagnostics.static.launch_files.launch_line import read_launch_line
 
@@ -18,13 +18,13 @@ GIVEN_BY_LAUNCHERS = ("TORCHELASTIC_RUN_ID", "LOCAL_WORLD_SIZE", "GROUP_RANK")
 class Nesting:
     """`rank` was started by `outer` as one of its ranks, and started `inner`, ranks or another launcher."""
 
-    outer: ProcessStory | None
-    rank: ProcessStory
-    inner: tuple[ProcessStory, ...]
+    outer: JobProcess | None
+    rank: JobProcess
+    inner: tuple[JobProcess, ...]
     path: tuple[Frame, ...]  # the user's lines that started them, innermost first
 
 
-def nested_launch(case: Case) -> Nesting | None:
+def nested_launch(case: Job) -> Nesting | None:
     """Returns the first rank that launched ranks of its own, where something inside it failed or hung."""
     for story in case.processes:
         if not _is_rank_of_a_launcher(case, story):
@@ -37,15 +37,15 @@ def nested_launch(case: Case) -> Nesting | None:
     return None
 
 
-def _is_rank_of_a_launcher(case: Case, story: ProcessStory) -> bool:
-    if _is_launcher(story) or story.part is Part.DATA_WORKER:
+def _is_rank_of_a_launcher(case: Job, story: JobProcess) -> bool:
+    if _is_launcher(story) or story.part is ProcessRole.DATA_WORKER:
         return False
     outer = _outer(case, story)
     given = any(variable(story, name) for name in GIVEN_BY_LAUNCHERS)
     return outer is not None and (given or story.rank is not None)
 
 
-def _is_launcher(story: ProcessStory) -> bool:
+def _is_launcher(story: JobProcess) -> bool:
     words = story.argv
     if words and words[0].rpartition("/")[2].startswith("python") and len(words) > 1:
         script = words[1].rpartition("/")[2]
@@ -54,7 +54,7 @@ def _is_launcher(story: ProcessStory) -> bool:
     return bool(words) and bool(read_launch_line(words).launcher)
 
 
-def _outer(case: Case, story: ProcessStory) -> ProcessStory | None:
+def _outer(case: Job, story: JobProcess) -> JobProcess | None:
     """The launcher right above, with nothing but shells between."""
     parent = case.of_pid(story.parent_pid)
     for _ in range(8):
@@ -62,14 +62,14 @@ def _outer(case: Case, story: ProcessStory) -> ProcessStory | None:
             return None
         if _is_launcher(parent):
             return parent
-        if parent.part is not Part.SHELL:
+        if parent.part is not ProcessRole.SHELL:
             return None
         parent = case.of_pid(parent.parent_pid)
     return None
 
 
-def _below(case: Case, story: ProcessStory) -> list[ProcessStory]:
-    found: dict[int, ProcessStory] = {}
+def _below(case: Job, story: JobProcess) -> list[JobProcess]:
+    found: dict[int, JobProcess] = {}
     waiting = deque(case.children_of(story))
     while waiting and len(found) < 1000:
         one = waiting.popleft()
@@ -81,11 +81,11 @@ def _below(case: Case, story: ProcessStory) -> list[ProcessStory]:
     return list(found.values())
 
 
-def _is_launched(case: Case, story: ProcessStory) -> bool:
+def _is_launched(case: Job, story: JobProcess) -> bool:
     """A launcher, or a process that is no data worker and made or wants a process group."""
     if _is_launcher(story):
         return True
-    if story.part is Part.DATA_WORKER:
+    if story.part is ProcessRole.DATA_WORKER:
         return False
     stands = [frame for stack in story.stacks for frame in stack]
     raised = [frame for one in story.raised for frame in one.path]
@@ -94,12 +94,12 @@ def _is_launched(case: Case, story: ProcessStory) -> bool:
     return began or wants or made_group(story)
 
 
-def _in_trouble(case: Case, story: ProcessStory, inner: tuple[ProcessStory, ...]) -> bool:
+def _in_trouble(case: Job, story: JobProcess, inner: tuple[JobProcess, ...]) -> bool:
     hung = case.job.ended_for_hanging
     return hung or any(one.failed and one.ended_by in ("", "unknown") for one in (story, *inner))
 
 
-def _started_at(case: Case, story: ProcessStory, inner: tuple[ProcessStory, ...]) -> tuple[Frame, ...]:
+def _started_at(case: Job, story: JobProcess, inner: tuple[JobProcess, ...]) -> tuple[Frame, ...]:
     if story.agent is None:
         return ()
     pids = {one.pid for one in inner} | {one.parent_pid for one in inner}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.dynamic.job.evidence import named
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.process_queries import event_s, events_of, main_stack, own_frames, own_lines
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with, setting
 from diagnostics.dynamic.launch.rendezvous_state import BEGUN, Rendezvous, apart, asked, with_other_size, with_same_rank
@@ -33,7 +33,7 @@ _HOSTS = ("MASTER_ADDR", "master_addr", "init_method", "rdzv_endpoint")
 class Incomplete:
     """Why nobody goes on. `ranks` did not come as they should have; `locations` are best first."""
 
-    stories: tuple[ProcessStory, ...]
+    stories: tuple[JobProcess, ...]
     ranks: tuple[int, ...]
     title: str
     locations: tuple[str, ...]
@@ -42,28 +42,28 @@ class Incomplete:
     commands: tuple[str, ...] = ()
 
 
-def why_incomplete(case: Case, state: Rendezvous) -> Incomplete:
+def why_incomplete(case: Job, state: Rendezvous) -> Incomplete:
     """Returns the reason that fits best; where all have come, that nobody answers what they wait for."""
     return known_reason(case, state) or _unknown(case, state)
 
 
-def known_reason(case: Case, state: Rendezvous) -> Incomplete | None:
+def known_reason(case: Job, state: Rendezvous) -> Incomplete | None:
     """Returns the reason that fits best, None where all have come."""
     return next(filter(None, (find(case, state) for find in _REASONS)), None)
 
 
-def calls(case: Case, stories: Sequence[ProcessStory]) -> list[str]:
+def calls(case: Job, stories: Sequence[JobProcess]) -> list[str]:
     """Returns the lines at which these ranks come to the rendezvous."""
     return [case.line(frame) for one in stories if one.rank is not None for frame in _path(one)[:1]]
 
 
-def came_s(case: Case, story: ProcessStory) -> float:
+def came_s(case: Job, story: JobProcess) -> float:
     """Returns when it came, in seconds since the job started; its own start where that is not known."""
     begun = events_of(story, BEGUN)
     return event_s(case, story, begun[-1].seconds) if begun else story.began_s
 
 
-def _other_place(case: Case, state: Rendezvous) -> Incomplete | None:
+def _other_place(case: Job, state: Rendezvous) -> Incomplete | None:
     away = apart(case, [*state.came, *state.through])
     if not away:
         return None
@@ -86,7 +86,7 @@ def _other_place(case: Case, state: Rendezvous) -> Incomplete | None:
     )
 
 
-def _other_size(case: Case, state: Rendezvous) -> Incomplete | None:
+def _other_size(case: Job, state: Rendezvous) -> Incomplete | None:
     wrong = with_other_size(case, [*state.came, *state.through])
     if not wrong:
         return None
@@ -101,7 +101,7 @@ def _other_size(case: Case, state: Rendezvous) -> Incomplete | None:
     )
 
 
-def _same_rank(case: Case, state: Rendezvous) -> Incomplete | None:
+def _same_rank(case: Job, state: Rendezvous) -> Incomplete | None:
     same = with_same_rank([one for one in case.processes if one in state.came or events_of(one, BEGUN)])
     if not same or not state.never:
         return None
@@ -115,7 +115,7 @@ def _same_rank(case: Case, state: Rendezvous) -> Incomplete | None:
     )
 
 
-def _never_started(case: Case, state: Rendezvous) -> Incomplete | None:
+def _never_started(case: Job, state: Rendezvous) -> Incomplete | None:
     if not state.never or state.world is None:
         return None
     size = str(state.world)
@@ -131,7 +131,7 @@ def _never_started(case: Case, state: Rendezvous) -> Incomplete | None:
     )
 
 
-def _ended_without(case: Case, state: Rendezvous) -> Incomplete | None:
+def _ended_without(case: Job, state: Rendezvous) -> Incomplete | None:
     if not state.ended:
         return None
     exits = [
@@ -151,7 +151,7 @@ def _ended_without(case: Case, state: Rendezvous) -> Incomplete | None:
     )
 
 
-def _stands_before(case: Case, state: Rendezvous) -> Incomplete | None:
+def _stands_before(case: Job, state: Rendezvous) -> Incomplete | None:
     if not state.before:
         return None
     lines = distinct([line for one in state.before for line in own_lines(case, one, main_stack(one))[:1]])
@@ -168,7 +168,7 @@ def _stands_before(case: Case, state: Rendezvous) -> Incomplete | None:
     )
 
 
-def _other_nodes(case: Case, state: Rendezvous) -> Incomplete | None:
+def _other_nodes(case: Job, state: Rendezvous) -> Incomplete | None:
     if not state.launchers:
         return None
     first = state.launchers[0]
@@ -188,7 +188,7 @@ def _other_nodes(case: Case, state: Rendezvous) -> Incomplete | None:
     )
 
 
-def _unknown(case: Case, state: Rendezvous) -> Incomplete:
+def _unknown(case: Job, state: Rendezvous) -> Incomplete:
     """All came, and still none went on: a key that nobody sets, or a file that an earlier run left."""
     file = next((asked(one).endpoint for one in state.came if asked(one).endpoint.startswith("file:")), "")
     where = distinct([case.line(frame) for one in state.came for frame in _path(one)[:1]])
@@ -205,7 +205,7 @@ def _unknown(case: Case, state: Rendezvous) -> Incomplete:
     )  # fmt: skip
 
 
-_REASONS: tuple[Callable[[Case, Rendezvous], Incomplete | None], ...] = (
+_REASONS: tuple[Callable[[Job, Rendezvous], Incomplete | None], ...] = (
     _other_place,
     _other_size,
     _same_rank,
@@ -216,7 +216,7 @@ _REASONS: tuple[Callable[[Case, Rendezvous], Incomplete | None], ...] = (
 )
 
 
-def _of_other_nodes(launchers: Sequence[ProcessStory], nodes: str, size: str) -> tuple[int, ...]:
+def _of_other_nodes(launchers: Sequence[JobProcess], nodes: str, size: str) -> tuple[int, ...]:
     """Returns the ranks of the nodes that did not come, where the nodes are numbered by hand."""
     numbers = {option(one.argv, "--node-rank", "--machine-rank") or "" for one in launchers}
     if not nodes.isdigit() or not size.isdigit() or not all(one.isdigit() for one in numbers):
@@ -228,17 +228,17 @@ def _of_other_nodes(launchers: Sequence[ProcessStory], nodes: str, size: str) ->
     return tuple(rank for node in missing for rank in range(node * each, (node + 1) * each))[:4096]
 
 
-def _ranks(stories: Sequence[ProcessStory]) -> tuple[int, ...]:
+def _ranks(stories: Sequence[JobProcess]) -> tuple[int, ...]:
     return tuple(one.rank for one in stories if one.rank is not None)
 
 
-def _path(story: ProcessStory) -> tuple[Frame, ...]:
+def _path(story: JobProcess) -> tuple[Frame, ...]:
     """Returns the user's lines that lead to its rendezvous, innermost first."""
     begun = events_of(story, BEGUN)
     return own_frames(story, begun[-1].path if begun else main_stack(story))
 
 
-def guard_of(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
+def guard_of(case: Job, path: Sequence[Frame]) -> tuple[str, ...]:
     """Returns the lines of the conditions that enclose a call path, innermost first."""
     found = []
     for frame in path:
@@ -251,7 +251,7 @@ def guard_of(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def leavings_before(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
+def leavings_before(case: Job, path: Sequence[Frame]) -> tuple[str, ...]:
     """Returns the conditions, and the returns in them, by which a function is left before the call, nearest first."""
     found = []
     for frame in path:

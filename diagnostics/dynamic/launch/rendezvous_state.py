@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.dynamic.job.job import Case, Part, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_list import words
 from diagnostics.dynamic.job.process_queries import called, main_stack, own_frames, still_there, text_at
 from diagnostics.dynamic.launch.init_progress import made_group, variable
@@ -23,7 +23,7 @@ _STORES = re.compile(r"\b(?:TCP|File|Hash|Prefix)Store\(|\bstore\w*\.(?:wait|get
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RendezvousTarget:
     """Whom a rank asks for its process group; "" or None where that is not known."""
 
     address: str = ""
@@ -44,25 +44,25 @@ class Asked:
 class Rendezvous:
     """Who is where, before any process group exists."""
 
-    came: tuple[ProcessStory, ...]  # wait in it now
-    launchers: tuple[ProcessStory, ...]  # wait for other nodes
-    through: tuple[ProcessStory, ...]  # made a group, of whatever size they were told
-    before: tuple[ProcessStory, ...]  # started, and stand somewhere before it
-    ended: tuple[ProcessStory, ...]  # ended without having come
+    came: tuple[JobProcess, ...]  # wait in it now
+    launchers: tuple[JobProcess, ...]  # wait for other nodes
+    through: tuple[JobProcess, ...]  # made a group, of whatever size they were told
+    before: tuple[JobProcess, ...]  # started, and stand somewhere before it
+    ended: tuple[JobProcess, ...]  # ended without having come
     never: tuple[int, ...]  # ranks of which no process was seen
     world: int | None  # the ranks that those who came wait for
 
 
-def rendezvous(case: Case) -> Rendezvous | None:
+def rendezvous(case: Job) -> Rendezvous | None:
     """Returns how a rendezvous stands that is not complete; None where nobody waits in one."""
-    launchers = tuple(one for one in case.processes if one.part is Part.LAUNCHER and _launcher_waits(one))
+    launchers = tuple(one for one in case.processes if one.part is ProcessRole.LAUNCHER and _launcher_waits(one))
     came = tuple(one for one in case.ranks if waits_in_rendezvous(case, one))
     if not came and not (launchers and not case.ranks):
         return None
     return state_of(case, came, launchers=launchers if not came else ())
 
 
-def state_of(case: Case, came: tuple[ProcessStory, ...], *, launchers: tuple[ProcessStory, ...] = ()) -> Rendezvous:
+def state_of(case: Job, came: tuple[JobProcess, ...], *, launchers: tuple[JobProcess, ...] = ()) -> Rendezvous:
     """Returns how the rendezvous stands to which the ranks `came` have come, whatever became of them there."""
     rest = [one for one in case.ranks if one not in came]
     through = tuple(one for one in rest if made_group(one))
@@ -80,7 +80,7 @@ def state_of(case: Case, came: tuple[ProcessStory, ...], *, launchers: tuple[Pro
     )
 
 
-def waits_in_rendezvous(case: Case, story: ProcessStory) -> bool:
+def waits_in_rendezvous(case: Job, story: JobProcess) -> bool:
     """Whether the main thread of a process is inside init_process_group, or a store, before it made a group."""
     if not still_there(story) or story.agent is None or made_group(story):
         return False
@@ -96,7 +96,7 @@ def waits_in_rendezvous(case: Case, story: ProcessStory) -> bool:
     return bool(own) and innermost == own[0] and bool(_STORES.search(text_at(case, own[0])))
 
 
-def asked(story: ProcessStory) -> Asked:
+def asked(story: JobProcess) -> RendezvousTarget:
     """Returns whom the process asks: what init_process_group was called with, else its environment."""
     event = story.agent.last_event(BEGUN) if story.agent is not None else None
     said = words(event.text) if event is not None else {}
@@ -104,7 +104,7 @@ def asked(story: ProcessStory) -> Asked:
     by_variables = not method or method.startswith("env:")
     world = said.get("world_size") or variable(story, "WORLD_SIZE")
     rank = said.get("rank") or variable(story, "RANK")
-    return Asked(
+    return RendezvousTarget(
         address=said.get("address") or (variable(story, "MASTER_ADDR") if by_variables else ""),
         port=said.get("port") or (variable(story, "MASTER_PORT") if by_variables else ""),
         method=method,
@@ -113,7 +113,7 @@ def asked(story: ProcessStory) -> Asked:
     )
 
 
-def apart(case: Case, stories: Sequence[ProcessStory]) -> tuple[ProcessStory, ...]:
+def apart(case: Job, stories: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
     """Returns those that meet elsewhere than rank 0, or than most where rank 0 is not among them; () for one place."""
     places = {one.pid: asked(one).endpoint for one in stories}
     known = {pid: place for pid, place in places.items() if place}
@@ -124,7 +124,7 @@ def apart(case: Case, stories: Sequence[ProcessStory]) -> tuple[ProcessStory, ..
     return tuple(one for one in stories if known.get(one.pid, right) != right)
 
 
-def with_other_size(case: Case, stories: Sequence[ProcessStory]) -> tuple[ProcessStory, ...]:
+def with_other_size(case: Job, stories: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
     """Returns those that were told another number of ranks than there are, where not all were told the same."""
     sizes = {one.pid: asked(one).world for one in stories}
     told = {size for size in sizes.values() if size is not None}
@@ -134,21 +134,21 @@ def with_other_size(case: Case, stories: Sequence[ProcessStory]) -> tuple[Proces
     return tuple(one for one in stories if sizes[one.pid] not in (None, right))
 
 
-def with_same_rank(stories: Sequence[ProcessStory]) -> tuple[ProcessStory, ...]:
+def with_same_rank(stories: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
     """Returns the processes that came as a rank which another one claims, too."""
     claimed = Counter(asked(one).rank for one in stories)
     return tuple(one for one in stories if asked(one).rank is not None and claimed[asked(one).rank] > 1)
 
 
-def _ended_by_itself(story: ProcessStory) -> bool:
+def _ended_by_itself(story: JobProcess) -> bool:
     return not still_there(story) and story.ended_by in ("", "unknown")
 
 
-def _world(came: Sequence[ProcessStory]) -> int | None:
+def _world(came: Sequence[JobProcess]) -> int | None:
     told = [size for one in came if (size := asked(one).world) is not None]
     return max(told, default=None)
 
 
-def _launcher_waits(story: ProcessStory) -> bool:
+def _launcher_waits(story: JobProcess) -> bool:
     inside = (_OF_LAUNCHERS.search(frame.file) and "rendezvous" in frame.function for frame in main_stack(story))
     return still_there(story) and any(inside)

@@ -10,8 +10,15 @@ import ast
 import re
 from dataclasses import dataclass
 
-from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.dynamic.model.model_classes import Function, Place, called_name, entered_classes, job_files, parents
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.model.model_classes import (
+    Function,
+    SourceSite,
+    called_name,
+    entered_classes,
+    job_files,
+    parents,
+)
 from diagnostics.static.program.ast_walk import walk
 
 _AUGMENTED = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.MatMult: "mm"}
@@ -21,7 +28,7 @@ _COUNTED = re.compile(r"\.item\(\)|^(?:float|int|len|time)\b|perf_counter|^\d")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class InplaceSite:
     """One change in place. `operation` is "relu", "copy_slices", "optimizer"...; `score` says how well it fits."""
 
     location: str
@@ -30,11 +37,11 @@ class Change:
     score: int
 
 
-def changes(case: Case, story: ProcessStory, operation: str) -> tuple[Change, ...]:
+def changes(case: Job, story: JobProcess, operation: str) -> tuple[InplaceSite, ...]:
     """Returns the statements that may have changed the tensor, best first; `operation` as autograd names it."""
     wanted = re.sub(r"Backward\d*$", "", operation).lower()
     reached = _reached(case, story)
-    found: dict[str, Change] = {}
+    found: dict[str, InplaceSite] = {}
     for file in job_files(case, story):
         tree = case.sources.file(file).tree
         if tree is None:
@@ -45,10 +52,10 @@ def changes(case: Case, story: ProcessStory, operation: str) -> tuple[Change, ..
             if not kind or _is_counter(node, above):
                 continue
             score = _score(node, kind, wanted, above, reached) - _comes_too_late(case, story, file, node)
-            place = Place(file=file, node=node).location(case)
+            place = SourceSite(file=file, node=node).location(case)
             if score > 0 and (place not in found or found[place].score < score):
                 text = ast.unparse(node)[:120]
-                found[place] = Change(location=place, text=text, operation=kind, score=score)
+                found[place] = InplaceSite(location=place, text=text, operation=kind, score=score)
     return tuple(sorted(found.values(), key=lambda one: -one.score))
 
 
@@ -122,7 +129,7 @@ def _function(node: ast.AST, above: dict[ast.AST, ast.AST]) -> Function | None:
     return outer
 
 
-def _reached(case: Case, story: ProcessStory) -> tuple[set[str], set[str]]:
+def _reached(case: Job, story: JobProcess) -> tuple[set[str], set[str]]:
     """Returns (classes whose forward ran, functions the exception came through)."""
     frames = story.uncaught.user_path if story.uncaught is not None else ()
     classes = {name.rpartition(".")[2] for name in entered_classes(story)}
@@ -149,7 +156,7 @@ def _score(
     return score + 6 if same and wanted else score
 
 
-def _comes_too_late(case: Case, story: ProcessStory, file: str, node: ast.AST) -> int:
+def _comes_too_late(case: Job, story: JobProcess, file: str, node: ast.AST) -> int:
     """1 where the statement stands at or after the line that failed: it may only have run in an earlier turn."""
     failed = [frame.line for frame in (story.uncaught.user_path if story.uncaught else ()) if frame.file == file]
     function = case.sources.file(file).function_at(failed[0]) if failed else None

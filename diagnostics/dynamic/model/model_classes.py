@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.core.frames import shown_path
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.static.program.ast_walk import children, walk
 
@@ -16,29 +16,29 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SourceSite:
     """A syntax node of one file."""
 
     file: str
     node: ast.AST
 
-    def location(self, case: Case) -> str:
+    def location(self, case: Job) -> str:
         """Returns "model.py:31"."""
         return f"{shown_path(self.file, case.job.cwd)}:{getattr(self.node, 'lineno', 1)}"
 
 
-def job_files(case: Case, story: ProcessStory) -> tuple[str, ...]:
+def job_files(case: Job, story: JobProcess) -> tuple[str, ...]:
     """Returns the job's own Python files that the process was seen in."""
     return tuple(name for name, _ in user_files(case, story))[:MAX_FILES]
 
 
-def functions(case: Case, file: str) -> Iterator[Function]:
+def functions(case: Job, file: str) -> Iterator[Function]:
     """Yields every function of a file."""
     tree = case.sources.file(file).tree
     yield from (node for node in walk(tree) if isinstance(node, Function)) if tree is not None else ()
 
 
-def class_of(case: Case, files: tuple[str, ...], name: str) -> tuple[str, ast.ClassDef] | None:
+def class_of(case: Job, files: tuple[str, ...], name: str) -> tuple[str, ast.ClassDef] | None:
     """Returns (file, class) by its qualified name, None where none of the files has it."""
     last = name.rpartition(".")[2]
     for file in files:
@@ -54,7 +54,7 @@ def method(kind: ast.ClassDef, name: str) -> Function | None:
     return next((node for node in kind.body if isinstance(node, Function) and node.name == name), None)
 
 
-def entered_classes(story: ProcessStory) -> tuple[str, ...]:
+def entered_classes(story: JobProcess) -> tuple[str, ...]:
     """Returns the classes of the modules the process was seen to call, each once."""
     entered = story.agent.entered if story.agent is not None else ()
     return tuple(dict.fromkeys(entry.module.class_name for entry in entered))

@@ -10,9 +10,9 @@ from typing import TypeGuard
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.dynamic.model.model_classes import Place, called_name, job_files
-from diagnostics.dynamic.model.rank_taint import Taint, depends, enclosing_branch, rank_taint
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.model.model_classes import SourceSite, called_name, job_files
+from diagnostics.dynamic.model.rank_taint import FileTaint, depends, enclosing_branch, rank_taint
 from diagnostics.record.agent_data import Construction
 from diagnostics.static.program.ast_walk import walk
 
@@ -33,7 +33,7 @@ class Difference:
     odd: int | None
 
 
-def model_difference(case: Case, one: ProcessStory, other: ProcessStory) -> Difference:
+def model_difference(case: Job, one: JobProcess, other: JobProcess) -> Difference:
     """Returns the lines by which the models of two ranks differ."""
     first, second = _made(one), _made(other)
     differing = [key for key in (first | second) if first[key] != second[key]]
@@ -51,14 +51,14 @@ def model_difference(case: Case, one: ProcessStory, other: ProcessStory) -> Diff
     return Difference(locations=_by_source(case, one), made="", odd=None)
 
 
-def casts_by_rank(case: Case, story: ProcessStory) -> tuple[str, ...]:
+def casts_by_rank(case: Job, story: JobProcess) -> tuple[str, ...]:
     """Returns the lines that convert something to another type in a branch that depends on the rank."""
     found = []
     for file in job_files(case, story):
         tree = case.sources.file(file).tree
         for node in walk(tree) if tree is not None else ():
             if tree is not None and _casts(node) and enclosing_branch(tree, node.lineno, rank_taint(tree)) is not None:
-                found.append(Place(file=file, node=node).location(case))
+                found.append(SourceSite(file=file, node=node).location(case))
     return tuple(dict.fromkeys(found))
 
 
@@ -71,7 +71,7 @@ def _casts(node: ast.AST) -> TypeGuard[ast.Call]:
     return called_name(node) in CASTS and not node.args
 
 
-def _made(story: ProcessStory) -> Counter[tuple[str, Frame | None, Frame | None]]:
+def _made(story: JobProcess) -> Counter[tuple[str, Frame | None, Frame | None]]:
     """Counts constructions by class and the two innermost lines that led to them."""
     made: Counter[tuple[str, Frame | None, Frame | None]] = Counter()
     for one in story.agent.constructions if story.agent is not None else ():
@@ -85,14 +85,14 @@ def _callers(one: Construction) -> tuple[Frame, ...]:
     return one.path[one.own :] or one.path
 
 
-def _branch_and_line(case: Case, frame: Frame) -> list[str]:
+def _branch_and_line(case: Job, frame: Frame) -> list[str]:
     tree = case.sources.file(frame.file).tree
     branch = enclosing_branch(tree, frame.line, rank_taint(tree)) if tree is not None else None
-    found = [Place(file=frame.file, node=branch).location(case)] if branch is not None else []
+    found = [SourceSite(file=frame.file, node=branch).location(case)] if branch is not None else []
     return [*found, case.line(frame)]
 
 
-def _by_source(case: Case, story: ProcessStory) -> tuple[str, ...]:
+def _by_source(case: Job, story: JobProcess) -> tuple[str, ...]:
     """Lines that depend on the rank, or else on chance, and reach a constructor, in order of that chain."""
     for chance in (False, True):
         scored: list[tuple[int, int, int, str]] = []
@@ -110,7 +110,9 @@ def _by_source(case: Case, story: ProcessStory) -> tuple[str, ...]:
                 leads = near < FAR and _score(statement, taint, set(distances), chance, changed)
                 score = leads + NEAR if leads else _score(statement, taint, wanted, chance)
                 if score:
-                    scored.append((-score, near, statement.lineno, Place(file=file, node=statement).location(case)))
+                    scored.append(
+                        (-score, near, statement.lineno, SourceSite(file=file, node=statement).location(case))
+                    )
         if scored:
             return tuple(dict.fromkeys(place for *_, place in sorted(scored)))[:4]
     return ()
@@ -150,7 +152,7 @@ def _simple(tree: ast.AST) -> list[ast.stmt]:
 
 
 def _score(
-    statement: ast.stmt, taint: Taint, wanted: set[str], chance: bool, handed: frozenset[str] = frozenset()
+    statement: ast.stmt, taint: FileTaint, wanted: set[str], chance: bool, handed: frozenset[str] = frozenset()
 ) -> int:
     """3: reads the rank itself and feeds a constructor; 2: passes that on; 0: neither."""
     if isinstance(statement, ast.If):
@@ -174,7 +176,7 @@ def _only_the_rank(value: ast.expr) -> bool:
     return "get_rank()" in text or (("environ" in text or "getenv" in text) and "RANK" in text)
 
 
-def _reads_rank_name(value: ast.expr, taint: Taint) -> bool:
+def _reads_rank_name(value: ast.expr, taint: FileTaint) -> bool:
     names = {node.id for node in walk(value) if isinstance(node, ast.Name)}
     return bool({name for name in names if len(name) <= 2 and name in taint.names})
 
@@ -189,7 +191,7 @@ def _targets(statement: ast.stmt) -> set[str]:
     return {getattr(node, "id", getattr(node, "attr", "")) for target in nodes for node in walk(target)} - {""}
 
 
-def _constructor_inputs(tree: ast.AST, taint: Taint, chance: bool) -> set[str]:
+def _constructor_inputs(tree: ast.AST, taint: FileTaint, chance: bool) -> set[str]:
     """Names that depend on the rank and go, by way of others, into something that looks like a module's constructor."""
     wanted: set[str] = set()
     for call in (node for node in walk(tree) if isinstance(node, ast.Call)):

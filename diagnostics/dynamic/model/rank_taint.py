@@ -25,14 +25,14 @@ MAX_ROUNDS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taint:
+class FileTaint:
     """What depends on the rank in one file: names, and statements in which the rank itself is read."""
 
     names: frozenset[str]
     sources: tuple[ast.stmt, ...]
 
 
-def rank_taint(tree: ast.AST, *, chance: bool = False) -> Taint:
+def rank_taint(tree: ast.AST, *, chance: bool = False) -> FileTaint:
     """Returns what depends on the rank in `tree`; with `chance` what depends on random numbers, time or a listing."""
     names: set[str] = set()
     statements = [node for node in walk(tree) if isinstance(node, ast.stmt)]
@@ -43,7 +43,7 @@ def rank_taint(tree: ast.AST, *, chance: bool = False) -> Taint:
         if len(names) == before:
             break
     sources = tuple(one for one in statements if not _is_block(one) and depends(one, frozenset(), chance=chance))
-    return Taint(names=frozenset(names), sources=sources)
+    return FileTaint(names=frozenset(names), sources=sources)
 
 
 def depends(node: ast.AST, names: frozenset[str] | set[str], *, chance: bool = False) -> bool:
@@ -109,7 +109,7 @@ def _bound(target: ast.expr) -> set[str]:
     return _bound(target.value) if isinstance(target, (ast.Subscript, ast.Starred)) else set()
 
 
-def enclosing_branch(tree: ast.AST, line: int, taint: Taint) -> ast.If | ast.IfExp | None:
+def enclosing_branch(tree: ast.AST, line: int, taint: FileTaint) -> ast.If | ast.IfExp | None:
     """Returns the innermost branch around `line` whose condition depends on the rank."""
     around = [
         node

@@ -13,8 +13,16 @@ from dataclasses import dataclass, field
 
 from diagnostics.core.frames import location, user_frames
 from diagnostics.dynamic.job.construction_path import construction_path, open_constructions
-from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.dynamic.model.model_classes import Function, Place, called_name, class_of, job_files, method, parents
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.model.model_classes import (
+    Function,
+    SourceSite,
+    called_name,
+    class_of,
+    job_files,
+    method,
+    parents,
+)
 from diagnostics.record.agent_data import Construction, ModuleName
 from diagnostics.static.program.ast_walk import walk
 
@@ -55,7 +63,7 @@ class _Node:
 
 
 def unused_parts(
-    case: Case, story: ProcessStory, indices: Sequence[int], names: Sequence[str]
+    case: Job, story: JobProcess, indices: Sequence[int], names: Sequence[str]
 ) -> tuple[tuple[Unused, ...], bool]:
     """Returns the modules that got no gradient and whether torch's own indices or names say so.
 
@@ -77,7 +85,7 @@ def unused_parts(
 
 
 def _placed(
-    case: Case,
+    case: Job,
     files: tuple[str, ...],
     root: _Node,
     nodes: Sequence[tuple[_Node, str]],
@@ -99,7 +107,7 @@ def _placed(
     return found
 
 
-def _by_name_only(case: Case, files: tuple[str, ...], entered: Mapping[str, ModuleName], name: str) -> Unused:
+def _by_name_only(case: Job, files: tuple[str, ...], entered: Mapping[str, ModuleName], name: str) -> Unused:
     """What is known of a parameter by its name: what the modules that ran are called."""
     path, _, own = name.rpartition(".")
     if own not in ("weight", "bias") or not path:
@@ -130,7 +138,7 @@ def _attribute(path: str) -> str:
     return parts[-1] if parts else ""
 
 
-def _tree(case: Case, story: ProcessStory) -> _Node | None:
+def _tree(case: Job, story: JobProcess) -> _Node | None:
     """The model that was called, as its constructors made it."""
     agent = story.agent
     if agent is None or not agent.entered:
@@ -159,12 +167,12 @@ def _tree(case: Case, story: ProcessStory) -> _Node | None:
     return next((node for node in nodes.values() if node.path == "" and node.class_name == root_class), None)
 
 
-def _made_at(case: Case, one: Construction) -> str:
+def _made_at(case: Job, one: Construction) -> str:
     frames = user_frames(one.path[one.own :])
     return location(frames[0], case.job.cwd) if frames else ""
 
 
-def _own_parameters(case: Case, files: tuple[str, ...], one: Construction) -> list[tuple[str, str]]:
+def _own_parameters(case: Job, files: tuple[str, ...], one: Construction) -> list[tuple[str, str]]:
     if one.own == 0:
         count, without = _OWN.get(one.class_name, (0, 0))
         frames = user_frames(one.path)
@@ -181,11 +189,11 @@ def _own_parameters(case: Case, files: tuple[str, ...], one: Construction) -> li
         if isinstance(value, ast.Call) and called_name(value) == "Parameter":
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target  # type: ignore[attr-defined]
             if isinstance(target, ast.Attribute) and found is not None:
-                own[target.attr] = Place(file=found[0], node=node).location(case)
+                own[target.attr] = SourceSite(file=found[0], node=node).location(case)
         if isinstance(node, ast.Call) and called_name(node) == "register_parameter" and found is not None:
             name = node.args[0] if node.args else None
             if isinstance(name, ast.Constant):
-                own[str(name.value)] = Place(file=found[0], node=node).location(case)
+                own[str(name.value)] = SourceSite(file=found[0], node=node).location(case)
     return list(own.items())
 
 
@@ -212,7 +220,7 @@ def _by_index(flat: list[tuple[_Node, str]], indices: Sequence[int]) -> list[tup
     return [flat[index] for index in indices]
 
 
-def skipping_lines(case: Case, files: tuple[str, ...], class_name: str, attribute: str) -> tuple[str, ...]:
+def skipping_lines(case: Job, files: tuple[str, ...], class_name: str, attribute: str) -> tuple[str, ...]:
     """Returns the branches of class `class_name` that decide whether `self.attribute` is used, innermost first.
 
     Where it is used without a branch, the lines of its use; () where no method uses it.
@@ -230,7 +238,7 @@ def skipping_lines(case: Case, files: tuple[str, ...], class_name: str, attribut
             branches.extend(_around(use, above))
             branches.extend(_before(use, function, above))
     chosen = branches or uses
-    return tuple(dict.fromkeys(Place(file=file, node=node).location(case) for node in chosen))
+    return tuple(dict.fromkeys(SourceSite(file=file, node=node).location(case) for node in chosen))
 
 
 def _uses(function: Function, attribute: str) -> list[ast.AST]:

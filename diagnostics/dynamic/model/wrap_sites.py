@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import ast
 
-from diagnostics.dynamic.job.job import Case, ProcessStory
-from diagnostics.dynamic.model.model_classes import Place, called_name, job_files
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.model.model_classes import SourceSite, called_name, job_files
 from diagnostics.static.program.ast_walk import walk
 
 WRAPPERS = {"DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "prepare", "setup", "wrap"}
 
 
-def wrap_calls(case: Case, story: ProcessStory) -> tuple[Place, ...]:
+def wrap_calls(case: Job, story: JobProcess) -> tuple[SourceSite, ...]:
     """Returns the calls that wrap a model."""
     return tuple(
-        Place(file=file, node=node)
+        SourceSite(file=file, node=node)
         for file in job_files(case, story)
         for node in _nodes(case, file)
         if isinstance(node, ast.Call) and called_name(node) in WRAPPERS
     )
 
 
-def static_wraps(case: Case, story: ProcessStory) -> tuple[Place, ...]:
+def static_wraps(case: Job, story: JobProcess) -> tuple[SourceSite, ...]:
     """Returns the calls that wrap a model with static_graph=True."""
     return tuple(place for place in wrap_calls(case, story) if _is_static(place.node))
 
@@ -32,7 +32,7 @@ def _is_static(node: ast.AST) -> bool:
     return isinstance(value, ast.Constant) and value.value is True
 
 
-def forward_calls(case: Case, story: ProcessStory) -> tuple[str, ...]:
+def forward_calls(case: Job, story: JobProcess) -> tuple[str, ...]:
     """Returns the lines that call the wrapped model, in the function where most of them stand."""
     names: set[str] = set()
     for file in job_files(case, story):
@@ -40,10 +40,10 @@ def forward_calls(case: Case, story: ProcessStory) -> tuple[str, ...]:
             if isinstance(node, ast.Assign) and _wraps(node.value):
                 names |= {ast.unparse(target).rpartition(".")[2] for target in node.targets}
     names |= {"model", "net", "ddp", "ddp_model"}
-    found: list[Place] = []
+    found: list[SourceSite] = []
     for file in job_files(case, story):
         calls = [
-            Place(file=file, node=node)
+            SourceSite(file=file, node=node)
             for node in _nodes(case, file)
             if isinstance(node, ast.Call) and called_name(node) in names and not _wraps(node)
         ]
@@ -55,6 +55,6 @@ def _wraps(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and called_name(value) in WRAPPERS
 
 
-def _nodes(case: Case, file: str) -> list[ast.AST]:
+def _nodes(case: Job, file: str) -> list[ast.AST]:
     tree = case.sources.file(file).tree
     return list(walk(tree)) if tree is not None else []

@@ -26,7 +26,7 @@ _LARGE = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class LoopExit:
     """How a loop can end: the line that decides, and in words for how long: 'while "..." holds'."""
 
     line: int
@@ -127,20 +127,20 @@ def _number(node: ast.expr) -> float | None:
     return None
 
 
-def ending_of(loop: Loop) -> Ending:
+def ending_of(loop: Loop) -> LoopExit:
     """Returns what ends a loop: its own condition, else that of the `if` with a break, return or raise in it."""
     if isinstance(loop, ast.While) and not _always(loop.test):
-        return Ending(line=loop.lineno, words=f'while "{_short(loop.test)}" holds')
+        return LoopExit(line=loop.lineno, words=f'while "{_short(loop.test)}" holds')
     for kinds in (_GOES_ON, _GIVES_UP):  # what is waited for, before the patience with it
         for node in _of_turn(loop.body):
             if isinstance(node, ast.If) and any(_leaves(one, kinds) for one in (*node.body, *node.orelse)):
-                return Ending(line=node.lineno, words=f'until "{_short(node.test)}"')
+                return LoopExit(line=node.lineno, words=f'until "{_short(node.test)}"')
             if isinstance(node, ast.Try) and any(_leaves(one, kinds) for one in (*node.body, *node.orelse)):
-                return Ending(line=node.body[0].lineno, words=f'until "{_short(node.body[0])}" works')
+                return LoopExit(line=node.body[0].lineno, words=f'until "{_short(node.body[0])}" works')
     if isinstance(loop, ast.For | ast.AsyncFor):
         by_itself = not _UNLIMITED.search(dotted(loop.iter))
-        return Ending(line=loop.lineno, words=f'for each of "{_short(loop.iter)}"', by_itself=by_itself)
-    return Ending(line=loop.lineno, words="without an end", never=True)
+        return LoopExit(line=loop.lineno, words=f'for each of "{_short(loop.iter)}"', by_itself=by_itself)
+    return LoopExit(line=loop.lineno, words="without an end", never=True)
 
 
 def _short(node: ast.AST) -> str:

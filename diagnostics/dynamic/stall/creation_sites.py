@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.process_queries import own_frames
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
 
 
-def made_before_start(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
+def made_before_start(case: Job, path: Sequence[Frame]) -> tuple[str, ...]:
     """Returns the line that made what the innermost frame starts: `t = Thread(...)` of `t.start()`; () elsewhere."""
     if not path:
         return ()
@@ -35,14 +35,14 @@ def made_before_start(case: Case, path: Sequence[Frame]) -> tuple[str, ...]:
     return () if near is None else (case.line(Frame(file=path[0].file, line=near, function="")),)
 
 
-def lines_in_files_of(case: Case, story: ProcessStory, pattern: re.Pattern[str]) -> tuple[str, ...]:
+def lines_in_files_of(case: Job, story: JobProcess, pattern: re.Pattern[str]) -> tuple[str, ...]:
     """Returns the lines that fit, in the user's files of a process's call paths; no comments, no imports."""
     events = story.agent.events if story.agent is not None else ()
     paths = [*(event.path for event in events), *story.stacks]
     return lines_in(case, dict.fromkeys(frame.file for path in paths for frame in own_frames(story, path)), pattern)
 
 
-def lines_in(case: Case, files: Sequence[str] | dict[str, None], pattern: re.Pattern[str]) -> tuple[str, ...]:
+def lines_in(case: Job, files: Sequence[str] | dict[str, None], pattern: re.Pattern[str]) -> tuple[str, ...]:
     """Returns the locations of the lines of these files that fit `pattern`; no comments, no imports."""
     return tuple(
         case.line(Frame(file=file, line=number, function=""))
@@ -53,7 +53,7 @@ def lines_in(case: Case, files: Sequence[str] | dict[str, None], pattern: re.Pat
     )
 
 
-def in_loop(case: Case, frame: Frame) -> bool:
+def in_loop(case: Job, frame: Frame) -> bool:
     """Whether a line is in a loop of its function, or of its file outside of functions."""
     source = case.sources.file(frame.file)
     function = source.function_at(frame.line)

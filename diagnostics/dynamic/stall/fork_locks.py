@@ -14,7 +14,7 @@ from typing import Any
 
 from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.process_queries import event_s, events_of, own_frames, still_there, text_at
 from diagnostics.dynamic.stall.creation_sites import lines_in
 from diagnostics.static.program.ast_walk import walk
@@ -35,8 +35,8 @@ _FEEDS = re.compile(r"/multiprocessing/|/torch/utils/data/|/concurrent/futures/p
 class LeftLock:
     """A forked process in a wait that nothing in it can end."""
 
-    child: ProcessStory
-    parent: ProcessStory | None
+    child: JobProcess
+    parent: JobProcess | None
     stands: tuple[Frame, ...]  # the user's lines, innermost first
     lock: str  # as the source calls it; "" where C code waits
     holder: tuple[Frame, ...]  # the lines of the parent's thread that has, or had, the lock
@@ -44,13 +44,13 @@ class LeftLock:
     sure: bool
 
 
-def left_locks(case: Case) -> tuple[LeftLock, ...]:
+def left_locks(case: Job) -> tuple[LeftLock, ...]:
     """Returns the forked processes that can never go on, by start."""
     found = (_left_lock(case, story) for story in case.processes)
     return tuple(one for one in found if one is not None)
 
 
-def cannot_wake(case: Case, story: ProcessStory) -> bool:
+def cannot_wake(case: Job, story: JobProcess) -> bool:
     """Whether the main thread of a process waits, for ever, for another one of the same process that cannot do it.
 
     The others wait alike, or are servants of multiprocessing, which take no lock of the program's.
@@ -65,7 +65,7 @@ def cannot_wake(case: Case, story: ProcessStory) -> bool:
     return sum(not _waits_for_ever(call) for call in calls.values()) <= servants
 
 
-def thread_made(case: Case, one: LeftLock) -> tuple[str, ...]:
+def thread_made(case: Job, one: LeftLock) -> tuple[str, ...]:
     """Returns the lines that make the parent's thread, by the function it runs, in the files where it runs."""
     names = "|".join(dict.fromkeys(re.escape(frame.function.rpartition(".")[2]) for frame in one.holder))
     made = re.compile(rf"\b(?:Thread|Timer|submit)\(.{{0,300}}\b(?:{names})\b")
@@ -73,7 +73,7 @@ def thread_made(case: Case, one: LeftLock) -> tuple[str, ...]:
     return lines_in(case, files, made)
 
 
-def others_taking(case: Case, one: LeftLock) -> tuple[str, ...]:
+def others_taking(case: Job, one: LeftLock) -> tuple[str, ...]:
     """Returns the other lines that take the same lock, in the file where the child stands."""
     if not one.lock or not one.stands:
         return ()
@@ -87,7 +87,7 @@ def others_taking(case: Case, one: LeftLock) -> tuple[str, ...]:
     )
 
 
-def _left_lock(case: Case, story: ProcessStory) -> LeftLock | None:
+def _left_lock(case: Job, story: JobProcess) -> LeftLock | None:
     agent = story.agent
     if agent is None or not agent.forked_from or not still_there(story) or not story.stacks:
         return None
@@ -131,12 +131,12 @@ def _waits_for_ever(call: str) -> bool:
     return bool(operation & _PRIVATE) and operation & _COMMANDS in _WAITS and timeout == 0
 
 
-def _lock_at(case: Case, frame: Frame) -> str:
+def _lock_at(case: Job, frame: Frame) -> str:
     found = _TAKES.search(text_at(case, frame))
     return (found[1] or found[2]) if found is not None else ""
 
 
-def _lock_around(case: Case, frame: Frame, lock: str) -> int | None:
+def _lock_around(case: Job, frame: Frame, lock: str) -> int | None:
     """Returns the line of the `with` over `lock` whose body holds a line; None where there is none."""
     tree = case.sources.file(frame.file).tree
     blocks = [node for node in walk(tree) if isinstance(node, ast.With)] if tree is not None else []
@@ -154,7 +154,7 @@ def _tail(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _holder(case: Case, parent: ProcessStory, lock: str) -> tuple[Frame, ...]:
+def _holder(case: Job, parent: JobProcess, lock: str) -> tuple[Frame, ...]:
     for stack in parent.stacks:
         own = own_frames(parent, stack)
         for index, frame in enumerate(own):
@@ -164,7 +164,7 @@ def _holder(case: Case, parent: ProcessStory, lock: str) -> tuple[Frame, ...]:
     return ()
 
 
-def _had_threads(case: Case, parent: ProcessStory | None, child: ProcessStory) -> bool:
+def _had_threads(case: Job, parent: JobProcess | None, child: JobProcess) -> bool:
     """Whether the parent had threads beside its main one, and beside those that serve its children, when it forked."""
     if parent is None or parent.agent is None:
         return False
@@ -177,7 +177,7 @@ def _serves(stack: Sequence[Frame]) -> bool:
     return any(_FEEDS.search(frame.file) for frame in stack)
 
 
-def _capture(case: Case, story: ProcessStory) -> dict[str, Any]:
+def _capture(case: Job, story: JobProcess) -> dict[str, Any]:
     try:
         found = untrusted_json.loads(case.extra.get(f"proc-{story.pid}.json", ""))
     except ValueError:

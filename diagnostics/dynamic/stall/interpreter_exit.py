@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.process_queries import called, event_s, events_of, main_stack, own_frames, runs
 
 GROUP_ENDED = "process-group-end"
@@ -26,7 +26,7 @@ CLOSES = re.compile(
 )
 
 
-def is_leaving(story: ProcessStory) -> bool:
+def is_leaving(story: JobProcess) -> bool:
     """Whether the interpreter of a process is on its way out."""
     ended = story.agent is not None and story.agent.last_event("exit", "alive-at-end") is not None
     main = main_stack(story)
@@ -38,7 +38,7 @@ def leaves(main: Sequence[Frame]) -> bool:
     return any(runs(frame, *one) for frame in main for one in _LEAVING)
 
 
-def exit_handler(story: ProcessStory, main: Sequence[Frame]) -> str:
+def exit_handler(story: JobProcess, main: Sequence[Frame]) -> str:
     """Returns the exit handler that runs, "module.function", "" for none: the program's lines are not below it."""
     own = own_frames(story, main)
     if not own or any(frame.function == "<module>" for frame in main):
@@ -47,7 +47,7 @@ def exit_handler(story: ProcessStory, main: Sequence[Frame]) -> str:
     return next((name for name in reversed(names) if _named(own[-1], name)), "")
 
 
-def left_its_group(story: ProcessStory) -> bool:
+def left_its_group(story: JobProcess) -> bool:
     """Whether it left its process group, and neither made one nor asked it anything since."""
     if story.agent is None:
         return False
@@ -57,12 +57,12 @@ def left_its_group(story: ProcessStory) -> bool:
     return all(call.sequence < ended.sequence for call in story.agent.collectives)
 
 
-def in_a_group(story: ProcessStory) -> bool:
+def in_a_group(story: JobProcess) -> bool:
     """Whether it made a process group, and did not leave it."""
     return bool(events_of(story, "process-group")) and not left_its_group(story)
 
 
-def done_s(case: Case, story: ProcessStory) -> float:
+def done_s(case: Job, story: JobProcess) -> float:
     """Returns when a process was last seen at its work, in seconds since the job started: a step, its group's end."""
     ended = [event.seconds for event in events_of(story, GROUP_ENDED)]
     last = story.agent.steps.last_s if story.agent is not None else None

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.process_list import at_s
-from diagnostics.record.agent_data import AgentFile
+from diagnostics.record.agent_data import AgentData
 
 # By the names of functions that a rank is in; the first that fits.
 _PHASES = (
@@ -51,7 +51,7 @@ class Lateness:
         return "; ".join(known)
 
 
-def lateness(case: Case, story: ProcessStory, own: Sequence[Frame], until_s: float) -> Lateness | None:
+def lateness(case: Job, story: JobProcess, own: Sequence[Frame], until_s: float) -> Lateness | None:
     """Returns how late a rank is at `until_s`, in job seconds; None without an agent."""
     agent = story.agent
     if agent is None:
@@ -68,7 +68,7 @@ def lateness(case: Case, story: ProcessStory, own: Sequence[Frame], until_s: flo
     )
 
 
-def last_sign_s(agent: AgentFile) -> float:
+def last_sign_s(agent: AgentData) -> float:
     """Returns when a process recorded something last, by its agent's clock: a call, a step, an event of training."""
     calls = [time for call in agent.collectives for time in (call.entered_s, call.left_s) if time is not None]
     events = [event.seconds for event in agent.events if event.kind not in ("exit", "hooks", "kill", "exception")]
@@ -76,7 +76,7 @@ def last_sign_s(agent: AgentFile) -> float:
     return max([*calls, *events, *steps], default=0.0)
 
 
-def _peers_s(case: Case, story: ProcessStory) -> float | None:
+def _peers_s(case: Job, story: JobProcess) -> float | None:
     """Returns the time that the quickest peer took between its last two calls, the second of which it waits in."""
     found = [
         last.entered_s - before.left_s
@@ -88,7 +88,7 @@ def _peers_s(case: Case, story: ProcessStory) -> float | None:
     return min(found, default=None)
 
 
-def _phase(agent: AgentFile, own: Sequence[Frame]) -> str:
+def _phase(agent: AgentData, own: Sequence[Frame]) -> str:
     names = [frame.function.rpartition(".")[2] for frame in own]
     phase = next((words for words, pattern in _PHASES if any(pattern.search(name) for name in names)), "")
     if not agent.steps.count:

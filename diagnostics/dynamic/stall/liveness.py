@@ -10,20 +10,20 @@ from dataclasses import dataclass
 
 from diagnostics.core import untrusted_json
 from diagnostics.core.frames import location
-from diagnostics.dynamic.job.job import Case, Part
-from diagnostics.dynamic.job.stack_classifier import Doing
-from diagnostics.dynamic.stall.motion import Motion
-from diagnostics.dynamic.stall.stack_prefix_tree import Standing, missing_ranks, names, ranges
+from diagnostics.dynamic.job.job import Job, ProcessRole
+from diagnostics.dynamic.job.stack_classifier import RankActivity
+from diagnostics.dynamic.stall.motion import ActivityLevel
+from diagnostics.dynamic.stall.stack_prefix_tree import ProcessStack, missing_ranks, names, ranges
 
 FILE_NAME = "looks.json"  # in record/captures
 WORKING_CPUS = 0.05  # of a data worker: what only waits for orders takes less
 RARE_PER_S = 0.5  # wake-ups of what waits for something that does not come
 _MEETING = ("init_process_group", "rendezvous")
-_PEERS = (Doing.WAITS, Doing.BACKWARD)
+_PEERS = (RankActivity.WAITS, RankActivity.BACKWARD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Liveness:
     """`still`: no rank came further; `goes_on`: some did. Neither: `words` say why that cannot be told."""
 
     still: bool
@@ -32,14 +32,14 @@ class Judgement:
 
 
 def judge(
-    standings: Sequence[Standing], *, seconds: float, cwd: str, trains: bool = True, world_size: int | None = None
-) -> Judgement:
+    standings: Sequence[ProcessStack], *, seconds: float, cwd: str, trains: bool = True, world_size: int | None = None
+) -> Liveness:
     """Returns what the looks at a job mean. `trains` is False where no rank has torch in its memory."""
-    ranks = [one for one in standings if one.part is Part.RANK and one.moved.looks > 1]
+    ranks = [one for one in standings if one.part is ProcessRole.RANK and one.moved.looks > 1]
     if not ranks:
         return _unknown("the launcher has started no rank yet, or none of them lives")
     if not any(one.frames for one in ranks):
-        idle = all(one.moved.motion in (Motion.FROZEN, Motion.STOPPED) for one in ranks)
+        idle = all(one.moved.motion in (ActivityLevel.FROZEN, ActivityLevel.STOPPED) for one in ranks)
         ran = f"; no main thread of a rank ran for {seconds:.0f} s" if idle else ""
         return _unknown(f"no stack of any rank could be read{ran}")
     workers = {one.pid: [kid for kid in standings if kid.owner == one.pid] for one in ranks}
@@ -48,23 +48,23 @@ def judge(
     over = f"for the {seconds:.0f} s of looking"
     if not resting:
         return _all_work(ranks, cwd, over)
-    waiting = [one for one in resting if one.place.doing in _PEERS and one.moved.motion is not Motion.STOPPED]
+    waiting = [one for one in resting if one.place.doing in _PEERS and one.moved.motion is not ActivityLevel.STOPPED]
     # Who meets at a store asks it again and again.
-    got_on = [one for one in waiting if one.moved.motion is not Motion.FROZEN and one.place.op not in _MEETING]
+    got_on = [one for one in waiting if one.moved.motion is not ActivityLevel.FROZEN and one.place.op not in _MEETING]
     if working:
         return _some_work(working, resting, cwd, over, got_on=bool(got_on))
     if got_on:
         return _unknown(f"{names(got_on)} woke up now and then in torch.distributed, and stood at the same line {over}")
-    polling = [one for one in resting if one.moved.motion is Motion.POLLS]
-    alone = not waiting and not any(one.moved.motion is Motion.STOPPED for one in resting)
+    polling = [one for one in resting if one.moved.motion is ActivityLevel.POLLS]
+    alone = not waiting and not any(one.moved.motion is ActivityLevel.STOPPED for one in resting)
     if alone and any(not _waits_in_vain(one, workers[one.pid]) for one in polling):
         return _unknown(f"{names(polling)} woke up now and then at {_at(polling[0], cwd)}, and stood there {over}")
     if not trains:
         return _unknown(f"nothing moved {over}, but no torch is in it: it may wait for work")
-    return Judgement(still=True, goes_on=False, words=_standing_words(ranks, cwd, over, world_size))
+    return Liveness(still=True, goes_on=False, words=_standing_words(ranks, cwd, over, world_size))
 
 
-def judgement_of(case: Case) -> Judgement | None:
+def judgement_of(case: Job) -> Liveness | None:
     """Returns what was found when the job of this case was looked at, None for one that the doctor had started."""
     text = case.extra.get(FILE_NAME, "")
     try:
@@ -73,14 +73,14 @@ def judgement_of(case: Case) -> Judgement | None:
         return None
     if not isinstance(found, Mapping):
         return None
-    return Judgement(
+    return Liveness(
         still=found.get("still") is True,
         goes_on=found.get("goes_on") is True,
         words=found["words"] if isinstance(found.get("words"), str) else "",
     )
 
 
-def _standing_words(ranks: Sequence[Standing], cwd: str, over: str, world_size: int | None) -> str:
+def _standing_words(ranks: Sequence[ProcessStack], cwd: str, over: str, world_size: int | None) -> str:
     first = ranks[0]
     alike = first.place.doing in _PEERS and len({(one.place.op, one.place.user) for one in ranks}) == 1
     if not alike:
@@ -90,48 +90,48 @@ def _standing_words(ranks: Sequence[Standing], cwd: str, over: str, world_size: 
     return f"{names(ranks)} waited in {first.place.op} at {_at(first, cwd)} {over}{away}"
 
 
-def _works(one: Standing, kids: Sequence[Standing]) -> bool:
-    if one.moved.motion in (Motion.MOVES, Motion.BUSY):
-        return one.place.doing is not Doing.WAITS or one.moved.motion is Motion.MOVES
-    if (one.moved.cpus or 0.0) >= 0.2 and one.moved.motion is not Motion.STOPPED:
+def _works(one: ProcessStack, kids: Sequence[ProcessStack]) -> bool:
+    if one.moved.motion in (ActivityLevel.MOVES, ActivityLevel.BUSY):
+        return one.place.doing is not RankActivity.WAITS or one.moved.motion is ActivityLevel.MOVES
+    if (one.moved.cpus or 0.0) >= 0.2 and one.moved.motion is not ActivityLevel.STOPPED:
         return True  # its other threads are at work for it
-    moving = (Motion.MOVES, Motion.BUSY)
+    moving = (ActivityLevel.MOVES, ActivityLevel.BUSY)
     return any(kid.moved.motion in moving and (kid.moved.cpus or 0.0) >= WORKING_CPUS for kid in kids)
 
 
-def _waits_in_vain(one: Standing, kids: Sequence[Standing]) -> bool:
+def _waits_in_vain(one: ProcessStack, kids: Sequence[ProcessStack]) -> bool:
     """Whether what it asks for again and again cannot have come: it asks rarely, or its workers did not run."""
-    workers = [kid for kid in kids if kid.part is Part.DATA_WORKER]
+    workers = [kid for kid in kids if kid.part is ProcessRole.DATA_WORKER]
     if workers:
-        return all(kid.moved.motion in (Motion.FROZEN, Motion.STOPPED, Motion.POLLS) for kid in workers) and any(
-            kid.moved.motion in (Motion.FROZEN, Motion.STOPPED) for kid in workers
-        )
+        return all(
+            kid.moved.motion in (ActivityLevel.FROZEN, ActivityLevel.STOPPED, ActivityLevel.POLLS) for kid in workers
+        ) and any(kid.moved.motion in (ActivityLevel.FROZEN, ActivityLevel.STOPPED) for kid in workers)
     return (one.moved.switches_per_s or 0.0) <= RARE_PER_S
 
 
-def _all_work(ranks: Sequence[Standing], cwd: str, over: str) -> Judgement:
-    moving = [one for one in ranks if one.moved.motion is Motion.MOVES]
-    if moving or any(one.moved.motion is not Motion.BUSY for one in ranks):
-        return Judgement(still=False, goes_on=True, words=f"{names(moving or ranks)} moved")
+def _all_work(ranks: Sequence[ProcessStack], cwd: str, over: str) -> Liveness:
+    moving = [one for one in ranks if one.moved.motion is ActivityLevel.MOVES]
+    if moving or any(one.moved.motion is not ActivityLevel.BUSY for one in ranks):
+        return Liveness(still=False, goes_on=True, words=f"{names(moving or ranks)} moved")
     return _unknown(f"{names(ranks)} computed at {_at(ranks[0], cwd)} {over}: long work and an endless loop look alike")
 
 
 def _some_work(
-    working: Sequence[Standing], resting: Sequence[Standing], cwd: str, over: str, *, got_on: bool
-) -> Judgement:
+    working: Sequence[ProcessStack], resting: Sequence[ProcessStack], cwd: str, over: str, *, got_on: bool
+) -> Liveness:
     where = _at(working[0], cwd)
     rest = f"{names(resting)} waited at {_at(resting[0], cwd)}"
-    moving = [one for one in working if one.moved.motion is Motion.MOVES]
-    woken = all(one.moved.motion is Motion.POLLS for one in resting)  # none of them waits for ever
+    moving = [one for one in working if one.moved.motion is ActivityLevel.MOVES]
+    woken = all(one.moved.motion is ActivityLevel.POLLS for one in resting)  # none of them waits for ever
     if got_on or (moving and woken) or any(not one.moved.same_function for one in moving):
-        return Judgement(still=False, goes_on=True, words=f"{names(working)} worked at {where}; {rest}")
+        return Liveness(still=False, goes_on=True, words=f"{names(working)} worked at {where}; {rest}")
     return _unknown(f"{names(working)} worked at {where} {over} while {rest}: long work and an endless loop look alike")
 
 
-def _unknown(words: str) -> Judgement:
-    return Judgement(still=False, goes_on=False, words=words)
+def _unknown(words: str) -> Liveness:
+    return Liveness(still=False, goes_on=False, words=words)
 
 
-def _at(one: Standing, cwd: str) -> str:
+def _at(one: ProcessStack, cwd: str) -> str:
     frames = one.place.user or one.frames
     return location(frames[0], cwd) if frames else f"pid {one.pid}"

@@ -19,7 +19,7 @@ IDLE_CPUS = 0.05  # of a main thread that only polls
 BUSY_BYTES_PER_S = 1 << 20
 
 
-class Motion(StrEnum):
+class ActivityLevel(StrEnum):
     """What a process did between the looks."""
 
     FROZEN = "frozen"  # its main thread did not run at all
@@ -31,7 +31,7 @@ class Motion(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Observation:
     """One process at one moment. `frames` of its main thread, innermost first, () where they could not be read."""
 
     at_s: float
@@ -40,10 +40,10 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
+class ActivityDelta:
     """The looks at one process, summed up. `cpus` and `switches_per_s` are None where they could not be read."""
 
-    motion: Motion
+    motion: ActivityLevel
     state: str = ""
     waits_in: str = ""
     cpus: float | None = None
@@ -55,22 +55,22 @@ class Moved:
     @property
     def stands(self) -> bool:
         """Whether it came no further while it was looked at, and did no work."""
-        return self.motion in (Motion.FROZEN, Motion.POLLS, Motion.STOPPED)
+        return self.motion in (ActivityLevel.FROZEN, ActivityLevel.POLLS, ActivityLevel.STOPPED)
 
     @property
     def words(self) -> str:
         """Returns it in words, for one line of a screen."""
         same = "same stack, " if self.stacks > 1 else ""
         match self.motion:
-            case Motion.STOPPED:
+            case ActivityLevel.STOPPED:
                 return "stopped by a signal" if self.state == "T" else "stopped by a debugger"
-            case Motion.MOVES:
+            case ActivityLevel.MOVES:
                 return f"moves, {self._cpu}" if self.cpus is not None else "moves"
-            case Motion.BUSY:
+            case ActivityLevel.BUSY:
                 return f"{same}{self._cpu}"
-            case Motion.POLLS:
+            case ActivityLevel.POLLS:
                 return f"{same}wakes up now and then"
-            case Motion.FROZEN:
+            case ActivityLevel.FROZEN:
                 return f"{'disk wait (D), ' if self.state == 'D' else same}did not run"
         return "looked at once" if self.looks == 1 else "state unknown"
 
@@ -79,27 +79,27 @@ class Moved:
         return f"{100 * (self.cpus or 0.0):.0f} % CPU"
 
 
-def moved(looks: Sequence[Look]) -> Moved:
+def moved(looks: Sequence[Observation]) -> ActivityDelta:
     """Returns what the looks at one process say together, oldest first."""
     told = [look for look in looks if look.activity is not None]
     if not told:
-        return Moved(motion=Motion.UNKNOWN)
+        return ActivityDelta(motion=ActivityLevel.UNKNOWN)
     first, last = told[0], told[-1]
     before, after = first.activity, last.activity
     if before is None or after is None:
-        return Moved(motion=Motion.UNKNOWN)
+        return ActivityDelta(motion=ActivityLevel.UNKNOWN)
     stopped = after.state in "Tt"
     apart = last.at_s - first.at_s
     if len(told) < 2 or apart <= 0:
-        motion = Motion.STOPPED if stopped else Motion.UNKNOWN
-        return Moved(motion=motion, state=after.state, waits_in=after.waits_in, looks=len(told))
+        motion = ActivityLevel.STOPPED if stopped else ActivityLevel.UNKNOWN
+        return ActivityDelta(motion=motion, state=after.state, waits_in=after.waits_in, looks=len(told))
     cpus = (after.cpu_s - before.cpu_s) / apart
     ran = None if after.switches is None or before.switches is None else after.switches - before.switches
     seen = [look.frames for look in told if look.frames]
     busy = cpus >= BUSY_CPUS or (after.bytes_moved - before.bytes_moved) / apart >= BUSY_BYTES_PER_S
     idle = after.main_cpu_s - before.main_cpu_s < IDLE_CPUS * apart
-    return Moved(
-        motion=Motion.STOPPED if stopped else _motion(seen, busy=busy, idle=idle, ran=ran),
+    return ActivityDelta(
+        motion=ActivityLevel.STOPPED if stopped else _motion(seen, busy=busy, idle=idle, ran=ran),
         state=after.state,
         waits_in=after.waits_in,
         cpus=round(cpus, 2),
@@ -110,16 +110,16 @@ def moved(looks: Sequence[Look]) -> Moved:
     )
 
 
-def _motion(seen: Sequence[tuple[Frame, ...]], *, busy: bool, idle: bool, ran: int | None) -> Motion:
+def _motion(seen: Sequence[tuple[Frame, ...]], *, busy: bool, idle: bool, ran: int | None) -> ActivityLevel:
     if len(set(map(user_frames, seen))) > 1 or (len(set(seen)) > 1 and (busy or not idle)):
-        return Motion.MOVES
+        return ActivityLevel.MOVES
     if len(set(seen)) > 1:
-        return Motion.POLLS  # a library's loop around a wait, called from one line of the job
+        return ActivityLevel.POLLS  # a library's loop around a wait, called from one line of the job
     if ran == 0 and idle:
-        return Motion.FROZEN  # whatever its other threads do
+        return ActivityLevel.FROZEN  # whatever its other threads do
     if busy or not idle:
-        return Motion.BUSY
-    return Motion.POLLS if seen or ran is not None else Motion.UNKNOWN
+        return ActivityLevel.BUSY
+    return ActivityLevel.POLLS if seen or ran is not None else ActivityLevel.UNKNOWN
 
 
 def _functions(frames: Sequence[Frame]) -> tuple[tuple[str, str], ...]:

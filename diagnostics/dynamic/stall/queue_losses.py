@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory, Raised
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.dynamic.job.process_list import words
-from diagnostics.dynamic.stall.wait_cause import Kind
+from diagnostics.dynamic.stall.wait_cause import WaitKind
 from diagnostics.dynamic.stall.wait_chain import reason_of
 from diagnostics.static.program.ast_walk import walk
 
@@ -26,20 +26,22 @@ _QUEUES = "/multiprocessing/queues.py"
 class LostObject:
     """One object that was lost. `rank` is the process that waits for it or that sent it, a rank where there is one."""
 
-    story: ProcessStory  # whose feeder failed
-    rank: ProcessStory
-    raised: Raised
+    story: JobProcess  # whose feeder failed
+    rank: JobProcess
+    raised: ExceptionRecord
     frames: tuple[Frame, ...]  # lines of the job that made or send such objects, best first
 
 
-def lost_objects(case: Case) -> tuple[LostObject, ...]:
+def lost_objects(case: Job) -> tuple[LostObject, ...]:
     """Returns what was lost by data workers for which their rank waits, then by queues of other processes."""
-    workers = [one for one in case.processes if one.part is Part.DATA_WORKER]
+    workers = [one for one in case.processes if one.part is ProcessRole.DATA_WORKER]
     found = []
     for worker in workers:
         rank = case.of_pid(worker.parent_pid)
-        raised = next((one for one in reversed(worker.raised) if one.how is How.PRINTED and not one.user_path), None)
-        if rank is None or raised is None or reason_of(case, rank).kind is not Kind.DATA_WORKER:
+        raised = next(
+            (one for one in reversed(worker.raised) if one.how is ExceptionSource.PRINTED and not one.user_path), None
+        )
+        if rank is None or raised is None or reason_of(case, rank).kind is not WaitKind.DATA_WORKER:
             continue
         found.append(LostObject(story=worker, rank=rank, raised=raised, frames=_of_batches(case, rank)))
     if found:
@@ -48,7 +50,8 @@ def lost_objects(case: Case) -> tuple[LostObject, ...]:
         LostObject(story=one, rank=one, raised=raised, frames=())
         for one in case.processes
         for raised in one.raised
-        if raised.how in (How.PRINTED, How.OUTPUT) and any(_is_feeder(frame) for frame in raised.path)
+        if raised.how in (ExceptionSource.PRINTED, ExceptionSource.OUTPUT)
+        and any(_is_feeder(frame) for frame in raised.path)
     )
 
 
@@ -56,7 +59,7 @@ def _is_feeder(frame: Frame) -> bool:
     return frame.file.endswith(_QUEUES) and frame.function.rpartition(".")[2] == "_feed"
 
 
-def _of_batches(case: Case, rank: ProcessStory) -> tuple[Frame, ...]:
+def _of_batches(case: Job, rank: JobProcess) -> tuple[Frame, ...]:
     """Returns where batches are made: the collate function, the dataset's item, the DataLoader, its loop."""
     agent = rank.agent
     if agent is None:
@@ -70,7 +73,7 @@ def _of_batches(case: Case, rank: ProcessStory) -> tuple[Frame, ...]:
     return (*own, *made_at, *begun_at)
 
 
-def _collate_named(case: Case, made_at: Frame) -> str:
+def _collate_named(case: Job, made_at: Frame) -> str:
     """Returns the function that a DataLoader was given to make its batches, "" where it was given none by name."""
     statement = case.sources.file(made_at.file).statement_at(made_at.line)
     for node in walk(statement) if statement is not None else ():
@@ -80,7 +83,7 @@ def _collate_named(case: Case, made_at: Frame) -> str:
     return ""
 
 
-def _defined(case: Case, name: str, owner: str | None) -> tuple[Frame, ...]:
+def _defined(case: Job, name: str, owner: str | None) -> tuple[Frame, ...]:
     """Returns where the one function of this name is defined, in the class `owner` where one is given."""
     found = []
     for file, source in user_files(case):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.source_file import SourceFile
 
@@ -14,7 +14,7 @@ _TRAINS = ("backward", "step", "fit")
 _LEVELS = 4  # of functions that call functions that train
 
 
-def has_work_left(case: Case, own: Sequence[Frame]) -> bool:
+def has_work_left(case: Job, own: Sequence[Frame]) -> bool:
     """Whether below the line of any frame, in the function that it is in, something is called that trains."""
     return any(_trains_below(case.sources.file(frame.file), frame.line) for frame in own)
 

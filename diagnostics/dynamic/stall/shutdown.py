@@ -10,7 +10,7 @@ from enum import StrEnum
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct
 from diagnostics.dynamic.job.attribution import INTERRUPTED
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.observations import looks_of
 from diagnostics.dynamic.job.process_list import words
 from diagnostics.dynamic.job.process_queries import (
@@ -41,7 +41,7 @@ _QUEUES = re.compile(r"\b(?:Joinable|Simple)?Queue\(|\.Manager\(")
 _PUTS = re.compile(r"\.put(?:_nowait)?\(")
 
 
-class Reason(StrEnum):
+class ShutdownCause(StrEnum):
     """What holds a process up."""
 
     THREAD = "thread"
@@ -56,11 +56,11 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holdup:
+class ShutdownBlocker:
     """Why a process that did all its work does not end. Locations are best first: made, then where it stands."""
 
-    story: ProcessStory
-    reason: Reason
+    story: JobProcess
+    reason: ShutdownCause
     name: str  # of the thread, handler, child; "" unknown
     made: tuple[str, ...]
     stands: tuple[str, ...]
@@ -72,7 +72,7 @@ class Holdup:
         return distinct([*self.made, *self.stands])
 
 
-def holdup(case: Case, story: ProcessStory) -> Holdup | None:
+def holdup(case: Job, story: JobProcess) -> ShutdownBlocker | None:
     """Returns what keeps `story` from ending after its work; None where it has work left, or nothing tells."""
     if story.agent is None or not still_there(story) or _was_interrupted(story):
         return None
@@ -88,7 +88,7 @@ def holdup(case: Case, story: ProcessStory) -> Holdup | None:
     return None
 
 
-def orphans(case: Case) -> tuple[tuple[ProcessStory, ProcessStory, tuple[str, ...]], ...]:
+def orphans(case: Job) -> tuple[tuple[JobProcess, JobProcess, tuple[str, ...]], ...]:
     """Returns what outlives the rank that started it: the process, its rank, and the lines that started it."""
     found = []
     for rank in case.ranks:
@@ -102,15 +102,17 @@ def orphans(case: Case) -> tuple[tuple[ProcessStory, ProcessStory, tuple[str, ..
     return tuple(found)
 
 
-def _feeder(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup | None:
+def _feeder(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     if not any(runs(frame, "/multiprocessing/queues.py", "_finalize_join") for frame in main):
         return None
     made = lines_in_files_of(case, story, _QUEUES)
     puts = lines_in_files_of(case, story, _PUTS)
-    return Holdup(story=story, reason=Reason.FEEDER, name="", made=made[:1], stands=distinct([*puts, *made]), sure=True)
+    return ShutdownBlocker(
+        story=story, reason=ShutdownCause.FEEDER, name="", made=made[:1], stands=distinct([*puts, *made]), sure=True
+    )
 
 
-def _child(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup | None:
+def _child(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     if not any(runs(frame, "/multiprocessing/util.py", "_exit_function") for frame in main):
         return None
     if not any(frame.function.endswith("join") for frame in main):
@@ -121,9 +123,9 @@ def _child(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup | N
     if child is None:
         return None
     event = started[child.pid]
-    return Holdup(
+    return ShutdownBlocker(
         story=story,
-        reason=Reason.CHILD,
+        reason=ShutdownCause.CHILD,
         name=event.text.partition(" | ")[2].rpartition(" ")[2].removeprefix("__main__."),
         made=distinct(
             [*made_before_start(case, own_frames(story, event.path)), *own_lines(case, story, event.path)[:2]]
@@ -133,7 +135,7 @@ def _child(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup | N
     )
 
 
-def _thread(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup | None:
+def _thread(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     pool = any(frame.function == "_python_exit" for frame in main)
     if not pool and not any(runs(frame, "/threading.py", "_shutdown") for frame in main):
         return None
@@ -151,9 +153,9 @@ def _thread(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup | 
     if not chosen and not standing:
         return None
     made = _made(case, story, [event.path for event in chosen])
-    return Holdup(
+    return ShutdownBlocker(
         story=story,
-        reason=Reason.POOL if pool else Reason.THREAD,
+        reason=ShutdownCause.POOL if pool else ShutdownCause.THREAD,
         name=", ".join(dict.fromkeys(event.text.partition(" | ")[2] for event in chosen)),
         made=made,
         stands=distinct([lines[0] for lines in standing]),
@@ -161,14 +163,14 @@ def _thread(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup | 
     )
 
 
-def _handler(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup | None:
+def _handler(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     name = exit_handler(story, main)
     if not name:
         return None
     event = next(e for e in reversed(events_of(story, "atexit")) if e.text == name)
-    return Holdup(
+    return ShutdownBlocker(
         story=story,
-        reason=Reason.HANDLER,
+        reason=ShutdownCause.HANDLER,
         name=name.removeprefix("__main__."),
         made=own_lines(case, story, event.path)[:1],
         stands=own_lines(case, story, main)[:1],
@@ -176,13 +178,13 @@ def _handler(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup |
     )
 
 
-def _loader(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup | None:
+def _loader(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     if not any(called(frame) in ("_shutdown_workers", "_clean_up_worker") for frame in main):
         return None
     made = events_of(story, "dataloader", "dataloader-begin")
-    return Holdup(
+    return ShutdownBlocker(
         story=story,
-        reason=Reason.LOADER,
+        reason=ShutdownCause.LOADER,
         name="",
         made=distinct([line for event in made[-1:] for line in own_lines(case, story, event.path)[:1]]),
         stands=own_lines(case, story, main)[:1],
@@ -190,16 +192,16 @@ def _loader(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup | 
     )
 
 
-def _destroy(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup | None:
+def _destroy(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     inside = any(called(frame) == "destroy_process_group" for frame in main)
     if not inside:
         return None
-    return Holdup(
-        story=story, reason=Reason.DESTROY, name="", made=own_lines(case, story, main)[:1], stands=(), sure=True
+    return ShutdownBlocker(
+        story=story, reason=ShutdownCause.DESTROY, name="", made=own_lines(case, story, main)[:1], stands=(), sure=True
     )
 
 
-def _program(case: Case, story: ProcessStory, main: Sequence[Frame]) -> Holdup | None:
+def _program(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     """Its own last lines: after it left its process group, or outside of every loop in what closes something."""
     own = own_frames(story, main)
     if not own or not (story.steps or left_its_group(story)):
@@ -222,33 +224,35 @@ def _called_by(main: Sequence[Frame], line: Frame) -> Sequence[Frame]:
     return main[max(0, at - 1) : at + 1]
 
 
-def _held(case: Case, story: ProcessStory, own: Sequence[Frame], *, sure: bool) -> Holdup:
+def _held(case: Job, story: JobProcess, own: Sequence[Frame], *, sure: bool) -> ShutdownBlocker:
     lines = distinct([case.line(frame) for frame in own])
-    return Holdup(story=story, reason=Reason.PROGRAM, name=own[0].function, made=lines[:1], stands=lines[1:], sure=sure)
+    return ShutdownBlocker(
+        story=story, reason=ShutdownCause.PROGRAM, name=own[0].function, made=lines[:1], stands=lines[1:], sure=sure
+    )
 
 
-def _native(case: Case, story: ProcessStory) -> Holdup | None:
+def _native(case: Job, story: JobProcess) -> ShutdownBlocker | None:
     if looks_of(case, story).state == "R":  # it still frees what it has, on a busy machine
         return None
     groups = events_of(story, "process-group")
     left = bool(events_of(story, GROUP_ENDED))
     made = () if left else distinct([line for event in groups[-1:] for line in own_lines(case, story, event.path)[:1]])
-    return Holdup(story=story, reason=Reason.NATIVE, name="", made=made, stands=(), sure=False)
+    return ShutdownBlocker(story=story, reason=ShutdownCause.NATIVE, name="", made=made, stands=(), sure=False)
 
 
-def _was_interrupted(story: ProcessStory) -> bool:
+def _was_interrupted(story: JobProcess) -> bool:
     """Whether it leaves since it was asked to: its work was not done."""
     return any(INTERRUPTED.match(one.text) for one in story.raised)
 
 
-def _moved_since(case: Case, story: ProcessStory) -> bool:
+def _moved_since(case: Job, story: JobProcess) -> bool:
     """Whether it recorded anything after it was captured last: its stack tells of earlier then."""
     seen = seen_s(case, story)
     last = max((event.seconds for event in story.agent.events), default=0.0) if story.agent is not None else 0.0
     return seen is not None and event_s(case, story, last) > seen
 
 
-def _made(case: Case, story: ProcessStory, paths: Sequence[Sequence[Frame]]) -> tuple[str, ...]:
+def _made(case: Job, story: JobProcess, paths: Sequence[Sequence[Frame]]) -> tuple[str, ...]:
     """Returns the lines that made what was started on these paths, then those that started it."""
     built = [line for path in paths for line in made_before_start(case, own_frames(story, path))]
     return distinct([*built, *(line for path in paths for line in own_lines(case, story, path)[:1])])
@@ -262,10 +266,10 @@ def _in_pool(stack: Sequence[Frame]) -> bool:
     return any(frame.file.endswith("/concurrent/futures/thread.py") for frame in stack)
 
 
-def _is_agents(case: Case, stack: Sequence[Frame]) -> bool:
+def _is_agents(case: Job, stack: Sequence[Frame]) -> bool:
     return not stack or all(frame.file.startswith(tuple(case.agent_folders)) for frame in stack)
 
 
-def _calls_close(case: Case, frame: Frame) -> bool:
+def _calls_close(case: Job, frame: Frame) -> bool:
     """Whether the line calls something that closes: `run.finish()` that was entered by no Python of its own."""
     return any(CLOSES.search(name) for name in re.findall(r"(?<![\w.])([\w.]+)\(", text_at(case, frame)))

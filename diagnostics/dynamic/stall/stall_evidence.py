@@ -8,9 +8,9 @@ from __future__ import annotations
 from diagnostics.core.findings import Evidence
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.dynamic.collectives.rank_state import Stand
+from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.observations import Looks, looks_of
 from diagnostics.record.supervisor_facts import Stall
 
@@ -20,7 +20,7 @@ _STATES = {
 }  # fmt: skip
 
 
-def looks_evidence(case: Case, story: ProcessStory, who: str) -> tuple[Evidence, ...]:
+def looks_evidence(case: Job, story: JobProcess, who: str) -> tuple[Evidence, ...]:
     """Returns one line about the looks at a process, () where nobody looked."""
     seen = looks_words(looks_of(case, story))
     return (Evidence(source=f"looks at {who} (pid {story.pid})", observed=seen),) if seen else ()
@@ -45,7 +45,7 @@ def looks_words(looks: Looks) -> str:
     return ", ".join(parts)
 
 
-def past_stalls(case: Case) -> list[str]:
+def past_stalls(case: Job) -> list[str]:
     """Returns one note for each stall that is over: from when to when, and which rank stood at which line."""
     return [
         f"no progress from {stall.began_s:.0f} s to {stall.over_s:.0f} s, then it went on{_where(case, stall)}"
@@ -54,9 +54,9 @@ def past_stalls(case: Case) -> list[str]:
     ]
 
 
-def _where(case: Case, stall: Stall) -> str:
+def _where(case: Job, stall: Stall) -> str:
     """Returns ": rank 1 stood at train.py:31, the others waited"; "" where nobody was seen outside of any wait."""
-    outside = {one.rank for one in positions_of(case, stall.seen_s) if one.stand is Stand.OUTSIDE}
+    outside = {one.rank for one in positions_of(case, stall.seen_s) if one.stand is Whereabouts.OUTSIDE}
     lines: dict[str, list[int]] = {}
     for rank in sorted(outside):
         frame = _line(case, rank, stall)
@@ -71,7 +71,7 @@ def _where(case: Case, stall: Stall) -> str:
     return ": " + ", ".join(who) + (", while others waited" if len(outside) < len(case.ranks) else "")
 
 
-def _line(case: Case, rank: int, stall: Stall) -> Frame | None:
+def _line(case: Job, rank: int, stall: Stall) -> Frame | None:
     """Returns the innermost line of the user's that this rank was seen at most often."""
     story = case.of_rank(rank)
     if story is None or stall.over_s is None:

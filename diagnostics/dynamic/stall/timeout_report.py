@@ -10,7 +10,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.dynamic.divergence.localisation import led_there
 from diagnostics.dynamic.job.evidence import named, path_evidence
-from diagnostics.dynamic.job.job import Case
+from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.stall.stall_evidence import looks_evidence
 from diagnostics.dynamic.stall.timeouts import Late, TimedOut
 from diagnostics.dynamic.stall.wait_cause import advice
@@ -29,7 +29,7 @@ class LateStory:
     confidence: Confidence
 
 
-def late_story(case: Case, timeout: TimedOut, late: Sequence[Late], *, stuck: bool) -> LateStory:
+def late_story(case: Job, timeout: TimedOut, late: Sequence[Late], *, stuck: bool) -> LateStory:
     """Returns what to say about the late ranks; `stuck`: they would not have come."""
     first, waiter = late[0], timeout.gave_up[0]
     lines = distinct([case.line(frame) for one in late for frame in _lines(one)])
@@ -66,7 +66,7 @@ def _lines(late: Late) -> Sequence[Frame]:
     return (late.came_to or late.left_at)[:1]
 
 
-def _proof(case: Case, late: Late, fired_s: float) -> tuple[Evidence, ...]:
+def _proof(case: Job, late: Late, fired_s: float) -> tuple[Evidence, ...]:
     who = named([late.story])
     seen = f"last seen at work {fired_s - late.left_s:.1f} s before the timeout fired"
     if late.left_at:

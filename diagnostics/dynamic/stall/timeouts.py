@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.dynamic.collectives.rank_state import Stand
+from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.job.attribution import is_lost_peer
 from diagnostics.dynamic.job.evidence import ended_s
-from diagnostics.dynamic.job.job import Case, How, ProcessStory
+from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.observations import looks_of
 from diagnostics.dynamic.job.process_list import at_s
 from diagnostics.dynamic.stall.rank_activity import stand_of
-from diagnostics.dynamic.stall.wait_cause import Reason
+from diagnostics.dynamic.stall.wait_cause import WaitCause
 from diagnostics.dynamic.stall.wait_chain import reason_of, stack_of
 from diagnostics.record.agent_data import GROUP_MADE, CollectiveCall
 
@@ -28,7 +28,7 @@ TIMEOUT = re.compile(
     re.IGNORECASE,
 )
 NAMED = re.compile(r"Ranks? ([\d, ]{1,400}?) failed to pass monitoredBarrier", re.IGNORECASE)
-_ENDING = (How.UNCAUGHT, How.SPAWN, How.OUTPUT, How.THREAD)
+_ENDING = (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT, ExceptionSource.THREAD)
 _SLACK_S = 0.05  # two clocks of one machine, and the time to write an exception down
 
 
@@ -36,7 +36,7 @@ _SLACK_S = 0.05  # two clocks of one machine, and the time to write an exception
 class GaveUp:
     """One rank whose wait ran out."""
 
-    story: ProcessStory
+    story: JobProcess
     at_s: float
     text: str
     path: tuple[Frame, ...]  # the job's own frames, innermost first
@@ -46,9 +46,9 @@ class GaveUp:
 class Late:
     """One rank that was not there. `came_s` is when it came after all, None where it never did."""
 
-    story: ProcessStory
+    story: JobProcess
     came_s: float | None
-    reason: Reason | None  # what it did instead, where a look at it tells
+    reason: WaitCause | None  # what it did instead, where a look at it tells
     stack: tuple[Frame, ...]
     came_to: tuple[Frame, ...]  # the job's own frames of what it came to
     left_s: float  # when it was last seen at work before
@@ -63,7 +63,7 @@ class TimedOut:
     late: tuple[Late, ...]
 
 
-def timed_out(case: Case) -> TimedOut | None:
+def timed_out(case: Job) -> TimedOut | None:
     """Returns who gave up and who was late; None where no timeout fired, or nobody alive was missing."""
     gave_up = sorted(filter(None, map(_gave_up, case.ranks)), key=lambda one: one.at_s)
     if not gave_up:
@@ -83,7 +83,7 @@ def timed_out(case: Case) -> TimedOut | None:
     return TimedOut(gave_up=waited, late=late)
 
 
-def _gave_up(story: ProcessStory) -> GaveUp | None:
+def _gave_up(story: JobProcess) -> GaveUp | None:
     """Returns the timeout that ended a rank's wait, once it had a process group."""
     agent = story.agent
     if agent is None or agent.last_event(GROUP_MADE) is None:
@@ -100,20 +100,20 @@ def _gave_up(story: ProcessStory) -> GaveUp | None:
     return GaveUp(story=story, at_s=ended_s(story), text=text, path=path)
 
 
-def _ended_before(story: ProcessStory, fired_s: float) -> bool:
+def _ended_before(story: JobProcess, fired_s: float) -> bool:
     return story.end.at_s is not None and story.end.at_s < fired_s - _SLACK_S
 
 
-def _failed_otherwise(story: ProcessStory, fired_s: float) -> bool:
+def _failed_otherwise(story: JobProcess, fired_s: float) -> bool:
     """Whether a rank raised something of its own before the timeout fired: that is why it did not come."""
     return any(one.how in _ENDING and one.at_s < fired_s and not is_lost_peer(one.text) for one in story.raised)
 
 
-def _absent(case: Case, fired_s: float) -> list[ProcessStory]:
+def _absent(case: Job, fired_s: float) -> list[JobProcess]:
     return [story for story in case.ranks if story.agent is not None and not _is_there(case, story, fired_s)]
 
 
-def _is_there(case: Case, story: ProcessStory, fired_s: float) -> bool:
+def _is_there(case: Job, story: JobProcess, fired_s: float) -> bool:
     """Whether a rank was inside a collective, or in a backward pass, at that time."""
     agent = story.agent
     if agent is None:
@@ -131,7 +131,7 @@ def _is_there(case: Case, story: ProcessStory, fired_s: float) -> bool:
     return entered <= fired_s and (steps.in_backward or ended_in_it)
 
 
-def _late(case: Case, story: ProcessStory, fired_s: float) -> Late | None:
+def _late(case: Job, story: JobProcess, fired_s: float) -> Late | None:
     """Returns what a missing rank did; None where it was seen to wait for its peers elsewhere."""
     before, after = _calls_around(case, story, fired_s)
     raised = next((one for one in story.raised if one.how in _ENDING and one.at_s >= fired_s), None)
@@ -143,7 +143,7 @@ def _late(case: Case, story: ProcessStory, fired_s: float) -> Late | None:
     own = user_frames(stack, agent_folder=folder)
     last = looks_of(case, story).last
     seen_first = came_s is None or (last is not None and last.at_s < came_s)
-    outside = bool(stack) and seen_first and stand_of(case, story, stack, own) is Stand.OUTSIDE
+    outside = bool(stack) and seen_first and stand_of(case, story, stack, own) is Whereabouts.OUTSIDE
     if stack and came_s is None and not outside:
         return None
     came_to = raised.user_path if raised is not None else user_frames(after.path, agent_folder=folder) if after else ()
@@ -162,9 +162,7 @@ def _late(case: Case, story: ProcessStory, fired_s: float) -> Late | None:
     )
 
 
-def _calls_around(
-    case: Case, story: ProcessStory, time_s: float
-) -> tuple[CollectiveCall | None, CollectiveCall | None]:
+def _calls_around(case: Job, story: JobProcess, time_s: float) -> tuple[CollectiveCall | None, CollectiveCall | None]:
     """Returns the last call that a rank made before a time, and the first one after it."""
     if story.agent is None:
         return None, None

@@ -15,9 +15,9 @@ from enum import StrEnum
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.dynamic.job.job import Case, ProcessStory
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.observations import Looks, looks_of
-from diagnostics.dynamic.stall.blocking_lines import Ending, Loop, ending_of, loop_at, nap_of
+from diagnostics.dynamic.stall.blocking_lines import Loop, LoopExit, ending_of, loop_at, nap_of
 from diagnostics.dynamic.stall.wait_patterns import Word, by_call, by_frames, by_source
 from diagnostics.static.program.source_file import SourceFile
 
@@ -26,7 +26,7 @@ _HOURS_S = 600.0  # nobody sleeps that long to be only late
 _AT_A_PROMPT = ("", "read", "poll", "select", "pselect6", "ppoll")  # what input() and a debugger's prompt wait in
 
 
-class Kind(StrEnum):
+class WaitKind(StrEnum):
     """What a process waits for, or does instead of coming."""
 
     STOPPED = "stopped"
@@ -54,20 +54,28 @@ class Kind(StrEnum):
 
 
 # What ends by itself, as far as one look can tell
-_TAKES_TIME = {Kind.SLEEP, Kind.LOOP, Kind.NATIVE, Kind.DISK, Kind.SWAPPING, Kind.IMPORT, Kind.UNKNOWN}
+_TAKES_TIME = {
+    WaitKind.SLEEP,
+    WaitKind.LOOP,
+    WaitKind.NATIVE,
+    WaitKind.DISK,
+    WaitKind.SWAPPING,
+    WaitKind.IMPORT,
+    WaitKind.UNKNOWN,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
+class WaitCause:
     """Why a process does not come; `text` follows its name, as in "waits for a lock on a file"."""
 
-    kind: Kind
+    kind: WaitKind
     text: str
     frame: Frame | None = None  # the line of the job's code to look at
     frames: tuple[Frame, ...] = ()  # others, best first: where it stands itself, what led there
     proof: bool = False  # it cannot go on by itself, whatever else is true
     pids: tuple[int, ...] = ()  # processes that it waits for, in turn
-    heart: Kind | None = None  # what the last of them does; None: the same as `kind`
+    heart: WaitKind | None = None  # what the last of them does; None: the same as `kind`
     endless: bool = False  # a loop without an end, a nap of hours
 
     @property
@@ -76,7 +84,7 @@ class Reason:
         return self.endless or (self.heart or self.kind) not in _TAKES_TIME
 
 
-def own_reason(case: Case, story: ProcessStory, stack: Sequence[Frame]) -> Reason:
+def own_reason(case: Job, story: JobProcess, stack: Sequence[Frame]) -> WaitCause:
     """Returns what a process waits for, as far as it can be told from the process alone."""
     looks = looks_of(case, story)
     found = user_frames(stack, agent_folder=story.agent.agent_folder if story.agent is not None else "")
@@ -91,7 +99,7 @@ def own_reason(case: Case, story: ProcessStory, stack: Sequence[Frame]) -> Reaso
     )
     if reason is None:
         where = f" in {stack[0].function}" if stack and stack[0] != frame else ""
-        reason = Reason(kind=Kind.UNKNOWN, text=f"stands still{where}; nothing tells what it waits for")
+        reason = WaitCause(kind=WaitKind.UNKNOWN, text=f"stands still{where}; nothing tells what it waits for")
     own_place = reason.frame or frame
     others = tuple(dict.fromkeys(one for one in (*reason.frames, *own[:3]) if one != own_place))
     return replace(reason, frame=own_place, frames=others)
@@ -102,33 +110,33 @@ def _library_part(stack: Sequence[Frame], frame: Frame | None) -> tuple[Frame, .
     return tuple(stack[: stack.index(frame)] if frame is not None else stack)
 
 
-def _held(looks: Looks) -> Reason | None:
+def _held(looks: Looks) -> WaitCause | None:
     """Returns what keeps it from running at all."""
     if looks.stopped and looks.state == "t":
-        return Reason(kind=Kind.TRACED, text="is held by a debugger or tracer outside", proof=True)
+        return WaitCause(kind=WaitKind.TRACED, text="is held by a debugger or tracer outside", proof=True)
     if looks.stopped:
-        return Reason(kind=Kind.STOPPED, text="is stopped by a signal (SIGSTOP, SIGTSTP or SIGTTIN)", proof=True)
+        return WaitCause(kind=WaitKind.STOPPED, text="is stopped by a signal (SIGSTOP, SIGTSTP or SIGTTIN)", proof=True)
     if looks.in_disk_wait:
         file = f" on {looks.open_file}" if looks.open_file else ""
-        return Reason(kind=Kind.DISK, text=f"waits inside the kernel{file}, as on a disk or network file system")
+        return WaitCause(kind=WaitKind.DISK, text=f"waits inside the kernel{file}, as on a disk or network file system")
     if looks.swaps and not looks.computes:
-        return Reason(kind=Kind.SWAPPING, text="waits for its own memory pages: the machine swaps")
+        return WaitCause(kind=WaitKind.SWAPPING, text="waits for its own memory pages: the machine swaps")
     return None
 
 
-def _by_word(word: Word | None, looks: Looks) -> Reason | None:
+def _by_word(word: Word | None, looks: Looks) -> WaitCause | None:
     if word is None:
         return None
-    kind, file = Kind(word.kind), looks.open_file
+    kind, file = WaitKind(word.kind), looks.open_file
     text = f"{word.text} {file}" if word.names_file and file else word.text
-    if kind is Kind.TERMINAL and file.startswith(("pipe:", "socket:")):
-        return Reason(kind=kind, text="reads standard input, a pipe that nobody writes to or closes", proof=True)
-    if kind is Kind.TERMINAL and file.startswith(("/dev/pts/", "/dev/tty")):
+    if kind is WaitKind.TERMINAL and file.startswith(("pipe:", "socket:")):
+        return WaitCause(kind=kind, text="reads standard input, a pipe that nobody writes to or closes", proof=True)
+    if kind is WaitKind.TERMINAL and file.startswith(("/dev/pts/", "/dev/tty")):
         text = f"waits for somebody to type at the terminal {file}"
-    return Reason(kind=kind, text=text, proof=word.proof and looks.call in _AT_A_PROMPT)
+    return WaitCause(kind=kind, text=text, proof=word.proof and looks.call in _AT_A_PROMPT)
 
 
-def _computing(case: Case, looks: Looks, own: Sequence[Frame]) -> Reason | None:
+def _computing(case: Job, looks: Looks, own: Sequence[Frame]) -> WaitCause | None:
     """Returns the loop it runs in, or the one call it is inside, where it uses a whole CPU."""
     if not looks.computes or not own:
         return None
@@ -138,15 +146,15 @@ def _computing(case: Case, looks: Looks, own: Sequence[Frame]) -> Reason | None:
     if found is None:
         same = len(stacks) > 1 and len({one[:1] for one in stacks}) == 1
         what = "computes at one line in every look" if same else "computes"
-        return Reason(kind=Kind.NATIVE, text=f"{what} and uses {cpu}", frame=None)
+        return WaitCause(kind=WaitKind.NATIVE, text=f"{what} and uses {cpu}", frame=None)
     frame, loop = found
     end = ending_of(loop)
     text = f"loops {end.words}, and uses {cpu}"
     place = replace(frame, line=end.line)
-    return Reason(kind=Kind.LOOP, text=text, frame=place, frames=(frame,), endless=end.never)
+    return WaitCause(kind=WaitKind.LOOP, text=text, frame=place, frames=(frame,), endless=end.never)
 
 
-def _common_loop(case: Case, stacks: Sequence[tuple[Frame, ...]]) -> tuple[Frame, Loop] | None:
+def _common_loop(case: Job, stacks: Sequence[tuple[Frame, ...]]) -> tuple[Frame, Loop] | None:
     """Returns the innermost loop of the job's own that all looks stood in, with the frame it is in."""
     paths = [one[::-1] for one in stacks if one]  # outermost first
     shared: list[list[Frame]] = []
@@ -163,13 +171,13 @@ def _common_loop(case: Case, stacks: Sequence[tuple[Frame, ...]]) -> tuple[Frame
     return None
 
 
-def _by_line(case: Case, looks: Looks, own: Sequence[Frame]) -> Reason | None:
+def _by_line(case: Job, looks: Looks, own: Sequence[Frame]) -> WaitCause | None:
     """Returns what the innermost line of its own calls."""
     if not own:
         return None
     source = case.sources.file(own[0].file)
     word = by_source(source, own[0].line)
-    if word is None or word.kind != Kind.SLEEP:
+    if word is None or word.kind != WaitKind.SLEEP:
         return _by_word(word, looks)
     nap_s = nap_of(source, own[0].line)
     for frame in own[:3] if nap_s is None or nap_s < _LONG_NAP_S else ():
@@ -179,16 +187,16 @@ def _by_line(case: Case, looks: Looks, own: Sequence[Frame]) -> Reason | None:
         asks = next((end for end in ends if not end.by_itself), None)
         if asks is None:  # it goes through something and asks for nothing: that is work with naps in it
             text = f"sleeps {ends[0].words}, one after another"
-            return Reason(kind=Kind.SLEEP, text=text, frame=own[0], frames=(replace(frame, line=ends[0].line),))
+            return WaitCause(kind=WaitKind.SLEEP, text=text, frame=own[0], frames=(replace(frame, line=ends[0].line),))
         text = f"sleeps and looks again {asks.words}"
-        return Reason(kind=Kind.POLL, text=text, frame=replace(frame, line=asks.line), frames=(own[0],))
+        return WaitCause(kind=WaitKind.POLL, text=text, frame=replace(frame, line=asks.line), frames=(own[0],))
     reason = _by_word(word, looks)
     return replace(reason, endless=(nap_s or 0.0) >= _HOURS_S) if reason is not None else None
 
 
-def _endings_around(source: SourceFile, line: int) -> list[Ending]:
+def _endings_around(source: SourceFile, line: int) -> list[LoopExit]:
     """Returns how the loops around a line end, those of its function, innermost first."""
-    ends: list[Ending] = []
+    ends: list[LoopExit] = []
     loop = loop_at(source, (line,))
     while loop is not None:
         ends.append(ending_of(loop))
@@ -198,31 +206,33 @@ def _endings_around(source: SourceFile, line: int) -> list[Ending]:
 
 
 _ADVICE = {
-    Kind.STOPPED: "find out who stopped the process (kill -STOP, Ctrl-Z, a terminal that it read in the background)",
-    Kind.TRACED: "detach the debugger or tracer",
-    Kind.DISK: "see whether the disk or network file system answers: dmesg, df, iostat",
-    Kind.SWAPPING: "let the job use less memory, or run fewer processes on this machine",
-    Kind.DEBUGGER: "take the breakpoint out of a job that runs without a terminal",
-    Kind.TERMINAL: "let no rank read standard input: take the answer from an option, or give it stdin=DEVNULL",
-    Kind.DATA_WORKER: "look at what the worker does there; a DataLoader(timeout=...) turns the wait into an error",
-    Kind.CHILD: "give the wait a timeout, and see what the process it started waits for",
-    Kind.FILE_LOCK: "let one rank take the lock, or give it a timeout, and call no collective while it is held",
-    Kind.POLL: "give the loop a deadline, and see whether what it waits for can come at all",
-    Kind.LOOP: "give the loop a limit on its turns; its condition may never change",
-    Kind.LOCK: "see who holds the lock: a thread that waits for this one, or the same thread a second time",
-    Kind.QUEUE: "give the queue's call a timeout, and see whether who should answer still lives",
-    Kind.EVENT: "give the wait a timeout, and see who should end it",
-    Kind.THREAD: "look at what the thread does; give join() a timeout",
-    Kind.PIPE: "see whether the process at the other end lives, and give the wait a timeout",
-    Kind.NETWORK: "give the request a timeout, and let one rank download before the others go on",
-    Kind.FILE: "see what the file is (a FIFO without a writer, a mount that does not answer)",
-    Kind.SLEEP: "see why the rank sleeps here while its peers go on",
-    Kind.NATIVE: "see how long this call may take on this much data, and whether every rank makes it",
-    Kind.IMPORT: "import the module before threads are started",
+    WaitKind.STOPPED: (
+        "find out who stopped the process (kill -STOP, Ctrl-Z, a terminal that it read in the background)"
+    ),
+    WaitKind.TRACED: "detach the debugger or tracer",
+    WaitKind.DISK: "see whether the disk or network file system answers: dmesg, df, iostat",
+    WaitKind.SWAPPING: "let the job use less memory, or run fewer processes on this machine",
+    WaitKind.DEBUGGER: "take the breakpoint out of a job that runs without a terminal",
+    WaitKind.TERMINAL: "let no rank read standard input: take the answer from an option, or give it stdin=DEVNULL",
+    WaitKind.DATA_WORKER: "look at what the worker does there; a DataLoader(timeout=...) turns the wait into an error",
+    WaitKind.CHILD: "give the wait a timeout, and see what the process it started waits for",
+    WaitKind.FILE_LOCK: "let one rank take the lock, or give it a timeout, and call no collective while it is held",
+    WaitKind.POLL: "give the loop a deadline, and see whether what it waits for can come at all",
+    WaitKind.LOOP: "give the loop a limit on its turns; its condition may never change",
+    WaitKind.LOCK: "see who holds the lock: a thread that waits for this one, or the same thread a second time",
+    WaitKind.QUEUE: "give the queue's call a timeout, and see whether who should answer still lives",
+    WaitKind.EVENT: "give the wait a timeout, and see who should end it",
+    WaitKind.THREAD: "look at what the thread does; give join() a timeout",
+    WaitKind.PIPE: "see whether the process at the other end lives, and give the wait a timeout",
+    WaitKind.NETWORK: "give the request a timeout, and let one rank download before the others go on",
+    WaitKind.FILE: "see what the file is (a FIFO without a writer, a mount that does not answer)",
+    WaitKind.SLEEP: "see why the rank sleeps here while its peers go on",
+    WaitKind.NATIVE: "see how long this call may take on this much data, and whether every rank makes it",
+    WaitKind.IMPORT: "import the module before threads are started",
 }
 
 
-def advice(reason: Reason | None, line: str) -> str:
+def advice(reason: WaitCause | None, line: str) -> str:
     """Returns what to do, beginning with the line."""
     known = _ADVICE.get(reason.kind) if reason is not None else None
     if known is None:

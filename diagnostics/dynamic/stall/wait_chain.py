@@ -13,37 +13,37 @@ from dataclasses import replace
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.job.evidence import how_it_ended, program
-from diagnostics.dynamic.job.job import Case, How, Part, ProcessStory
+from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.observations import looks_of, open_files
 from diagnostics.dynamic.stall.blocking_lines import lock_at, taken_at
-from diagnostics.dynamic.stall.wait_cause import Kind, Reason, own_reason
+from diagnostics.dynamic.stall.wait_cause import WaitCause, WaitKind, own_reason
 
 _WORKER_LOOP = re.compile(r"/torch/utils/data/_utils/worker\.py$")
 _MULTIPROCESSING = re.compile(r"/multiprocessing/")
 
 _MOST_STEPS = 5  # a shell that waits for a script that waits for a tool
 _NO_LOCK = re.compile(r"\.(?:py|pyc|so)(?:\.|$)|/agents/|/dev/|\(deleted\)$|/output/")
-_SENDERS = (Kind.QUEUE, Kind.PIPE, Kind.LOCK, Kind.EVENT)  # what other processes or threads could end
+_SENDERS = (WaitKind.QUEUE, WaitKind.PIPE, WaitKind.LOCK, WaitKind.EVENT)  # what other processes or threads could end
 
 
-def reason_of(case: Case, story: ProcessStory, stack: Sequence[Frame] = (), steps: int = _MOST_STEPS) -> Reason:
+def reason_of(case: Job, story: JobProcess, stack: Sequence[Frame] = (), steps: int = _MOST_STEPS) -> WaitCause:
     """Returns what a process waits for; `stack` is that of its main thread, by default the one captured."""
     stack = stack or stack_of(case, story)
     reason = own_reason(case, story, stack)
     if steps <= 0:
         return reason
-    if reason.kind is Kind.DATA_WORKER:
+    if reason.kind is WaitKind.DATA_WORKER:
         return _through_workers(case, story, reason, steps)
-    if reason.kind is Kind.CHILD:
+    if reason.kind is WaitKind.CHILD:
         return _through_child(case, story, reason, steps)
-    if reason.kind is Kind.FILE_LOCK:
+    if reason.kind is WaitKind.FILE_LOCK:
         return _with_holders(case, story, reason)
-    if reason.kind in (*_SENDERS, Kind.THREAD):
+    if reason.kind in (*_SENDERS, WaitKind.THREAD):
         return _with_threads(case, story, reason, steps)
     return reason
 
 
-def stack_of(case: Case, story: ProcessStory) -> tuple[Frame, ...]:
+def stack_of(case: Job, story: JobProcess) -> tuple[Frame, ...]:
     """Returns the stack of a process's main thread as it was seen last, () where none was taken."""
     inside = tuple(f"{folder}/" for folder in case.agent_folders if folder)
     by_agent = (story.threads.main,) if story.threads is not None and story.threads.main else ()
@@ -53,8 +53,8 @@ def stack_of(case: Case, story: ProcessStory) -> tuple[Frame, ...]:
     return ()
 
 
-def _through_workers(case: Case, story: ProcessStory, reason: Reason, steps: int) -> Reason:
-    workers = [one for one in below(case, story) if one.part is Part.DATA_WORKER]
+def _through_workers(case: Job, story: JobProcess, reason: WaitCause, steps: int) -> WaitCause:
+    workers = [one for one in below(case, story) if one.part is ProcessRole.DATA_WORKER]
     dead = [one for one in workers if is_gone(case, one)]
     there = [one for one in workers if one not in dead]
     at_work = [one for one in there if not is_idle(stack_of(case, one))]
@@ -68,8 +68,8 @@ def _through_workers(case: Case, story: ProcessStory, reason: Reason, steps: int
     return reason
 
 
-def _through_child(case: Case, story: ProcessStory, reason: Reason, steps: int) -> Reason:
-    children = [one for one in living_children(case, story) if one.part is not Part.DATA_WORKER]
+def _through_child(case: Job, story: JobProcess, reason: WaitCause, steps: int) -> WaitCause:
+    children = [one for one in living_children(case, story) if one.part is not ProcessRole.DATA_WORKER]
     named = [one for one in children if one.pid == looks_of(case, story).argument]
     busy = [one for one in children if not is_pool_idle(stack_of(case, one))]
     chosen = named or busy[-1:] or children[-1:]
@@ -84,24 +84,24 @@ def _through_child(case: Case, story: ProcessStory, reason: Reason, steps: int) 
 
 
 def _joined(
-    case: Case, reason: Reason, child: ProcessStory, word: str, steps: int, *, theirs_first: bool = False
-) -> Reason:
+    case: Job, reason: WaitCause, child: JobProcess, word: str, steps: int, *, theirs_first: bool = False
+) -> WaitCause:
     """Returns the reason of a process with that of the child it waits for."""
     theirs = reason_of(case, child, (), steps - 1)
     place = f", at {case.line(theirs.frame)}" if theirs.frame is not None and theirs.heart is None else ""
     who = f"{word} {child.pid}" + ("" if word == "worker" else f" ({program(child)})")
     # A child that waits for its parent is the parent's affair; a loop or lock of its own is its own.
     waits_for_parent = (theirs.heart or theirs.kind) in (
-        Kind.TERMINAL,
-        Kind.PIPE,
-        Kind.UNKNOWN,
-        Kind.SLEEP,
+        WaitKind.TERMINAL,
+        WaitKind.PIPE,
+        WaitKind.UNKNOWN,
+        WaitKind.SLEEP,
     ) and not theirs_first
     own = [reason.frame, *reason.frames]
     others = [theirs.frame, *theirs.frames[:1]]
     order = [one for one in ([*own[:1], *others, *own[1:]] if waits_for_parent else [*others, *own]) if one is not None]
     frames = tuple(dict.fromkeys(order))
-    return Reason(
+    return WaitCause(
         kind=reason.kind,
         text=f"{reason.text}: {who} {theirs.text}{place}",
         frame=frames[0] if frames else None,
@@ -113,7 +113,7 @@ def _joined(
     )
 
 
-def _with_holders(case: Case, story: ProcessStory, reason: Reason) -> Reason:
+def _with_holders(case: Job, story: JobProcess, reason: WaitCause) -> WaitCause:
     """Returns the reason with the processes of the job that have the locked file open, too."""
     file = looks_of(case, story).open_file
     own = [file] if file else [one for one in open_files(case, story) if not _NO_LOCK.search(one)]
@@ -121,7 +121,9 @@ def _with_holders(case: Case, story: ProcessStory, reason: Reason) -> Reason:
     shared = sorted({name for one in holders for name in set(own) & set(open_files(case, one))})
     if len(shared) != 1:
         return reason
-    named = [f"rank {one.rank}" if one.part is Part.RANK else f"process {one.pid} ({program(one)})" for one in holders]
+    named = [
+        f"rank {one.rank}" if one.part is ProcessRole.RANK else f"process {one.pid} ({program(one)})" for one in holders
+    ]
     text = reason.text if shared[0] in reason.text else f"{reason.text}, {shared[0]}"
     text = f"{text}, which {' and '.join(named)} {'has' if len(named) == 1 else 'have'} open too"
     standing = [frame for one in holders for frame in user_frames(stack_of(case, one))[:1]]
@@ -129,9 +131,9 @@ def _with_holders(case: Case, story: ProcessStory, reason: Reason) -> Reason:
     return replace(reason, text=text, frames=(*frames, *reason.frames), pids=tuple(one.pid for one in holders))
 
 
-def _with_threads(case: Case, story: ProcessStory, reason: Reason, steps: int) -> Reason:
+def _with_threads(case: Job, story: JobProcess, reason: WaitCause, steps: int) -> WaitCause:
     """Returns the reason with who should end the wait: a thread or child of its own, or one that failed before."""
-    died = next((one for one in story.raised if one.how is How.THREAD), None)
+    died = next((one for one in story.raised if one.how is ExceptionSource.THREAD), None)
     if died is not None:
         text = f"{reason.text}; a thread of its had died of {died.text[:120]}"
         return replace(reason, text=text, frames=(*died.user_path[:1], *reason.frames))
@@ -142,21 +144,23 @@ def _with_threads(case: Case, story: ProcessStory, reason: Reason, steps: int) -
     threads = [frames for stack in other_threads(story) if (frames := _own_frames(stack, folder))]
     if len(threads) == 1:
         line = case.line(threads[0][0])
-        joined = reason.kind is Kind.THREAD and reason.frame is not None
+        joined = reason.kind is WaitKind.THREAD and reason.frame is not None
         text = f"{reason.text}; its other thread stands at {line}"
         if joined and reason.frame is not None:
             return replace(reason, text=text, frame=threads[0][0], frames=(reason.frame, *reason.frames))
         return replace(reason, text=text, frames=(*reason.frames[:1], threads[0][0], *reason.frames[1:]))
-    shared = reason.kind in (Kind.QUEUE, Kind.PIPE) or "between processes" in reason.text
+    shared = reason.kind in (WaitKind.QUEUE, WaitKind.PIPE) or "between processes" in reason.text
     children = [one for one in living_children(case, story) if one.agent is not None] if shared else []
     at_work = [one for one in children if not is_pool_idle(stack_of(case, one))]
     return _joined(case, reason, at_work[-1], "process", steps, theirs_first=True) if at_work else reason
 
 
-def _holder(case: Case, story: ProcessStory, reason: Reason) -> Reason | None:
+def _holder(case: Job, story: JobProcess, reason: WaitCause) -> WaitCause | None:
     """Returns the reason with the thread of the same process that took a lock of this name, by the source."""
     place = reason.frame
-    lock = lock_at(case.sources.file(place.file), place.line) if place is not None and reason.kind is Kind.LOCK else ""
+    lock = (
+        lock_at(case.sources.file(place.file), place.line) if place is not None and reason.kind is WaitKind.LOCK else ""
+    )
     if place is None or not lock:
         return None
     for number, stack in enumerate([stack_of(case, story), *other_threads(story)]):
@@ -171,7 +175,7 @@ def _holder(case: Case, story: ProcessStory, reason: Reason) -> Reason | None:
     return None
 
 
-def other_threads(story: ProcessStory) -> tuple[tuple[Frame, ...], ...]:
+def other_threads(story: JobProcess) -> tuple[tuple[Frame, ...], ...]:
     """Returns the stacks of all threads of a process but the main one, innermost first."""
     by_agent = story.threads.threads if story.threads is not None else ()
     return story.stacks[1:] or tuple(one.frames for one in by_agent if not one.main)
@@ -183,14 +187,14 @@ def _own_frames(stack: Sequence[Frame], agent_folder: str) -> tuple[Frame, ...]:
     return found if found and not is_installed(found[0]) else ()
 
 
-def living_children(case: Case, story: ProcessStory) -> tuple[ProcessStory, ...]:
+def living_children(case: Job, story: JobProcess) -> tuple[JobProcess, ...]:
     """Returns the children that were there when the job was looked at last, by start."""
     return tuple(one for one in case.children_of(story) if one.stacks or looks_of(case, one).samples)
 
 
-def below(case: Case, story: ProcessStory) -> list[ProcessStory]:
+def below(case: Job, story: JobProcess) -> list[JobProcess]:
     """Returns the descendants of a process: workers of a fork server are its grandchildren."""
-    found: dict[int, ProcessStory] = {}
+    found: dict[int, JobProcess] = {}
     waiting = deque(case.children_of(story))
     while waiting:
         one = waiting.popleft()
@@ -200,7 +204,7 @@ def below(case: Case, story: ProcessStory) -> list[ProcessStory]:
     return list(found.values())
 
 
-def is_gone(case: Case, story: ProcessStory) -> bool:
+def is_gone(case: Job, story: JobProcess) -> bool:
     """Whether a process had ended before the job was ended for it."""
     last = looks_of(case, story).last
     return (last is not None and last.state == "Z" and not story.ended_by) or (

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import at, distinct, evidences, where_of
-from diagnostics.inspection.observations import ModelSeen
+from diagnostics.inspection.observations import ModelObservation
 
 CODE = "A904"
 NAME = "batch-changed-in-forward"
@@ -26,7 +26,7 @@ NAME = "batch-changed-in-forward"
 STATES = re.compile(r"cache|state|past|hidden|memory|buffer|\bout\b|queue|bank", re.IGNORECASE)
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one finding for each input that forward leaves changed; a note for masks and handed-over states."""
     changed = {one.name: one for step in model.steps for one in step.inputs_changed}
     for name, one in changed.items():

@@ -19,13 +19,13 @@ from collections.abc import Iterator
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import at, listed, source, where_of
-from diagnostics.inspection.observations import ModelSeen
+from diagnostics.inspection.observations import ModelObservation
 
 CODE = "A903"
 NAME = "buffer-depends-on-the-batch"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one note over all buffers that hold something of the batch after forward."""
     writes = {}
     for effect in model.effects:

@@ -19,13 +19,13 @@ from itertools import zip_longest
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import at, listed, source, where_of
-from diagnostics.inspection.observations import Call, ModelSeen
+from diagnostics.inspection.observations import Call, ModelObservation
 
 CODE = "A912"
 NAME = "control-flow-changes"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one finding: a warning where other parameters take part, a note where only the calls differ."""
     steps = model.whole_steps
     for number, other in enumerate(steps[1:], start=2):
@@ -41,7 +41,9 @@ def _parting(first: tuple[Call, ...], other: tuple[Call, ...]) -> tuple[Call | N
     return next(((a, b) for a, b in pairs if (a and a.path) != (b and b.path)), None)
 
 
-def _finding(model: ModelSeen, number: int, apart: list[str], parting: tuple[Call | None, Call | None]) -> Finding:
+def _finding(
+    model: ModelObservation, number: int, apart: list[str], parting: tuple[Call | None, Call | None]
+) -> Finding:
     calls = [(1, parting[0]), (number, parting[1])]
     title = " where ".join(f"step {step} {_call(call)}" for step, call in calls)
     if parting == (None, None):

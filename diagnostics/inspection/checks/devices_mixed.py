@@ -19,13 +19,13 @@ from collections.abc import Iterator
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import at, listed, source, where_of
-from diagnostics.inspection.observations import ModelSeen, TensorRow
+from diagnostics.inspection.observations import ModelObservation, TensorRow
 
 CODE = "A911"
 NAME = "devices-mixed"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one finding for each device but the usual one: a note where all are GPUs."""
     tensors = [one for one in model.tensors if one.dimensions]
     elements: Counter[str] = Counter()

@@ -19,14 +19,14 @@ from collections.abc import Iterator
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import at, listed, source, where_of
-from diagnostics.inspection.observations import ModelSeen, TensorRow
+from diagnostics.inspection.observations import ModelObservation, TensorRow
 
 CODE = "A910"
 NAME = "dtypes-mixed"
 WIDE = ("float64", "complex128")
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields a warning for each wide tensor in a narrower model, else a note where parameters differ."""
     floating = [one for one in model.tensors if one.floating and one.dimensions]
     elements: Counter[str] = Counter()

@@ -18,13 +18,13 @@ from math import prod
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import at, source, where_of
-from diagnostics.inspection.observations import ModelSeen
+from diagnostics.inspection.observations import ModelObservation
 
 CODE = "A906"
 NAME = "expanded-tensor"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one finding for each expanded tensor."""
     for one in model.sharing.expanded:
         real = prod(size for size, stride in zip(one.shape, one.stride, strict=True) if stride)

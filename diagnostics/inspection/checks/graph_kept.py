@@ -18,13 +18,13 @@ from collections.abc import Iterator
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.graph_signs import is_kept_graph
 from diagnostics.inspection.checks.listing import at, listed, source, where_of
-from diagnostics.inspection.observations import ModelSeen, StepError
+from diagnostics.inspection.observations import ModelObservation, StepError
 
 CODE = "A913"
 NAME = "graph-kept"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one finding where a step reaches the graph of the step before."""
     for number, step in enumerate(model.steps, start=1):
         if is_kept_graph(step.error):

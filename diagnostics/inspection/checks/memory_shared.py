@@ -17,13 +17,13 @@ from collections.abc import Iterator
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import at, source, where_of
-from diagnostics.inspection.observations import ModelSeen, Overlap, Stored
+from diagnostics.inspection.observations import ModelObservation, Overlap, Stored
 
 CODE = "A905"
 NAME = "memory-shared"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one finding for each pair: an error for two trained parameters, a note for buffers never written."""
     for pair in model.sharing.overlaps:
         part, whole = sorted((pair.other, pair.one), key=_elements)  # of two alike the later one
@@ -41,7 +41,7 @@ def look(model: ModelSeen) -> Iterator[Finding]:
         )
 
 
-def _severity(model: ModelSeen, pair: Overlap) -> Severity:
+def _severity(model: ModelObservation, pair: Overlap) -> Severity:
     both = (pair.one, pair.other)
     if all(one.kind == "parameter" and one.trainable for one in both):
         return Severity.ERROR

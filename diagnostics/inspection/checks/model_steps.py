@@ -18,13 +18,13 @@ from collections.abc import Iterator
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.graph_signs import is_kept_graph
 from diagnostics.inspection.checks.listing import at, place, where_of
-from diagnostics.inspection.observations import ModelSeen, StepError
+from diagnostics.inspection.observations import ModelObservation, StepError
 
 CODE = "A900"
 NAME = "model-steps"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields a finding where a step raised, or where nothing that forward returns can be trained."""
     for number, step in enumerate(model.steps, start=1):
         if step.error is not None and not is_kept_graph(step.error):
@@ -34,7 +34,7 @@ def look(model: ModelSeen) -> Iterator[Finding]:
         yield _no_gradient(model)
 
 
-def _raised(model: ModelSeen, error: StepError, number: int) -> Finding:
+def _raised(model: ModelObservation, error: StepError, number: int) -> Finding:
     doing = f"{error.phase} of {model.shown(error.module)}" if error.phase == "forward" else error.phase
     return Finding(
         code=CODE,
@@ -47,7 +47,7 @@ def _raised(model: ModelSeen, error: StepError, number: int) -> Finding:
     )
 
 
-def _no_gradient(model: ModelSeen) -> Finding:
+def _no_gradient(model: ModelObservation) -> Finding:
     return Finding(
         code=CODE,
         name=NAME,

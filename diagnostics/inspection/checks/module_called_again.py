@@ -18,13 +18,13 @@ from collections.abc import Iterator
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import distinct, listed, place, source, where_of
-from diagnostics.inspection.observations import ModelSeen
+from diagnostics.inspection.observations import ModelObservation
 
 CODE = "A909"
 NAME = "module-called-again"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one note for each outermost module that is called several times."""
     counts: Counter[str] = Counter()
     for step in model.steps:
@@ -36,11 +36,11 @@ def look(model: ModelSeen) -> Iterator[Finding]:
             yield _finding(model, path, count, lines)
 
 
-def _holds_parameters(model: ModelSeen, path: str) -> bool:
+def _holds_parameters(model: ModelObservation, path: str) -> bool:
     return any(row.parameters and f"{row.path}.".startswith(f"{path}.") for row in model.modules)
 
 
-def _finding(model: ModelSeen, path: str, count: int, lines: list[str]) -> Finding:
+def _finding(model: ModelObservation, path: str, count: int, lines: list[str]) -> Finding:
     places = [place(line) for line in lines]
     return Finding(
         code=CODE,

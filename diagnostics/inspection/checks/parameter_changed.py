@@ -18,20 +18,20 @@ from collections.abc import Iterator
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import at, distinct, evidences, where_of
-from diagnostics.inspection.observations import Effect, ModelSeen
+from diagnostics.inspection.observations import Effect, ModelObservation
 
 CODE = "A902"
 NAME = "parameter-changed-in-forward"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one finding for each parameter whose change in forward is more than a clamp or a moving teacher."""
     for effect in model.effects:
         if effect.kind == "parameter" and (effect.differs or (effect.again and effect.trainable)):
             yield _finding(model, effect)
 
 
-def _finding(model: ModelSeen, effect: Effect) -> Finding:
+def _finding(model: ModelObservation, effect: Effect) -> Finding:
     writes = list(model.writes_to("parameter", effect.name))
     line = writes[0].place if writes else ""
     how = "each batch in another way" if effect.differs else "again in each step"

@@ -16,13 +16,13 @@ from collections.abc import Iterator
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import at, source, where_of
-from diagnostics.inspection.observations import ModelSeen
+from diagnostics.inspection.observations import ModelObservation
 
 CODE = "A914"
 NAME = "parameter-replaced"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one finding for each parameter that is another object after forward."""
     for name, line in {one.name: one.place for step in model.steps for one in step.replaced}.items():
         yield Finding(

@@ -17,13 +17,13 @@ from collections.abc import Iterator, Sequence
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import at, listed, source, where_of
-from diagnostics.inspection.observations import ModelSeen, TensorRow
+from diagnostics.inspection.observations import ModelObservation, TensorRow
 
 CODE = "A908"
 NAME = "parameters-unused"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one finding for each outermost module without any gradient."""
     steps = [step for step in model.whole_steps if step.output_has_gradient]
     if not steps:

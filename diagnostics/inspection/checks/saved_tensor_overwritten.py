@@ -17,13 +17,13 @@ from collections.abc import Iterator
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import at, place, source, where_of
-from diagnostics.inspection.observations import ModelSeen, Overwritten
+from diagnostics.inspection.observations import ModelObservation, Overwritten
 
 CODE = "A901"
 NAME = "saved-tensor-overwritten"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one finding for each line that overwrites what backward needs."""
     found: dict[tuple[str, str], tuple[Overwritten, str]] = {}
     for step in model.steps:
@@ -33,7 +33,7 @@ def look(model: ModelSeen) -> Iterator[Finding]:
     yield from (_finding(model, one, error) for one, error in found.values())
 
 
-def _finding(model: ModelSeen, one: Overwritten, error: str) -> Finding:
+def _finding(model: ModelObservation, one: Overwritten, error: str) -> Finding:
     write, kept = one.write, _kept(model, one)
     operation = f"{write.short}{at(write.place)}" if write is not None else "an operation in place"
     line = write.place if write is not None else ""
@@ -56,13 +56,13 @@ def _finding(model: ModelSeen, one: Overwritten, error: str) -> Finding:
     )
 
 
-def _kept(model: ModelSeen, one: Overwritten) -> str:
+def _kept(model: ModelObservation, one: Overwritten) -> str:
     shape = "x".join(map(str, one.shape)) or "scalar"
     what = one.tensor or f"a {shape} tensor"
     return f"{what} that {model.shown(one.saved_in)} saved"
 
 
-def _written(model: ModelSeen, one: Overwritten) -> Iterator[Evidence]:
+def _written(model: ModelObservation, one: Overwritten) -> Iterator[Evidence]:
     if one.write is not None:
         where = place(one.write.place) or model.shown(one.write.module)
         yield Evidence(source=where, observed=f"{one.write.short} writes to it; version {one.version} in backward")

@@ -17,13 +17,13 @@ from collections.abc import Iterator
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.inspection.checks.listing import listed, place, source, where_of
-from diagnostics.inspection.observations import ModelSeen, Tie
+from diagnostics.inspection.observations import ModelObservation, Tie
 
 CODE = "A907"
 NAME = "tied-parameters"
 
 
-def look(model: ModelSeen) -> Iterator[Finding]:
+def look(model: ModelObservation) -> Iterator[Finding]:
     """Yields one note for each object with several names."""
     tensors = {one.name: one.kind for one in model.tensors}
     for tie in model.sharing.tied:

@@ -118,7 +118,7 @@ def effort(pid: int) -> Effort | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doing:
+class ProcessActivity:
     """What a process does and has done, without the shares of CPU that need two looks."""
 
     start_ticks: int
@@ -131,7 +131,7 @@ class Doing:
     swapped_bytes: int | None
 
 
-def doing(pid: int) -> Doing | None:
+def doing(pid: int) -> ProcessActivity | None:
     """Returns what `pid` does now; None where it is gone. Five small files."""
     folder = Path(f"/proc/{pid}")
     stat = _text(folder / "stat", [])
@@ -140,7 +140,7 @@ def doing(pid: int) -> Doing | None:
     words = stat[stat.rindex(")") + 2 :].split()
     io = dict(line.partition(":")[::2] for line in _text(folder / "io", []).splitlines())
     status = dict(line.partition(":")[::2] for line in _text(folder / "status", []).splitlines())
-    return Doing(
+    return ProcessActivity(
         start_ticks=int(words[19]),
         state=words[0],
         waits_in=_wait_channel(_text(folder / "wchan", [])),

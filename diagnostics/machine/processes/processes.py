@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import psutil
 
-from diagnostics.machine.facts import Process
+from diagnostics.machine.facts import ProcessInfo
 from diagnostics.machine.processes.descendants import all_stats, descendants
 
 # What launchers hand to ranks; the rest of an environment may hold secrets and is not read out.
@@ -26,12 +26,12 @@ _FIELDS = ("pid", "ppid", "username", "cmdline", "cwd", "create_time", "status",
 class SystemProcesses:
     """The Processes provider. Fields that may not be read are empty."""
 
-    def table(self) -> tuple[Process, ...]:
+    def table(self) -> tuple[ProcessInfo, ...]:
         """Returns every living process, ordered by pid."""
         found = psutil.process_iter(_FIELDS, ad_value=None)
         return tuple(_process(item.info) for item in found if item.info["status"] != psutil.STATUS_ZOMBIE)
 
-    def find(self, pid: int) -> Process | None:
+    def find(self, pid: int) -> ProcessInfo | None:
         """Returns one process, None where it is gone."""
         try:
             info = psutil.Process(pid).as_dict(_FIELDS, ad_value=None)
@@ -50,10 +50,10 @@ class SystemProcesses:
         return frozenset(line | descendants(own, stats))
 
 
-def _process(info: Mapping[str, object]) -> Process:
+def _process(info: Mapping[str, object]) -> ProcessInfo:
     argv = info["cmdline"]
     environ = info["environ"]
-    return Process(
+    return ProcessInfo(
         pid=int(str(info["pid"])),
         ppid=int(str(info["ppid"] or 0)),
         user=str(info["username"] or ""),

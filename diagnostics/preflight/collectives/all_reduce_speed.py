@@ -16,7 +16,7 @@ from typing import Any
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight import rank_tasks
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P407"
 NAME = "all-reduce-speed"
@@ -28,7 +28,7 @@ LARGE_BYTES = 4 << 20
 ROUNDS = {"small_rounds": 200, "large_rounds": 10}
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns latency in microseconds and bandwidth in GB/s of payload; a warning where they became worse."""
     backend, nproc = rank_tasks.backend_and_ranks(machine, config)
     if nproc < 2:
@@ -37,10 +37,10 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     ranks = rank_tasks.run(machine, config, "speed", backend=backend, nproc=nproc, arguments=arguments)
     findings = rank_tasks.failures(CODE, ranks, f"all_reduce on {backend}")
     if findings:
-        return Result(title="all_reduce", findings=findings)
+        return ProbeResult(title="all_reduce", findings=findings)
     small_s, large_s = (max(rank.answer[name] for rank in ranks) for name in ("small_s", "large_s"))
     measured = {"latency_us": small_s * 1e6, "large_us": large_s * 1e6, "bandwidth_gb_s": LARGE_BYTES / large_s / 1e9}
-    return Result(
+    return ProbeResult(
         title=f"all_reduce on {nproc} ranks of {backend}: {measured['latency_us']:.0f} us for {SMALL_BYTES} B, "
         f"{measured['bandwidth_gb_s']:.2f} GB/s for {LARGE_BYTES >> 20} MiB",
         findings=_slower(measured, config),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight import rank_tasks
-from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 
 CODE = "P402"
 NAME = "broadcast"
@@ -19,7 +19,7 @@ STAGE = Stage.COLLECTIVES
 REQUIRES = ("P302", "P303")
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding for each rank and dtype with a wrong value."""
     backend, nproc = rank_tasks.backend_and_ranks(machine, config)
     return rank_tasks.right_values(machine, config, CODE, "broadcast", backend=backend, nproc=nproc)

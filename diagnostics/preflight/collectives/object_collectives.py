@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight import rank_tasks
-from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 from diagnostics.preflight.rank_values import wrong_value
 
 CODE = "P406"
@@ -21,7 +21,7 @@ STAGE = Stage.COLLECTIVES
 REQUIRES = ("P302", "P303")
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding for each rank that got another object."""
     backend, nproc = rank_tasks.backend_and_ranks(machine, config)
     ranks = rank_tasks.run(machine, config, "objects", backend=backend, nproc=nproc)
@@ -31,4 +31,4 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         for one in rank.answer.get("wrong", ())
     )
     findings = (*rank_tasks.failures(CODE, ranks, f"object collectives on {backend}"), *wrong)
-    return Result(title=f"object collectives right on {nproc} ranks of {backend}", findings=findings)
+    return ProbeResult(title=f"object collectives right on {nproc} ranks of {backend}", findings=findings)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight import rank_tasks
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P405"
 NAME = "send-recv-ring"
@@ -19,7 +19,7 @@ STAGE = Stage.COLLECTIVES
 REQUIRES = ("P302", "P303")
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding for each rank and dtype with a wrong value."""
     backend, nproc = rank_tasks.backend_and_ranks(machine, config)
     if nproc < 2:

@@ -30,7 +30,7 @@ from typing import Any
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import last_lines
 from diagnostics.machine.contract import Machine
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P601"
 NAME = "cache-scan"
@@ -40,7 +40,7 @@ REQUIRES: tuple[str, ...] = ()
 SCAN = "from diagnostics.cli import main; main()"
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns the findings of the scan; skipped for a job without a cache."""
     if config.job is None:
         raise Skip("needs a CONFIG")
@@ -49,20 +49,22 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     present = [folder for folder in config.job.cache_dirs if folder.is_dir()]
     absent = [folder for folder in config.job.cache_dirs if folder not in present]
     if not present:
-        return Result(title=f"no cache yet at {', '.join(map(str, absent))}: nothing to scan", measured={"files": 0})
+        return ProbeResult(
+            title=f"no cache yet at {', '.join(map(str, absent))}: nothing to scan", measured={"files": 0}
+        )
     return _scan(machine, config, present)
 
 
-def _scan(machine: Machine, config: PreflightConfig, folders: list[Path]) -> Result:
+def _scan(machine: Machine, config: PreflightConfig, folders: list[Path]) -> ProbeResult:
     arguments = ["scan-cache", "--json", "--limit", "0", *map(str, folders)]
     child = machine.child.run([sys.executable, "-c", SCAN, *arguments], deadline_s=config.thresholds.data_deadline_s)
     command = f"ups-doctor scan-cache {shlex.join(map(str, folders))}"
     try:
         answer = json.loads(child.stdout)
     except ValueError:
-        return Result(title="", findings=(_no_answer(child.returncode, child.stderr, folders, command),))
+        return ProbeResult(title="", findings=(_no_answer(child.returncode, child.stderr, folders, command),))
     title = f"{answer['recognised']} cache files of {answer['bytes']:,} bytes clean in {', '.join(map(str, folders))}"
-    return Result(
+    return ProbeResult(
         title=title if answer["recognised"] else f"no cache file yet in {', '.join(map(str, folders))}",
         findings=tuple(_finding(found, command) for found in answer["findings"]),
         measured={"files": answer["recognised"], "bytes": answer["bytes"], "bad_files": answer["bad"]},

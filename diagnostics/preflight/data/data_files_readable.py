@@ -33,7 +33,7 @@ from diagnostics.core.wording import last_line, last_lines, sentence_of, shown_r
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import ChildTimeout, RankResult
 from diagnostics.preflight import adapter_ranks
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P602"
 NAME = "data-files-readable"
@@ -41,7 +41,7 @@ STAGE = Stage.DATA
 REQUIRES: tuple[str, ...] = ()
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns one finding a file that fails, or one for the ranks that ended without an answer."""
     if config.job is None:
         raise Skip("needs a CONFIG")
@@ -53,9 +53,9 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     if not troubles:
         _stop_if_late(ranks, deadline_s)
         if findings := _failed(ranks, config.job, argv):
-            return Result(title="", findings=findings)
+            return ProbeResult(title="", findings=findings)
     findings = tuple(_trouble(file, who, argv) for file, who in troubles.items())
-    return Result(title=_title(answers), findings=findings, measured=_measured(answers))
+    return ProbeResult(title=_title(answers), findings=findings, measured=_measured(answers))
 
 
 def _by_trouble(answers: Sequence[DataAnswer]) -> dict[FileTrouble, list[int]]:

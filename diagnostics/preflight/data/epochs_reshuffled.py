@@ -26,7 +26,7 @@ from diagnostics.adapter.answers import DataAnswer, data_answers
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import shown_ranks
 from diagnostics.machine.contract import Machine
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P604"
 NAME = "epochs-reshuffled"
@@ -36,7 +36,7 @@ FEW_SAMPLES = 4  # of one rank: by chance the same order twice once in 24 times
 SHOWN = 6
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding that names the ranks whose order repeats; skipped for too few samples to tell."""
     if config.job is None:
         raise Skip("needs a CONFIG")
@@ -46,7 +46,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         raise Skip(f"no rank reported two epochs of more than {FEW_SAMPLES} samples")
     same = [answer for answer in telling if answer.epochs[0] == answer.epochs[1]]
     title = f"{len(telling)} ranks read the samples in another order each epoch"
-    return Result(title=title, findings=(_finding(same),) if same else ())
+    return ProbeResult(title=title, findings=(_finding(same),) if same else ())
 
 
 def _finding(same: Sequence[DataAnswer]) -> Finding:

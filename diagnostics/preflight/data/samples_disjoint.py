@@ -28,7 +28,7 @@ from diagnostics.adapter.answers import DataAnswer, data_answers
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import shown_ranks
 from diagnostics.machine.contract import Machine
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P603"
 NAME = "samples-disjoint"
@@ -38,7 +38,7 @@ DROPPED_SHARE = 0.05
 EXAMPLES = 5
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns findings over the first epoch; skipped where the adapter lists no indices."""
     if config.job is None:
         raise Skip("needs a CONFIG")
@@ -48,7 +48,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     size = max(answer.dataset_size for answer in answers)
     findings = [*_sizes(answers), *_duplicates(answers, size), *_missing(answers, size), *_foreign(answers, size)]
     title = f"each of {size} samples is read once an epoch, by one of {len(answers)} ranks"
-    return Result(title=title, findings=tuple(findings), measured={"dataset_size": size})
+    return ProbeResult(title=title, findings=tuple(findings), measured={"dataset_size": size})
 
 
 def _sizes(answers: Sequence[DataAnswer]) -> list[Finding]:

@@ -17,7 +17,7 @@ from diagnostics.core.findings import Evidence, Finding, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import RankResult
 from diagnostics.preflight import rank_tasks
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 from diagnostics.preflight.rank_values import SICK
 
 CODE = "P503"
@@ -26,12 +26,12 @@ STAGE = Stage.DEVICE
 REQUIRES: tuple[str, ...] = ()
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding that names the ranks whose bits are not the most ranks'."""
     if rank_tasks.backend_and_ranks(machine, config)[1] < 2:
         raise Skip("needs two ranks")
     ranks, findings, place = rank_tasks.compute(machine, config, CODE)
-    return Result(
+    return ProbeResult(
         title=f"{len(ranks)} ranks compute the same bits on {place}",
         findings=findings or disagreement(ranks),
     )

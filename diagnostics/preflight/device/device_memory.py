@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight import rank_tasks
-from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 from diagnostics.preflight.rank_values import wrong_value
 
 CODE = "P501"
@@ -22,7 +22,7 @@ STAGE = Stage.DEVICE
 REQUIRES: tuple[str, ...] = ()
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding for each rank whose block was not given or did not keep its values."""
     ranks, findings, place = rank_tasks.compute(machine, config, CODE)
     damaged = tuple(
@@ -31,4 +31,4 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         if rank.answer and not rank.answer["intact"]
     )
     mebibytes = min(rank.answer.get("allocated_bytes", 0) for rank in ranks) >> 20
-    return Result(title=f"{mebibytes} MiB given and kept by each rank on {place}", findings=(*findings, *damaged))
+    return ProbeResult(title=f"{mebibytes} MiB given and kept by each rank on {place}", findings=(*findings, *damaged))

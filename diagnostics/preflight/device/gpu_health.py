@@ -13,7 +13,7 @@ from __future__ import annotations
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import Gpu, MachineError
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P504"
 NAME = "gpu-health"
@@ -23,7 +23,7 @@ REQUIRES: tuple[str, ...] = ()
 HARMLESS = ("idle", "power_cap", "power cap", "clocks_setting", "clocks setting", "sync", "display", "none")
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding for each GPU that is sick or held back. Skipped where NVML does not answer."""
     try:
         gpus = machine.gpus.devices()
@@ -33,7 +33,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         raise Skip("no NVIDIA GPU")
     limit_c = config.thresholds.max_temperature_c
     findings = [finding for gpu in gpus for finding in _of(gpu, limit_c)]
-    return Result(title=f"{len(gpus)} GPUs without ECC errors, throttling or heat", findings=tuple(findings))
+    return ProbeResult(title=f"{len(gpus)} GPUs without ECC errors, throttling or heat", findings=tuple(findings))
 
 
 def _of(gpu: Gpu, limit_c: int) -> list[Finding]:

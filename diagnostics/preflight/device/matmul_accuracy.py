@@ -13,7 +13,7 @@ from __future__ import annotations
 from diagnostics.core.findings import Evidence, Finding, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight import rank_tasks
-from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 from diagnostics.preflight.rank_values import SICK
 
 CODE = "P502"
@@ -25,7 +25,7 @@ REQUIRES: tuple[str, ...] = ()
 TOLERANCES = {"float64": 1e-12, "float32": 1e-3, "float16": 2e-3, "bfloat16": 1e-2}
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding for each rank and dtype outside its tolerance."""
     ranks, findings, place = rank_tasks.compute(machine, config, CODE)
     wrong = tuple(
@@ -34,7 +34,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         for dtype, error in rank.answer.get("errors", {}).items()
         if not error <= TOLERANCES[dtype]  # not >: a NaN is wrong
     )
-    return Result(title=f"matmul right within rounding on {place}", findings=(*findings, *wrong))
+    return ProbeResult(title=f"matmul right within rounding on {place}", findings=(*findings, *wrong))
 
 
 def _finding(rank: int, dtype: str, error: float) -> Finding:

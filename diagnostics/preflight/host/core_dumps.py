@@ -12,7 +12,7 @@ from __future__ import annotations
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P106"
 NAME = "core-dumps"
@@ -20,7 +20,7 @@ STAGE = Stage.HOST
 REQUIRES: tuple[str, ...] = ()
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a note where a crash leaves no core file."""
     try:
         limit, pattern = machine.limits.core_limit(), machine.limits.core_pattern()
@@ -29,7 +29,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     measured = {"soft": limit.soft, "hard": limit.hard, "core_pattern": pattern}
     # A pattern that starts with | hands the core to a program, whatever the limit says.
     if limit.soft != 0 or pattern.startswith("|"):
-        return Result(title=f"core files are written ({pattern})", measured=measured)
+        return ProbeResult(title=f"core files are written ({pattern})", measured=measured)
     finding = Finding(
         code=CODE,
         name="core-dumps-off",
@@ -39,4 +39,4 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         evidence=(Evidence(source="ulimit -c", observed="0"),),
         fix=Fix(text="only where C++ frames of a crash are wanted", commands=("ulimit -c unlimited",)),
     )
-    return Result(title="core files are off", findings=(finding,), measured=measured)
+    return ProbeResult(title="core files are off", findings=(finding,), measured=measured)

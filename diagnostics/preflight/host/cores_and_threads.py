@@ -14,7 +14,7 @@ from __future__ import annotations
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P105"
 NAME = "cores-and-threads"
@@ -22,7 +22,7 @@ STAGE = Stage.HOST
 REQUIRES: tuple[str, ...] = ()
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a warning where ranks and workers outnumber the cores."""
     try:
         cores = machine.limits.cpu_count()
@@ -30,14 +30,14 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         raise Skip(str(error)) from error
     given = machine.environ.get("OMP_NUM_THREADS", "")
     if given and not given.isdigit():
-        return Result(title="", findings=(_nonsense(given),), measured={"cores": cores})
+        return ProbeResult(title="", findings=(_nonsense(given),), measured={"cores": cores})
     threads = config.job.threads_per_rank if config.job else int(given or 1)
     workers = config.job.workers if config.job else 0
     # A loader worker is idle most of the time where the data is cached: half a core each.
     needed = config.nproc * (threads + workers / 2)
     measured = {"cores": cores, "ranks": config.nproc, "threads_per_rank": threads, "workers": workers}
     if needed <= cores:
-        return Result(title=f"{cores:g} cores for {config.nproc} ranks x {threads} threads", measured=measured)
+        return ProbeResult(title=f"{cores:g} cores for {config.nproc} ranks x {threads} threads", measured=measured)
     fair = max(1, int(cores // config.nproc))
     finding = Finding(
         code=CODE,
@@ -54,7 +54,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         ),
         fix=Fix(text="fewer threads a rank, or fewer workers", commands=(f"export OMP_NUM_THREADS={fair}",)),
     )
-    return Result(title="", findings=(finding,), measured=measured)
+    return ProbeResult(title="", findings=(finding,), measured=measured)
 
 
 def _nonsense(given: str) -> Finding:

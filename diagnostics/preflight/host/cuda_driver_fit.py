@@ -16,7 +16,7 @@ import re
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import Driver, MachineError, TorchFacts
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P111"
 NAME = "cuda-driver-fit"
@@ -27,7 +27,7 @@ REQUIRES = ("P110",)
 OLDEST_DRIVER: dict[int, tuple[int, ...]] = {11: (450, 80, 2), 12: (525, 60, 13), 13: (580,)}
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding where torch cannot use the GPUs that are there."""
     facts = machine.ranks.torch_facts()
     try:
@@ -36,16 +36,16 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     except MachineError as error:
         if facts.cuda is None:
             raise Skip(f"no GPU to use, and torch {facts.torch} is a CPU build: {error}") from error
-        return Result(title="", findings=(_no_driver(facts, str(error), config.backend),))
+        return ProbeResult(title="", findings=(_no_driver(facts, str(error), config.backend),))
     measured = {"driver": driver.version, "driver_cuda": ".".join(map(str, driver.cuda)), "torch_cuda": facts.cuda}
     if count == 0:
         raise Skip("the NVIDIA driver is there and knows no GPU")
     if facts.cuda is None:
-        return Result(title="", findings=(_cpu_build(facts, count, driver),), measured=measured)
+        return ProbeResult(title="", findings=(_cpu_build(facts, count, driver),), measured=measured)
     if not _fits(driver, facts.cuda):
-        return Result(title="", findings=(_too_old(facts, driver),), measured=measured)
+        return ProbeResult(title="", findings=(_too_old(facts, driver),), measured=measured)
     title = f"driver {driver.version} serves torch's CUDA {facts.cuda}"
-    return Result(title=title, measured=measured)
+    return ProbeResult(title=title, measured=measured)
 
 
 def _fits(driver: Driver, cuda: str) -> bool:

@@ -17,7 +17,7 @@ from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import shown_bytes
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P103"
 NAME = "disk-space"
@@ -25,7 +25,7 @@ STAGE = Stage.HOST
 REQUIRES: tuple[str, ...] = ()
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding for each folder that is too full or not writable."""
     findings: list[Finding] = []
     free: dict[str, int] = {}
@@ -38,7 +38,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         if finding is not None:
             findings.append(finding)
     least = min(free, key=lambda path: free[path])
-    return Result(
+    return ProbeResult(
         title=f"{shown_bytes(free[least])} free at {least}, the fullest of {len(free)} folders",
         findings=tuple(findings),
         measured={f"free_bytes {path}": count for path, count in free.items()},

@@ -15,7 +15,7 @@ from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import shown_bytes
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import Gpu, MachineError
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P112"
 NAME = "gpu-count"
@@ -24,7 +24,7 @@ REQUIRES: tuple[str, ...] = ()
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns findings for missing GPUs and for busy ones; skipped without GPUs and without need of any."""
     try:
         gpus = tuple(gpu for gpu in machine.gpus.devices() if not gpu.fault)
@@ -43,7 +43,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     own = machine.processes.own_family()
     findings += [found for gpu in seen if (found := _busy(machine, gpu, own)) is not None]
     title = f"{len(seen)} of {len(gpus)} GPUs visible: {', '.join(sorted({gpu.name for gpu in seen}))}"
-    return Result(title=title, findings=tuple(findings), measured=measured)
+    return ProbeResult(title=title, findings=tuple(findings), measured=measured)
 
 
 def visible(gpus: tuple[Gpu, ...], setting: str | None) -> tuple[tuple[Gpu, ...], str]:

@@ -18,8 +18,8 @@ from pathlib import PurePath
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
-from diagnostics.machine.facts import MachineError, Process
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.machine.facts import MachineError, ProcessInfo
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P107"
 NAME = "leftover-processes"
@@ -28,7 +28,7 @@ REQUIRES: tuple[str, ...] = ()
 SPAWNED = "multiprocessing.spawn"  # in the command line of every process that mp.spawn started
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns one finding a left-over process."""
     try:
         table = {process.pid: process for process in machine.processes.table()}
@@ -39,10 +39,10 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     left = [item for item in suspects if is_left_over(item, table)]
     holding = _gpu_pids(machine)
     findings = tuple(_finding(item, config, item.pid in holding) for item in left)
-    return Result(title="no process of an earlier run", findings=findings, measured={"left_over": len(left)})
+    return ProbeResult(title="no process of an earlier run", findings=findings, measured={"left_over": len(left)})
 
 
-def is_left_over(process: Process, table: Mapping[int, Process]) -> bool:
+def is_left_over(process: ProcessInfo, table: Mapping[int, ProcessInfo]) -> bool:
     """Returns whether `process` is a rank whose launcher is dead.
 
     Only what a living launcher would wait for counts: a rank of torchrun (TORCHELASTIC_RUN_ID) or a
@@ -59,14 +59,14 @@ def is_left_over(process: Process, table: Mapping[int, Process]) -> bool:
     return parent.pid == 1 or PurePath(parent.argv[0] if parent.argv else "").name in ("systemd", "tini", "dumb-init")
 
 
-def _is_rank(process: Process) -> bool:
+def _is_rank(process: ProcessInfo) -> bool:
     variables = process.variables
     elastic = "RANK" in variables and "TORCHELASTIC_RUN_ID" in variables
     spawned = "MASTER_PORT" in variables and any(SPAWNED in word for word in process.argv)
     return elastic or spawned
 
 
-def _same_run(parent: Process, process: Process) -> bool:
+def _same_run(parent: ProcessInfo, process: ProcessInfo) -> bool:
     names = ("RANK", "MASTER_PORT", "TORCHELASTIC_RUN_ID")
     return _is_rank(parent) and all(parent.variables.get(name) == process.variables.get(name) for name in names)
 
@@ -78,7 +78,7 @@ def _gpu_pids(machine: Machine) -> set[int]:
         return set()
 
 
-def _finding(process: Process, config: PreflightConfig, holds_gpu: bool) -> Finding:
+def _finding(process: ProcessInfo, config: PreflightConfig, holds_gpu: bool) -> Finding:
     port = process.variables.get("MASTER_PORT", "?")
     wanted = config.port if config.port is not None else config.job.port if config.job else None
     obstructs = holds_gpu or port == str(wanted)

@@ -15,7 +15,7 @@ from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import shown_bytes
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P104"
 NAME = "memory"
@@ -25,7 +25,7 @@ RANK_BYTES = 512 << 20  # resident after `import torch` and a process group, rou
 WORKER_BYTES = 128 << 20  # a forked worker shares most pages with its rank
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding where the ranks alone would fill what is left."""
     try:
         available, total = machine.memory.available_bytes(), machine.memory.total_bytes()
@@ -38,7 +38,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     measured = {"available_bytes": available, "total_bytes": total, "needed_bytes": needed}
     if available >= needed:
         title = f"{shown_bytes(available)} of {shown_bytes(total)} RAM available"
-        return Result(title=title, measured=measured)
+        return ProbeResult(title=title, measured=measured)
     limit = f", limited by {group.path}" if group else ""
     finding = Finding(
         code=CODE,
@@ -58,4 +58,4 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
             commands=("ps aux --sort=-rss | head", "docker run --memory=16g ..."),
         ),
     )
-    return Result(title="", findings=(finding,), measured=measured)
+    return ProbeResult(title="", findings=(finding,), measured=measured)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
-from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 
 CODE = "P101"
 NAME = "open-files"
@@ -23,7 +23,7 @@ REQUIRES: tuple[str, ...] = ()
 BASE = 256  # descriptors of a rank without workers: libraries, sockets to every peer on small jobs, logs
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding where one rank may run out of descriptors."""
     limit = machine.limits.open_files()
     workers = config.job.workers if config.job else 0
@@ -31,7 +31,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     shown = "unlimited" if limit.soft < 0 else f"{limit.soft:,}"
     measured = {"soft": limit.soft, "hard": limit.hard, "needed": needed}
     if limit.soft < 0 or limit.soft >= needed:
-        return Result(title=f"{shown} open files a process, about {needed} needed", measured=measured)
+        return ProbeResult(title=f"{shown} open files a process, about {needed} needed", measured=measured)
     wanted = max(65536, 2 * needed)
     raised = wanted if limit.hard < 0 else min(limit.hard, wanted)
     commands = (f"ulimit -n {raised}",) if raised >= needed else (f"docker run --ulimit nofile={wanted} ...",)
@@ -44,4 +44,4 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         evidence=(Evidence(source="ulimit -n", observed=shown, expected=f"{needed} or more"),),
         fix=Fix(text="raise the limit in the shell that starts the job", commands=commands),
     )
-    return Result(title="", findings=(finding,), measured=measured)
+    return ProbeResult(title="", findings=(finding,), measured=measured)

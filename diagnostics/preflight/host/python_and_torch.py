@@ -15,7 +15,7 @@ import shlex
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 
 CODE = "P110"
 NAME = "python-and-torch"
@@ -23,14 +23,14 @@ STAGE = Stage.HOST
 REQUIRES: tuple[str, ...] = ()
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns the versions, or a finding with the last lines of the import."""
     try:
         facts = machine.ranks.torch_facts()
     except MachineError as error:
-        return Result(title="", findings=(_no_torch(config.python, str(error)),))
+        return ProbeResult(title="", findings=(_no_torch(config.python, str(error)),))
     nccl = f", nccl {facts.nccl}" if facts.nccl else ""
-    return Result(
+    return ProbeResult(
         title=f"python {facts.python}, torch {facts.torch}{nccl}",
         measured={
             "python": facts.python,

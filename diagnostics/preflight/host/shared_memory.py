@@ -18,7 +18,7 @@ from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import shown_bytes
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P102"
 NAME = "shared-memory"
@@ -29,7 +29,7 @@ MARGIN = 1.5  # a batch in work on each side of the queue
 SMALLEST = 256 << 20  # without a CONFIG: below this any loader with workers is at risk; docker gives 64 MiB
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding where the batches in flight do not fit."""
     try:
         space = machine.memory.shm()
@@ -44,7 +44,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         why = f"{config.nproc} ranks x {job.workers} workers x {job.prefetch} batches of {shown_bytes(job.batch_bytes)}"
     measured = {"total_bytes": space.total_bytes, "free_bytes": space.free_bytes, "needed_bytes": needed}
     if space.free_bytes >= needed:
-        return Result(title=f"{SHM} has {shown_bytes(space.free_bytes)} free", measured=measured)
+        return ProbeResult(title=f"{SHM} has {shown_bytes(space.free_bytes)} free", measured=measured)
     size = max(1, math.ceil((needed + space.total_bytes - space.free_bytes) / 2**30))
     finding = Finding(
         code=CODE,
@@ -64,4 +64,4 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
             commands=(f"docker run --shm-size={size}g ...", f"sudo mount -o remount,size={size}g /dev/shm"),
         ),
     )
-    return Result(title="", findings=(finding,), measured=measured)
+    return ProbeResult(title="", findings=(finding,), measured=measured)

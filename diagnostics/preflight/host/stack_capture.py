@@ -19,7 +19,7 @@ from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 
 CODE = "P108"
 NAME = "stack-capture"
@@ -28,16 +28,16 @@ REQUIRES: tuple[str, ...] = ()
 SLEEPER = CHILDREN / "traced_sleeper.py"
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a warning where py-spy is missing or refused."""
     program = _py_spy(machine.environ.get("PATH", ""))
     if program is None:
-        return Result(title="", findings=(_missing(),))
+        return ProbeResult(title="", findings=(_missing(),))
     argv = [sys.executable, str(SLEEPER), program]
     child = machine.child.run(argv, deadline_s=config.thresholds.child_deadline_s)
     if child.returncode == 0 and "Thread" in child.stdout:
-        return Result(title="py-spy reads the stacks of other processes", measured={"py_spy": program})
-    return Result(title="", findings=(_refused(machine, program, child.stderr.strip() or child.stdout.strip()),))
+        return ProbeResult(title="py-spy reads the stacks of other processes", measured={"py_spy": program})
+    return ProbeResult(title="", findings=(_refused(machine, program, child.stderr.strip() or child.stdout.strip()),))
 
 
 def _py_spy(path: str) -> str | None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
-from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 
 CODE = "P109"
 NAME = "torchrun-found"
@@ -35,21 +35,21 @@ print(path if path and os.path.exists(path) else "")
 """
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding where ranks would start under another Python, or not at all."""
     try:
         child = machine.child.run([config.python, "-c", ASK], deadline_s=config.thresholds.child_deadline_s)
     except MachineError as error:
-        return Result(title="", findings=(_missing(config.python, str(error)),))
+        return ProbeResult(title="", findings=(_missing(config.python, str(error)),))
     prefix, launcher = [*child.stdout.splitlines()[-2:], "", ""][:2]
     if child.returncode or not launcher:
-        return Result(title="", findings=(_missing(config.python, child.stderr.strip() or "no torch"),))
+        return ProbeResult(title="", findings=(_missing(config.python, child.stderr.strip() or "no torch"),))
     measured = {"launcher": launcher}
     path = shutil.which("torchrun", path=machine.environ.get("PATH", ""))
     other = _interpreter(Path(path)) if path else None
     if path is None or other is None or _same(other, config.python, prefix):
-        return Result(title=f"{config.python} -m torch.distributed.run", measured=measured)
-    return Result(title="", findings=(_foreign(path, other, config.python),), measured=measured)
+        return ProbeResult(title=f"{config.python} -m torch.distributed.run", measured=measured)
+    return ProbeResult(title="", findings=(_foreign(path, other, config.python),), measured=measured)
 
 
 def _interpreter(script: Path) -> str | None:

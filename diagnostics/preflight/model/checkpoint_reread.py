@@ -17,7 +17,7 @@ from diagnostics.adapter.answers import answer_file, read_json
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import number
 from diagnostics.machine.contract import Machine
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P805"
 NAME = "checkpoint-reread"
@@ -25,7 +25,7 @@ STAGE = Stage.DRY_RUN
 REQUIRES = ("P801",)
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns the checkpoint's size; an error where it was not written or not read back."""
     answer = read_json(answer_file(config.record_dir, "dry-run")) or {}
     if "checkpoint_reread" not in answer:
@@ -33,7 +33,9 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     size, reread = number(answer, "checkpoint_bytes") or 0.0, answer["checkpoint_reread"]
     good = reread is True and size > 0
     title = f"the checkpoint of {size:,.0f} bytes was written and read back"
-    return Result(title=title, findings=() if good else (_lost(size, reread),), measured={"checkpoint_bytes": size})
+    return ProbeResult(
+        title=title, findings=() if good else (_lost(size, reread),), measured={"checkpoint_bytes": size}
+    )
 
 
 def _lost(size: float, reread: object) -> Finding:

@@ -15,7 +15,7 @@ from diagnostics.adapter.answers import answer_file, read_json
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import number
 from diagnostics.machine.contract import Machine
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P803"
 NAME = "data-wait"
@@ -23,7 +23,7 @@ STAGE = Stage.DRY_RUN
 REQUIRES = ("P801",)
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns the share; a warning above the threshold."""
     share = number(read_json(answer_file(config.record_dir, "dry-run")) or {}, "data_wait_share")
     if share is None:
@@ -32,7 +32,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     title = f"{share:.0%} of each step is spent waiting for data ({workers} workers a rank)"
     limit = config.thresholds.max_data_wait_share
     findings = (_starved(title, share, limit),) if share > limit else ()
-    return Result(title=title, findings=findings, measured={"data_wait_share": share})
+    return ProbeResult(title=title, findings=findings, measured={"data_wait_share": share})
 
 
 def _starved(title: str, share: float, limit: float) -> Finding:

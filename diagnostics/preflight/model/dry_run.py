@@ -22,7 +22,7 @@ from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import last_lines, number, sentence_of
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import ChildResult
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P801"
 NAME = "dry-run"
@@ -31,7 +31,7 @@ REQUIRES = ("P602", "P701")
 STEPS = 6  # the first is slow everywhere; five more give a median
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns throughput and steps, or a finding with the trainer's last lines and its exit code."""
     if config.job is None:
         raise Skip("needs a CONFIG")
@@ -41,12 +41,12 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     child = machine.child.run(argv, deadline_s=config.thresholds.dry_run_deadline_s, env=dict(config.job.env))
     answer = read_json(result)
     if child.returncode != 0 or answer is None:
-        return Result(title="", findings=(_failed(child, argv, config.job.config, answered=answer is not None),))
+        return ProbeResult(title="", findings=(_failed(child, argv, config.job.config, answered=answer is not None),))
     steps, speed = number(answer, "steps") or 0.0, number(answer, "samples_per_s") or 0.0
     ranks = int(number(answer, "world_size") or config.nproc)
     findings = () if steps >= 1 else (_no_steps(argv, config.job.config),)
     measured = {name: value for name in answer if (value := number(answer, name)) is not None}
-    return Result(
+    return ProbeResult(
         title=f"{steps:.0f} steps on {ranks} ranks, {speed:.0f} samples/s",
         findings=findings,
         measured={**measured, "seconds": child.seconds},

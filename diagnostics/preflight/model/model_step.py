@@ -25,11 +25,11 @@ from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Evidence, Finding, Role, Severity
 from diagnostics.core.wording import last_line, shown_ranks
 from diagnostics.dynamic.failures.rank_findings import alike, rank_finding
-from diagnostics.dynamic.job.rank_ends import RankEnd, culprits
+from diagnostics.dynamic.job.rank_ends import RankOutcome, culprits
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight import adapter_ranks
 from diagnostics.preflight.parameter_counts import disagreeing
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
 
 CODE = "P701"
@@ -39,7 +39,7 @@ REQUIRES = ()
 STACKS_BEFORE_DEADLINE = 0.9  # the share of the deadline after which stuck ranks write their stacks
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns sizes and construction seconds by rank, or one finding for each way a rank failed."""
     if config.job is None:
         raise Skip("needs a CONFIG")
@@ -57,10 +57,10 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     ends = []
     for result in results:
         watched = record.of_pid(result.pid)
-        ends.append(RankEnd.of(result, watched, record.fault_of(watched) if watched is not None else None))
+        ends.append(RankOutcome.of(result, watched, record.fault_of(watched) if watched is not None else None))
     answers = [answer for answer in model_answers(config.record_dir, config.nproc) if answer is not None]
     findings = _findings(ends, answers, _repeated(config.job, config.nproc), _bisected(config.job, config.nproc))
-    return Result(title=_title(answers, config.nproc), findings=findings, measured=_measured(answers, ends))
+    return ProbeResult(title=_title(answers, config.nproc), findings=findings, measured=_measured(answers, ends))
 
 
 def _fresh_folder(folder: Path) -> Path:
@@ -69,7 +69,7 @@ def _fresh_folder(folder: Path) -> Path:
 
 
 def _findings(
-    ends: Sequence[RankEnd], answers: Sequence[ModelAnswer], rerun: str, bisection: str
+    ends: Sequence[RankOutcome], answers: Sequence[ModelAnswer], rerun: str, bisection: str
 ) -> tuple[Finding, ...]:
     refused = [end for end in ends if end.returncode == USAGE_EXIT and end.exception is None]
     if refused:
@@ -102,7 +102,7 @@ def _sets(job: JobDescription) -> list[str]:
     return [part for override in job.overrides for part in ("--set", override)]
 
 
-def _refused(ends: Sequence[RankEnd], rerun: str) -> Finding:
+def _refused(ends: Sequence[RankOutcome], rerun: str) -> Finding:
     said = last_line(ends[0].stderr)
     return Finding(
         code=CODE,
@@ -127,7 +127,7 @@ def _title(answers: Sequence[ModelAnswer], nproc: int) -> str:
     return f"{title}; stepped on {len(answers)} of {nproc} ranks" if len(answers) < nproc else f"{title}, one step each"
 
 
-def _measured(answers: Sequence[ModelAnswer], ends: Sequence[RankEnd]) -> dict[str, object]:
+def _measured(answers: Sequence[ModelAnswer], ends: Sequence[RankOutcome]) -> dict[str, object]:
     if not answers:
         return {}
     modules = sorted(answers[0].modules, key=lambda module: (-module.seconds, -module.bytes))[:5]

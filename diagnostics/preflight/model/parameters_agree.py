@@ -21,8 +21,8 @@ from __future__ import annotations
 from diagnostics.adapter.answers import model_answers
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
-from diagnostics.preflight.parameter_counts import Disagreement, disagreeing
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.parameter_counts import ParameterMismatch, disagreeing
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P702"
 NAME = "parameters-agree"
@@ -30,7 +30,7 @@ STAGE = Stage.MODEL
 REQUIRES = ()  # not model-step: it fails where the parameters differ
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding that names two ranks and the module in which they differ."""
     if config.job is None:
         raise Skip("needs a CONFIG")
@@ -38,13 +38,13 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     if len(answers) < 2:
         raise Skip(f"needs the modules of two ranks, {len(answers)} reported theirs")
     difference = disagreeing(answers)
-    return Result(
+    return ProbeResult(
         title=f"{len(answers)} ranks built the same {answers[0].parameters:,} parameters",
         findings=(_finding(difference),) if difference is not None else (),
     )
 
 
-def _finding(difference: Disagreement) -> Finding:
+def _finding(difference: ParameterMismatch) -> Finding:
     (one, two), (a, b) = difference.ranks, difference.values
     place = f" in {difference.module}" if difference.module else ""
     return Finding(

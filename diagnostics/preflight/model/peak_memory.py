@@ -17,7 +17,7 @@ from diagnostics.adapter.answers import answer_file, read_json
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import number
 from diagnostics.machine.contract import Machine
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P804"
 NAME = "peak-memory"
@@ -27,7 +27,7 @@ SHARE = 0.85  # of the machine's memory; the rest is for the system and for what
 GIB = 1 << 30
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns the high-water mark; a warning where the ranks together come close to the limit."""
     answer = read_json(answer_file(config.record_dir, "dry-run")) or {}
     peak = number(answer, "peak_memory_bytes")
@@ -37,7 +37,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     total = machine.memory.total_bytes()
     title = f"{ranks} ranks reached {ranks * peak / GIB:.1f} GiB together, this machine has {total / GIB:.1f} GiB"
     findings = (_tight(title, ranks * peak, total),) if ranks * peak > SHARE * total else ()
-    return Result(title=title, findings=findings, measured={"peak_memory_bytes": peak, "world_size": ranks})
+    return ProbeResult(title=title, findings=findings, measured={"peak_memory_bytes": peak, "world_size": ranks})
 
 
 def _tight(title: str, used: float, total: int) -> Finding:

@@ -21,7 +21,7 @@ from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import number
 from diagnostics.machine.contract import Machine
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 
 CODE = "P802"
 NAME = "throughput"
@@ -29,7 +29,7 @@ STAGE = Stage.DRY_RUN
 REQUIRES = ("P801",)
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns the throughput; a warning where it fell by more than the threshold's ratio."""
     path = answer_file(config.record_dir, "dry-run")
     speed = number(read_json(path) or {}, "samples_per_s")
@@ -41,7 +41,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     title = f"{speed:.0f} samples/s" + (f", the last good run had {before:.0f}" if before else "")
     limit = config.thresholds.slower_than_last_good
     findings = (_slower(title, speed, before, limit),) if before and before > limit * speed else ()
-    return Result(title=title, findings=findings, measured={"samples_per_s": speed, "job": what})
+    return ProbeResult(title=title, findings=findings, measured={"samples_per_s": speed, "job": what})
 
 
 def _identity(job: JobDescription) -> str | None:

@@ -16,7 +16,7 @@ import re
 from diagnostics.core.findings import Evidence, Finding, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight import rank_tasks
-from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 
 CODE = "P304"
 NAME = "barriers"
@@ -24,7 +24,7 @@ STAGE = Stage.RENDEZVOUS
 REQUIRES = ("P302",)
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns the barrier's seconds, and whether the absent rank was named."""
     ranks = rank_tasks.run(machine, config, "barriers", backend="gloo", nproc=config.nproc)
     findings = rank_tasks.failures(CODE, ranks, "a gloo barrier")
@@ -33,7 +33,7 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         findings = (_unnamed(absent, said),)
     seconds = max(rank.answer.get("barrier_seconds", 0.0) for rank in ranks)
     named = f"; monitored_barrier names rank {absent} when it is absent" if config.nproc > 1 else ""
-    return Result(title=f"gloo barrier passed{named}", findings=findings, measured={"barrier_us": seconds * 1e6})
+    return ProbeResult(title=f"gloo barrier passed{named}", findings=findings, measured={"barrier_us": seconds * 1e6})
 
 
 def _named(said: str) -> set[int]:

@@ -17,7 +17,7 @@ from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import ChildTimeout, RankResult
 from diagnostics.preflight import rank_tasks
-from diagnostics.preflight.probe import NotApplicable, PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import NotApplicable, PreflightConfig, ProbeResult, Stage
 from diagnostics.preflight.rank_values import hello_finding
 from diagnostics.record.nccl_log import reason, transports
 
@@ -37,7 +37,7 @@ REMEDIES: tuple[Mapping[str, str], ...] = (
 REMEDY_DEADLINE_S = 12.0  # each; a healthy NCCL group of one machine is there within a few seconds
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns how NCCL's channels go, or why there are none and what makes them work."""
     torch = rank_tasks.torch_of(machine)
     if config.backend == "gloo":
@@ -52,11 +52,11 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
     if _fine(ranks):
         how = ", ".join(transports(logs)) or "one GPU"
         seconds = [rank.answer["init_seconds"] for rank in ranks]
-        return Result(
+        return ProbeResult(
             title=f"nccl {torch.nccl}: {nproc} ranks met in {max(seconds):.2f} s by {how}",
             measured={"init_seconds_by_rank": seconds},
         )
-    return Result(title="nccl", findings=(_broken(machine, config, nproc, logs, late),))
+    return ProbeResult(title="nccl", findings=(_broken(machine, config, nproc, logs, late),))
 
 
 def _attempt(

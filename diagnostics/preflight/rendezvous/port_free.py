@@ -16,7 +16,7 @@ from typing import NamedTuple
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError, PortHolder
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 from diagnostics.static.launch_files.launch_line import port, read_launch_line
 
 CODE = "P201"
@@ -25,24 +25,24 @@ STAGE = Stage.LAUNCH
 REQUIRES: tuple[str, ...] = ()
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding where the wanted port is no port, or somebody listens on it."""
     wanted = _wanted(machine, config)
     try:
         if wanted is None:
-            return Result(title=f"no port configured; {machine.network.free_port()} is free and would be taken")
+            return ProbeResult(title=f"no port configured; {machine.network.free_port()} is free and would be taken")
         if not wanted.value.isdigit() or not 0 < int(wanted.value) < 65536:
-            return Result(title="", findings=(_nonsense(wanted),))
+            return ProbeResult(title="", findings=(_nonsense(wanted),))
         number = int(wanted.value)
         if machine.network.is_free(number):
-            return Result(title=f"port {number} is free", measured={"port": number})
+            return ProbeResult(title=f"port {number} is free", measured={"port": number})
         finding = _taken(number, wanted, machine.network.port_holder(number), machine.network.free_port())
     except MachineError as error:
         raise Skip(str(error)) from error
-    return Result(title="", findings=(finding,), measured={"port": number})
+    return ProbeResult(title="", findings=(finding,), measured={"port": number})
 
 
-class Wanted(NamedTuple):
+class WantedPort(NamedTuple):
     """A port that somebody asked for; `change` is how to ask for another, {port} stands for it."""
 
     value: str
@@ -50,25 +50,27 @@ class Wanted(NamedTuple):
     change: str
 
 
-def _wanted(machine: Machine, config: PreflightConfig) -> Wanted | None:
+def _wanted(machine: Machine, config: PreflightConfig) -> WantedPort | None:
     """Returns the port of this run; where the run says nothing of one, a free one serves."""
     if config.job is not None:
         asked, source = config.job.port, str(config.job.config)
-        return Wanted(str(asked), source, "# in the configuration: {port}, or no port") if asked is not None else None
+        return (
+            WantedPort(str(asked), source, "# in the configuration: {port}, or no port") if asked is not None else None
+        )
     if config.port is not None:
-        return Wanted(str(config.port), "--port", "--port {port}")
+        return WantedPort(str(config.port), "--port", "--port {port}")
     line = read_launch_line(config.script or ())
     if line.launcher:
         asked_in_line = port(line.launcher)
         change = f"{' '.join(line.launcher)} --master-port {{port}}"
-        return Wanted(asked_in_line, " ".join(line.launcher), change) if asked_in_line is not None else None
+        return WantedPort(asked_in_line, " ".join(line.launcher), change) if asked_in_line is not None else None
     # A preflight inside a rank finds the port of that very run: it is held by its own launcher.
     if "RANK" not in machine.environ and machine.environ.get("MASTER_PORT"):
-        return Wanted(machine.environ["MASTER_PORT"], "MASTER_PORT", "export MASTER_PORT={port}")
+        return WantedPort(machine.environ["MASTER_PORT"], "MASTER_PORT", "export MASTER_PORT={port}")
     return None
 
 
-def _taken(number: int, wanted: Wanted, holder: PortHolder | None, free: int) -> Finding:
+def _taken(number: int, wanted: WantedPort, holder: PortHolder | None, free: int) -> Finding:
     owner = holder.process if holder else None
     if owner is not None:
         who = f"pid {owner.pid} ({owner.command}) of {owner.user}"
@@ -94,7 +96,7 @@ def _taken(number: int, wanted: Wanted, holder: PortHolder | None, free: int) ->
     )
 
 
-def _nonsense(wanted: Wanted) -> Finding:
+def _nonsense(wanted: WantedPort) -> Finding:
     return Finding(
         code=CODE,
         name="not-a-port",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
-from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 
 CODE = "P301"
 NAME = "rendezvous-environment"
@@ -25,11 +25,11 @@ STARTED_BY = ("TORCHELASTIC_RUN_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PM
 INTERFACES = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding for each variable that names what is not there."""
     environ = {**machine.environ, **(config.job.env if config.job is not None else {})}
     findings = [*_exported(environ), *_interfaces(environ, [card.name for card in machine.network.interfaces()])]
-    return Result(title="no variable of the shell stands in the way of the ranks", findings=tuple(findings))
+    return ProbeResult(title="no variable of the shell stands in the way of the ranks", findings=tuple(findings))
 
 
 def _exported(environ: dict[str, str]) -> list[Finding]:

@@ -24,7 +24,7 @@ from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.execution.bounded_output import last_lines
 from diagnostics.machine.facts import ChildResult, MachineError
-from diagnostics.preflight.probe import PreflightConfig, Result, Skip, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 from diagnostics.static.launch_files.launch_line import nodes, read_launch_line
 
 CODE = "P202"
@@ -38,7 +38,7 @@ GIVEN = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 INHERITED = (*GIVEN, "LOCAL_WORLD_SIZE", "GROUP_RANK", "ROLE_RANK", "TORCHELASTIC_RUN_ID")
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding for each variable that is missing, and where the launcher itself fails."""
     nested = [_nested(machine.environ)] if "RANK" in machine.environ else []
     own = {**(config.job.env if config.job else {}), MARKER: "arrived"}
@@ -48,14 +48,16 @@ def probe(machine: Machine, config: PreflightConfig) -> Result:
         try:
             child = machine.child.run(argv, deadline_s=config.thresholds.rendezvous_deadline_s, env=env)
         except MachineError as error:
-            return Result(title="", findings=(*nested, _not_started(argv, str(error))))
+            return ProbeResult(title="", findings=(*nested, _not_started(argv, str(error))))
         answers = [json.loads(path.read_text(encoding="utf-8")) for path in Path(folder).glob("rank-*.json")]
     answers.sort(key=lambda answer: int(answer["rank"]["launcher"]["RANK"] or 0))
     if child.returncode or not answers:
-        return Result(title="", findings=(*nested, _failed(child)))
+        return ProbeResult(title="", findings=(*nested, _failed(child)))
     findings = [*nested, *_missing(answers, own, child.argv)]
     title = f"{len(answers)} ranks started; their variables arrived, in subprocesses too"
-    return Result(title=title, findings=tuple(findings), measured={"ranks": len(answers), "seconds": child.seconds})
+    return ProbeResult(
+        title=title, findings=tuple(findings), measured={"ranks": len(answers), "seconds": child.seconds}
+    )
 
 
 def _launcher(machine: Machine, config: PreflightConfig) -> tuple[str, ...]:

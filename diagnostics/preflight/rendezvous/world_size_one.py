@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from diagnostics.machine.contract import Machine
 from diagnostics.preflight import rank_tasks
-from diagnostics.preflight.probe import PreflightConfig, Result, Stage
+from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 from diagnostics.preflight.rank_values import hello_finding
 
 CODE = "P305"
@@ -21,9 +21,9 @@ STAGE = Stage.RENDEZVOUS
 REQUIRES: tuple[str, ...] = ()
 
 
-def probe(machine: Machine, config: PreflightConfig) -> Result:
+def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns whether one rank alone works."""
     backend, _ = rank_tasks.backend_and_ranks(machine, config)
     ranks = rank_tasks.run(machine, config, "hello", backend=backend, nproc=1)
     findings = rank_tasks.failures(CODE, ranks, f"a {backend} group of one") or hello_finding(CODE, ranks, backend)
-    return Result(title=f"{backend}: a group of one rank works", findings=findings)
+    return ProbeResult(title=f"{backend}: a group of one rank works", findings=findings)

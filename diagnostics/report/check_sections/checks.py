@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Outcome, Severity, Status
 from diagnostics.core.markdown import inline, table
-from diagnostics.report.check_report import Report
+from diagnostics.report.check_report import CheckReport
 
 ORDER = 20
 TITLE = "Checks"
@@ -13,7 +13,7 @@ MARKS = {Severity.ERROR: "FAIL", Severity.WARNING: "warn", Severity.INFO: "note"
 UNFINISHED = {Status.SKIPPED: "skip", Status.TIMED_OUT: "HUNG", Status.CRASHED: "CRASH?"}
 
 
-def render(report: Report) -> list[str]:
+def render(report: CheckReport) -> list[str]:
     """Returns a table of all outcomes."""
     rows = [_row(outcome) for outcome in report.verdict.outcomes]
     return table(("stage", "check", "result", "seconds", "what was seen"), rows, numbers=(3,)) if rows else []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from diagnostics.core.markdown import block
-from diagnostics.report.check_report import Report
+from diagnostics.report.check_report import CheckReport
 
 ORDER = 60
 TITLE = "Environment variables"
 
 
-def render(report: Report) -> list[str]:
+def render(report: CheckReport) -> list[str]:
     """Returns NAME=value lines."""
     if not report.variables:
         return ["None of NCCL_*, TORCH_*, GLOO_*, CUDA_*, OMP_*, MASTER_* is set."]

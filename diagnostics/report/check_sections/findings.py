@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.markdown import block, code, inline
-from diagnostics.report.check_report import Report
+from diagnostics.report.check_report import CheckReport
 
 ORDER = 10
 TITLE = "Findings"
@@ -12,7 +12,7 @@ TITLE = "Findings"
 WORDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def render(report: Report) -> list[str]:
+def render(report: CheckReport) -> list[str]:
     """Returns one part a finding; nothing where nothing was found."""
     ordered = sorted(report.verdict.findings, key=lambda finding: -finding.severity)
     return [line for finding in ordered for line in _finding(finding)][:-1]

@@ -7,14 +7,14 @@ from typing import Any
 
 from diagnostics.core.findings import to_json
 from diagnostics.core.markdown import inline, table
-from diagnostics.report.check_report import Report
+from diagnostics.report.check_report import CheckReport
 
 ORDER = 50
 TITLE = "Measurements"
 LONGEST = 60  # characters; report.json holds the whole value
 
 
-def render(report: Report) -> list[str]:
+def render(report: CheckReport) -> list[str]:
     """Returns a table of all measurements; the unit is the end of each name."""
     rows = [
         (outcome.code, inline(name), inline(_shown(value)))

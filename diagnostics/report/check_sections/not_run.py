@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Outcome, Status
 from diagnostics.core.markdown import block, inline
-from diagnostics.report.check_report import Report
+from diagnostics.report.check_report import CheckReport
 
 ORDER = 30
 TITLE = "Not decided"
@@ -12,7 +12,7 @@ TITLE = "Not decided"
 WORDS = {Status.SKIPPED: "skipped", Status.TIMED_OUT: "no answer in time", Status.CRASHED: "crashed"}
 
 
-def render(report: Report) -> list[str]:
+def render(report: CheckReport) -> list[str]:
     """Returns one item for each check that is not done, crashes and deadlines first."""
     missing = [outcome for outcome in report.verdict.outcomes if outcome.status is not Status.DONE]
     ordered = sorted(missing, key=lambda outcome: outcome.status is Status.SKIPPED)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from diagnostics.core.markdown import table
-from diagnostics.report.check_report import Report
+from diagnostics.report.check_report import CheckReport
 
 ORDER = 40
 TITLE = "Seconds by stage"
 
 
-def render(report: Report) -> list[str]:
+def render(report: CheckReport) -> list[str]:
     """Returns a table of seconds and checks a stage; what lies between the checks is the last row."""
     spent: dict[str, list[float]] = {}
     for outcome in report.verdict.outcomes:

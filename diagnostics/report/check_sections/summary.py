@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diagnostics.core.findings import Severity, Status, Verdict
 from diagnostics.core.markdown import code, inline
-from diagnostics.report.check_report import Report
+from diagnostics.report.check_report import CheckReport
 
 ORDER = 0
 TITLE = "Preflight report"
@@ -16,12 +16,12 @@ VERDICTS = {
 }
 
 
-def render(report: Report) -> list[str]:
+def render(report: CheckReport) -> list[str]:
     """Returns the verdict, the counts and the facts."""
     return [f"**{_sentence(report)}**", "", _counts(report.verdict), "", *_facts(report)]
 
 
-def _sentence(report: Report) -> str:
+def _sentence(report: CheckReport) -> str:
     if report.interrupted:
         return "Interrupted: this is what was found before that."
     if all(outcome.status is Status.SKIPPED for outcome in report.verdict.outcomes):
@@ -46,6 +46,6 @@ def _counts(verdict: Verdict) -> str:
     return ", ".join([counted[0], *rest, *counted[1:]]) + f"; {verdict.seconds:.1f} s"
 
 
-def _facts(report: Report) -> list[str]:
+def _facts(report: CheckReport) -> list[str]:
     facts = {**report.facts, "started": report.started, "ups-doctor": report.doctor_version}
     return [f"- {inline(name)}: {code(value)}" for name, value in facts.items()]

@@ -6,7 +6,7 @@ import ast
 
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 _OFF = frozenset(["no_grad", "inference_mode", "set_grad_enabled", "_no_grad", "disable_grad"])
 # Methods that torch itself calls outside of the graph, or that are meant for setting a model up.
@@ -17,7 +17,7 @@ _SET_UP_STARTS = (
 )
 
 
-def records(node: ast.AST, function: Function, file: AuditedFile, project: Project, rounds: int = 2) -> bool | None:
+def records(node: ast.AST, function: Function, file: ProjectFile, project: Project, rounds: int = 2) -> bool | None:
     """Whether autograd records a node: False where it does not, None where callers unseen decide."""
     if _is_off_around(node, file) or _is_off_for(function):
         return False
@@ -28,7 +28,7 @@ def records(node: ast.AST, function: Function, file: AuditedFile, project: Proje
     return True if any(answer is not False for answer in answers) else None
 
 
-def is_off(node: ast.AST, function: Function, file: AuditedFile) -> bool:
+def is_off(node: ast.AST, function: Function, file: ProjectFile) -> bool:
     """Whether no_grad stands around a node or on its function."""
     return _is_off_around(node, file) or _is_off_for(function)
 
@@ -51,7 +51,7 @@ def turns_off(value: ast.expr) -> bool:
     return last_name(value) in _OFF
 
 
-def _is_off_around(node: ast.AST, file: AuditedFile) -> bool:
+def _is_off_around(node: ast.AST, file: ProjectFile) -> bool:
     outer: ast.AST | None = node
     while outer is not None and not isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         if isinstance(outer, (ast.With, ast.AsyncWith)) and any(turns_off(one.context_expr) for one in outer.items):

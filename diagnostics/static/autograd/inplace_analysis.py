@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from diagnostics.static.autograd.grad_mode import is_off, turns_off
 from diagnostics.static.autograd.tensor_operations import Found, Operations
-from diagnostics.static.autograd.tensor_state import Event, EventKind, State, Value, merged
+from diagnostics.static.autograd.tensor_state import AbstractState, AbstractTensor, EventKind, InplaceEvent, merged
 from diagnostics.static.program import ast_walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -22,11 +22,11 @@ from diagnostics.static.torch_code.module_classes import KnownClass, class_tree,
 class AutogradWalk(Operations):
     """One walk through one method of a model."""
 
-    def run(self) -> tuple[Event, ...]:
+    def run(self) -> tuple[InplaceEvent, ...]:
         """Returns the changes in place that matter, in the order of the source."""
         if isinstance(self.function.syntax, (ast.FunctionDef, ast.AsyncFunctionDef)):
             for name in self.function.parameters[1:]:
-                self.state.bind(name, Value(kind="input"))
+                self.state.bind(name, AbstractTensor(kind="input"))
             self.block(self.function.syntax.body)
         return (*self.events, *self.kept.values())
 
@@ -39,7 +39,7 @@ class AutogradWalk(Operations):
             return
         changed = inputs_changed(forward, project, self.depth - 1)
         for name, value in zip(forward.parameters[1:], values, strict=False):
-            if name in changed and isinstance(value, Value):
+            if name in changed and isinstance(value, AbstractTensor):
                 self.activate(value, node, f"self.{own} ({known.syntax.name}.forward, {known.file.shown}:"
                               f"{getattr(changed[name].node, 'lineno', 1)})")  # fmt: skip
 
@@ -62,32 +62,32 @@ class AutogradWalk(Operations):
             self.assign(target, found)
         self.settle([one.id for one in statement.targets if isinstance(one, ast.Name)])
 
-    def assign(self, target: ast.expr, found: Value | tuple[Value | None, ...] | None) -> None:
+    def assign(self, target: ast.expr, found: AbstractTensor | tuple[AbstractTensor | None, ...] | None) -> None:
         """Binds one target."""
         if isinstance(target, (ast.Tuple, ast.List)):
-            parts: Sequence[Value | None] = found if isinstance(found, tuple) else (None,) * len(target.elts)
+            parts: Sequence[AbstractTensor | None] = found if isinstance(found, tuple) else (None,) * len(target.elts)
             starred = any(isinstance(one, ast.Starred) for one in target.elts)
             if starred or (isinstance(found, tuple) and len(found) != len(target.elts)):
                 parts = (None,) * len(target.elts)
-            if isinstance(found, Value) and found.view == "parts":
-                parts = tuple(Value(grad=found.grad, base=found.base, view="several") for _ in target.elts)
+            if isinstance(found, AbstractTensor) and found.view == "parts":
+                parts = tuple(AbstractTensor(grad=found.grad, base=found.base, view="several") for _ in target.elts)
             for one, part in zip(target.elts, parts, strict=False):
                 self.assign(one, part)
         elif isinstance(target, ast.Name):
-            self.state.bind(target.id, found if isinstance(found, Value) else None)
+            self.state.bind(target.id, found if isinstance(found, AbstractTensor) else None)
         elif isinstance(target, ast.Subscript):
             base = self.value(target.value)
-            if isinstance(base, Value) and not self.is_key(target.slice):
+            if isinstance(base, AbstractTensor) and not self.is_key(target.slice):
                 self.change(base, target, "setitem")
         elif own_attribute(target):
-            self.assign_own(target, own_attribute(target), found if isinstance(found, Value) else None)
+            self.assign_own(target, own_attribute(target), found if isinstance(found, AbstractTensor) else None)
 
-    def assign_own(self, target: ast.expr, name: str, found: Value | None) -> None:
+    def assign_own(self, target: ast.expr, name: str, found: AbstractTensor | None) -> None:
         """`self.mean = ...`: a buffer may be given another tensor."""
         self.kept.pop(f"self.{name}", None)
         self.state.bind(f"self.{name}", found)
         if name in self.parts.buffers and found is not None and found.grad and found.kind != "parameter":
-            self.kept[f"self.{name}"] = Event(EventKind.KEPT, target, f"self.{name}", found)
+            self.kept[f"self.{name}"] = InplaceEvent(EventKind.KEPT, target, f"self.{name}", found)
 
     def on_annassign(self, statement: ast.AnnAssign) -> None:
         """`x: Tensor = ...`."""
@@ -101,12 +101,12 @@ class AutogradWalk(Operations):
         target = statement.target.value if isinstance(statement.target, ast.Subscript) else statement.target
         keyed = isinstance(statement.target, ast.Subscript) and self.is_key(statement.target.slice)
         value = self.value(target)
-        if isinstance(value, Value) and not keyed:
-            self.keeps_graph(value, [other] if isinstance(other, Value) else [], statement)
+        if isinstance(value, AbstractTensor) and not keyed:
+            self.keeps_graph(value, [other] if isinstance(other, AbstractTensor) else [], statement)
             self.change(value, statement, "setitem" if target is not statement.target else "augmented")
-            if isinstance(other, Value) and other.grad and not value.grad and isinstance(target, ast.Name):
+            if isinstance(other, AbstractTensor) and other.grad and not value.grad and isinstance(target, ast.Name):
                 why = self.state.saved.get(value.root)
-                self.state.bind(target.id, fresh := Value(grad=True, kind=value.kind))
+                self.state.bind(target.id, fresh := AbstractTensor(grad=True, kind=value.kind))
                 if why is not None:
                     self.state.saved[fresh] = why
         self.settle([])
@@ -206,7 +206,7 @@ class AutogradWalk(Operations):
 
 
 @lru_cache(maxsize=4096)
-def inplace_events(function: Function, project: Project, depth: int = 2) -> tuple[Event, ...]:
+def inplace_events(function: Function, project: Project, depth: int = 2) -> tuple[InplaceEvent, ...]:
     """Returns the changes in place in a method of a model that autograd or a reader does not bear."""
     tree = class_tree(project)
     known = tree.of_method(function)
@@ -215,7 +215,7 @@ def inplace_events(function: Function, project: Project, depth: int = 2) -> tupl
     file = project.file_with(function)
     if is_off(function.syntax, function, file):
         return ()
-    walk = AutogradWalk(function, known, tree, State(), depth)
+    walk = AutogradWalk(function, known, tree, AbstractState(), depth)
     return walk.run()
 
 
@@ -226,7 +226,7 @@ def runs_in_training(function: Function) -> bool:
     return name == "forward" or any(own_attribute(call.func) == name for call in calls)
 
 
-def inputs_changed(function: Function, project: Project, depth: int) -> dict[str, Event]:
+def inputs_changed(function: Function, project: Project, depth: int) -> dict[str, InplaceEvent]:
     """Returns the changes in place of a method's own inputs, by parameter."""
     events = inplace_events(function, project, depth)
     return {one.name: one for one in events if one.kind is EventKind.INPUT}

@@ -13,14 +13,14 @@ _LETS_GO = ("detach", "detach_", "item", "popleft", "pop", "clear")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RetainedArgument:
     """The attribute that grows by a method's argument, and where."""
 
     attribute: str
     node: ast.AST
 
 
-def keeps_argument(method: Function) -> Kept | None:
+def keeps_argument(method: Function) -> RetainedArgument | None:
     """Returns what a method with one argument keeps of it as it is, None where it changes or drops anything."""
     names = method.parameters
     if method.owner is None or len(names) != 2 or names[1] in method.assigned:
@@ -45,13 +45,15 @@ def renews_own(method: Function, attribute: str) -> bool:
     return False
 
 
-def _grown(node: ast.AST, name: str) -> Kept | None:
+def _grown(node: ast.AST, name: str) -> RetainedArgument | None:
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _is(node.value, name):
         attribute = own_attribute(node.target)
-        return Kept(attribute, node) if attribute else None
+        return RetainedArgument(attribute, node) if attribute else None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
         attribute = own_attribute(node.func.value)
-        return Kept(attribute, node) if attribute and len(node.args) == 1 and _is(node.args[0], name) else None
+        return (
+            RetainedArgument(attribute, node) if attribute and len(node.args) == 1 and _is(node.args[0], name) else None
+        )
     return None
 
 

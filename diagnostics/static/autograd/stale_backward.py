@@ -15,7 +15,7 @@ from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.module_classes import own_attribute
 from diagnostics.static.torch_code.training_loops import Backward, backwards
 
@@ -40,7 +40,7 @@ class _Graph:
     stale: tuple[ast.Call, str] | None = None
 
 
-def stale_backwards(function: Function, file: AuditedFile, project: Project) -> Iterator[StaleBackward]:
+def stale_backwards(function: Function, file: ProjectFile, project: Project) -> Iterator[StaleBackward]:
     """Yields the steps of a function that come before a backward which needs what they change."""
     sources = {one.call: one for one in backwards(function)}
     if not sources:
@@ -62,7 +62,7 @@ class _Seen:
     """What a function steps, and from where it runs backward."""
 
     function: Function
-    file: AuditedFile
+    file: ProjectFile
     networks: frozenset[str]
     steps: dict[ast.Call, frozenset[str]]
     sources: dict[ast.Call, Backward]

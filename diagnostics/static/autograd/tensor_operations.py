@@ -6,28 +6,30 @@ import ast
 from abc import ABC, abstractmethod
 
 from diagnostics.static.autograd import operator_tables as tables
-from diagnostics.static.autograd.tensor_state import Event, EventKind, Saved, State, Value
+from diagnostics.static.autograd.tensor_state import AbstractState, AbstractTensor, EventKind, InplaceEvent, Saved
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.torch_code.module_classes import WITH_WEIGHTS, ClassTree, KnownClass, is_none, own_attribute
 
-Found = Value | tuple[Value | None, ...] | None
+Found = AbstractTensor | tuple[AbstractTensor | None, ...] | None
 _PRODUCTS = (ast.Mult, ast.MatMult)
 
 
 class Operations(ABC):
     """Reads expressions in a state and writes down events."""
 
-    def __init__(self, function: Function, known: KnownClass, tree: ClassTree, state: State, depth: int) -> None:
+    def __init__(
+        self, function: Function, known: KnownClass, tree: ClassTree, state: AbstractState, depth: int
+    ) -> None:
         self.function = function
         self.tree = tree
         self.parts = tree.parts(known)
         self.state = state
         self.depth = depth
         self.off = 0
-        self.events: list[Event] = []
-        self.kept: dict[str, Event] = {}  # by the buffer's name
-        self.changed_now: dict[Value, tuple[ast.AST, str]] = {}
+        self.events: list[InplaceEvent] = []
+        self.kept: dict[str, InplaceEvent] = {}  # by the buffer's name
+        self.changed_now: dict[AbstractTensor, tuple[ast.AST, str]] = {}
 
     def value(self, node: ast.AST | None) -> Found:
         """Returns what is known of the tensor an expression gives, after what it does."""
@@ -45,7 +47,7 @@ class Operations(ABC):
         if node.id in self.state.stale and node.id in self.state.names:
             changed, layer = self.state.stale.pop(node.id)
             value = self.state.names[node.id]
-            self.events.append(Event(EventKind.READ_AFTER, changed, node.id, value, read=node, layer=layer))
+            self.events.append(InplaceEvent(EventKind.READ_AFTER, changed, node.id, value, read=node, layer=layer))
         return self.state.names.get(node.id)
 
     def of_attribute(self, node: ast.Attribute) -> Found:
@@ -54,19 +56,19 @@ class Operations(ABC):
         if own:
             return self.registered(own)
         base = self.value(node.value)
-        if node.attr in ("T", "mT", "H", "mH") and isinstance(base, Value):
-            return Value(grad=base.grad, base=base, view=node.attr)
+        if node.attr in ("T", "mT", "H", "mH") and isinstance(base, AbstractTensor):
+            return AbstractTensor(grad=base.grad, base=base, view=node.attr)
         return None
 
-    def registered(self, name: str) -> Value | None:
+    def registered(self, name: str) -> AbstractTensor | None:
         """Returns the parameter or buffer of that name."""
         known = self.state.names.get(f"self.{name}")
         if known is None and name in self.parts.parameters:
             made = self.parts.parameters[name]
             words = {one.arg: one.value for one in made.keywords} if isinstance(made, ast.Call) else {}
-            known = Value(grad="requires_grad" not in words and not is_none(made), kind="parameter")
+            known = AbstractTensor(grad="requires_grad" not in words and not is_none(made), kind="parameter")
         elif known is None and name in self.parts.buffers:
-            known = Value(kind="buffer")
+            known = AbstractTensor(kind="buffer")
         if known is not None:
             self.state.names[f"self.{name}"] = known
         return known
@@ -78,19 +80,19 @@ class Operations(ABC):
         if isinstance(base, tuple):
             index = node.slice.value if isinstance(node.slice, ast.Constant) else None
             return base[index] if isinstance(index, int) and -len(base) <= index < len(base) else None
-        if not isinstance(base, Value):
+        if not isinstance(base, AbstractTensor):
             return None
         if base.view == "parts":
-            return Value(grad=base.grad, base=base.base, view="several")
+            return AbstractTensor(grad=base.grad, base=base.base, view="several")
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if all(isinstance(one, (ast.Slice, ast.Constant)) for one in parts):
-            return Value(grad=base.grad, base=base, view="index")
-        return Value(grad=base.grad)
+            return AbstractTensor(grad=base.grad, base=base, view="index")
+        return AbstractTensor(grad=base.grad)
 
     def of_tuple(self, node: ast.Tuple | ast.List) -> Found:
         """Several values."""
         found = [self.value(one) for one in node.elts]
-        return tuple(one if isinstance(one, Value) else None for one in found)
+        return tuple(one if isinstance(one, AbstractTensor) else None for one in found)
 
     of_list = of_tuple
 
@@ -102,20 +104,24 @@ class Operations(ABC):
     def of_unaryop(self, node: ast.UnaryOp) -> Found:
         """`-x`."""
         inner = self.value(node.operand)
-        return Value(grad=inner.grad) if isinstance(inner, Value) and isinstance(node.op, ast.USub) else None
+        return (
+            AbstractTensor(grad=inner.grad)
+            if isinstance(inner, AbstractTensor) and isinstance(node.op, ast.USub)
+            else None
+        )
 
     def of_ifexp(self, node: ast.IfExp) -> Found:
         """Either of two."""
         self.value(node.test)
         one, other = self.value(node.body), self.value(node.orelse)
-        both = isinstance(one, Value) and isinstance(other, Value)
-        return Value(grad=one.grad and other.grad) if both else None  # type: ignore[union-attr]
+        both = isinstance(one, AbstractTensor) and isinstance(other, AbstractTensor)
+        return AbstractTensor(grad=one.grad and other.grad) if both else None  # type: ignore[union-attr]
 
     def of_binop(self, node: ast.BinOp) -> Found:
         """A product keeps its factors, a quotient its divisor, a power its base."""
         left, right = self.value(node.left), self.value(node.right)
-        one = left if isinstance(left, Value) else None
-        other = right if isinstance(right, Value) else None
+        one = left if isinstance(left, AbstractTensor) else None
+        other = right if isinstance(right, AbstractTensor) else None
         if isinstance(node.op, _PRODUCTS):
             return self.product(one, other, node)
         if isinstance(node.op, ast.Div) and other is not None and (other.grad or (one is not None and one.grad)):
@@ -124,7 +130,7 @@ class Operations(ABC):
             self.keep(one, "a power keeps its base", node)
         return self.fresh(one, other)
 
-    def product(self, one: Value | None, other: Value | None, node: ast.AST) -> Value | None:
+    def product(self, one: AbstractTensor | None, other: AbstractTensor | None, node: ast.AST) -> AbstractTensor | None:
         """Each factor is kept for the gradient of the other."""
         if one is not None and other is not None:
             if one.grad:
@@ -133,12 +139,12 @@ class Operations(ABC):
                 self.keep(one, "the product keeps its factors", node)
         return self.fresh(one, other)
 
-    def fresh(self, *sources: Value | None) -> Value | None:
+    def fresh(self, *sources: AbstractTensor | None) -> AbstractTensor | None:
         """Returns a new tensor made of these, None where nothing is known of it."""
         known = [one for one in sources if one is not None]
-        return Value(grad=not self.off and any(one.grad for one in known)) if known else None
+        return AbstractTensor(grad=not self.off and any(one.grad for one in known)) if known else None
 
-    def keep(self, value: Value, text: str, node: ast.AST) -> None:
+    def keep(self, value: AbstractTensor, text: str, node: ast.AST) -> None:
         """Backward needs this tensor as it is now."""
         if not self.off:
             self.state.saved[value.root] = Saved(text, node)
@@ -155,7 +161,7 @@ class Operations(ABC):
             return self.operation(last_name(function), self.arguments(node), node)
         base = self.value(function.value) if isinstance(function, ast.Attribute) else None
         values = self.arguments(node)
-        if isinstance(base, Value) and isinstance(function, ast.Attribute):
+        if isinstance(base, AbstractTensor) and isinstance(function, ast.Attribute):
             return self.operation(function.attr, [base, *values], node)
         return None
 
@@ -173,23 +179,23 @@ class Operations(ABC):
             return self.fresh(*first) if name in tables.PASSES else None
         out = next((one.value for one in node.keywords if one.arg == "out"), None)
         target = self.value(out) if out is not None else None
-        if isinstance(target, Value):
+        if isinstance(target, AbstractTensor):
             self.change(target, node, "out")
             return target
         if first is None:
             return None
         if _is_inplace(node, name) or (name.endswith("_") and not name.startswith("_")):
-            self.keeps_graph(first, [one for one in values[1:] if isinstance(one, Value)], node)
+            self.keeps_graph(first, [one for one in values[1:] if isinstance(one, AbstractTensor)], node)
             return self.in_place(name, first, node)
         return self.functional(name, first, values, node)
 
-    def keeps_graph(self, target: Value, sources: list[Value], node: ast.AST) -> None:
+    def keeps_graph(self, target: AbstractTensor, sources: list[AbstractTensor], node: ast.AST) -> None:
         """A buffer that takes in a tensor of the graph holds the graph of this step in the next one."""
         name = self.state.called(target.root)
         if target.root.kind == "buffer" and not self.off and any(one.grad for one in sources):
-            self.kept[name] = Event(EventKind.KEPT, node, name, target)
+            self.kept[name] = InplaceEvent(EventKind.KEPT, node, name, target)
 
-    def in_place(self, name: str, first: Value, node: ast.Call) -> Value:
+    def in_place(self, name: str, first: AbstractTensor, node: ast.Call) -> AbstractTensor:
         """`x.add_(...)`, `F.relu(x, inplace=True)`."""
         if name == "detach_":
             self.kept.pop(self.state.called(first), None)
@@ -199,16 +205,18 @@ class Operations(ABC):
             self.change(first, node, name)
         return first
 
-    def functional(self, name: str, first: Value, values: list[Found], node: ast.Call) -> Value | None:
+    def functional(
+        self, name: str, first: AbstractTensor, values: list[Found], node: ast.Call
+    ) -> AbstractTensor | None:
         """An operation that gives a new tensor or a view."""
-        others = [one for one in values[1:] if isinstance(one, Value)]
+        others = [one for one in values[1:] if isinstance(one, AbstractTensor)]
         if name in tables.SEVERAL_VIEWS:
-            return Value(grad=first.grad, base=first, view="parts")
+            return AbstractTensor(grad=first.grad, base=first, view="parts")
         if name in tables.VIEWS or name in tables.EXPANDS:
-            return Value(grad=first.grad and name != "detach", base=first, view=name)
+            return AbstractTensor(grad=first.grad and name != "detach", base=first, view=name)
         if name in tables.SAVES_FACTORS and others:
             return self.product(first, others[0], node)
-        result = Value(grad=first.grad and not self.off)
+        result = AbstractTensor(grad=first.grad and not self.off)
         if name in tables.SAVES_RESULT:
             if first.grad:
                 self.keep(result, f"{name} keeps its result", node)
@@ -221,7 +229,7 @@ class Operations(ABC):
 
     def layer(self, own: str, made: ast.expr, values: list[Found], node: ast.Call) -> Found:
         """Calls a module of the model."""
-        first = values[0] if values and isinstance(values[0], Value) else None
+        first = values[0] if values and isinstance(values[0], AbstractTensor) else None
         name = self.tree.project.name(made.func, self.function) if isinstance(made, ast.Call) else ""
         kind = last_name(made)
         if isinstance(made, ast.Call) and kind == "Sequential" and name.startswith("torch.nn."):
@@ -234,10 +242,10 @@ class Operations(ABC):
         known = self.tree.named(made.func, self.function) if isinstance(made, ast.Call) else None
         if known is not None:
             self.project_layer(own, known, values, node)
-            return Value(grad=True) if _has_weights(known, self.tree) and not self.off else None
+            return AbstractTensor(grad=True) if _has_weights(known, self.tree) and not self.off else None
         return None
 
-    def torch_layer(self, own: str, kind: str, made: ast.expr, first: Value | None, node: ast.Call) -> Found:
+    def torch_layer(self, own: str, kind: str, made: ast.expr, first: AbstractTensor | None, node: ast.Call) -> Found:
         """Calls a layer of torch."""
         if kind in tables.ACTIVATIONS and isinstance(made, ast.Call) and _is_inplace(made, kind):
             if first is not None:
@@ -246,9 +254,9 @@ class Operations(ABC):
         if kind in WITH_WEIGHTS and kind != "Embedding" and not _is_plain(made):
             if first is not None:
                 self.keep(first, f"self.{own} ({kind}) keeps its input", node)
-            return Value(grad=not self.off)
+            return AbstractTensor(grad=not self.off)
         if kind == "Embedding":
-            return Value(grad=not self.off)
+            return AbstractTensor(grad=not self.off)
         function = tables.FUNCTION_OF_LAYER.get(kind)
         return self.functional(function, first, [first], node) if function and first is not None else None
 
@@ -256,12 +264,12 @@ class Operations(ABC):
     def project_layer(self, own: str, known: KnownClass, values: list[Found], node: ast.Call) -> None:
         """Calls a module of the project; who walks through methods says what it does to its inputs."""
 
-    def activate(self, value: Value, node: ast.AST, layer: str) -> None:
+    def activate(self, value: AbstractTensor, node: ast.AST, layer: str) -> None:
         """A layer works in place: who holds the tensor besides its result sees it changed."""
         self.change(value, node, "activation", layer)
         self.changed_now[value] = (node, layer)
 
-    def change(self, value: Value, node: ast.AST, how: str, layer: str = "") -> None:
+    def change(self, value: AbstractTensor, node: ast.AST, how: str, layer: str = "") -> None:
         """A tensor is changed in place."""
         if value.view == "parts":
             return
@@ -277,9 +285,9 @@ class Operations(ABC):
         elif why is not None:
             kind = EventKind.SAVED
         if kind is not None:
-            self.events.append(Event(kind, node, name, value, saved=why, layer=layer))
+            self.events.append(InplaceEvent(kind, node, name, value, saved=why, layer=layer))
         elif value.root.kind == "input" and how != "setitem":  # setting some items is mostly meant for the caller
-            self.events.append(Event(EventKind.INPUT, node, self.state.called(value.root), value, layer=layer))
+            self.events.append(InplaceEvent(EventKind.INPUT, node, self.state.called(value.root), value, layer=layer))
 
     def is_key(self, node: ast.expr) -> bool:
         """Whether an index is a key of a dict."""

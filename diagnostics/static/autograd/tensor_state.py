@@ -9,20 +9,20 @@ from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Value:
+class AbstractTensor:
     """One tensor. `grad`: it provably takes part in the graph; `base` is what it is a view of."""
 
     grad: bool = False
-    base: Value | None = None
+    base: AbstractTensor | None = None
     view: str = ""  # the operation that made the view
     kind: str = ""  # "parameter", "buffer" or "input" (of the function)
 
     @property
-    def root(self) -> Value:
+    def root(self) -> AbstractTensor:
         """The tensor whose memory and version it shares."""
         return self if self.base is None else self.base.root
 
-    def views(self) -> Iterator[Value]:
+    def views(self) -> Iterator[AbstractTensor]:
         """Yields the views that lead to it, the last first."""
         if self.base is not None:
             yield self
@@ -49,32 +49,32 @@ class EventKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Event:
+class InplaceEvent:
     """A change in place at `node` of the tensor called `name`."""
 
     kind: EventKind
     node: ast.AST
     name: str
-    value: Value
+    value: AbstractTensor
     saved: Saved | None = None
     read: ast.AST | None = None
     layer: str = ""  # the module made with inplace=True (or the project's module) that changes it
 
 
 @dataclass(slots=True)
-class State:
+class AbstractState:
     """What holds on every way to one point. `stale`: names whose tensor an activation changed under them."""
 
-    names: dict[str, Value] = field(default_factory=dict)
-    saved: dict[Value, Saved] = field(default_factory=dict)
+    names: dict[str, AbstractTensor] = field(default_factory=dict)
+    saved: dict[AbstractTensor, Saved] = field(default_factory=dict)
     stale: dict[str, tuple[ast.AST, str]] = field(default_factory=dict)
     alive: bool = True
 
-    def copy(self) -> State:
+    def copy(self) -> AbstractState:
         """Returns one that can be changed by itself."""
-        return State(dict(self.names), dict(self.saved), dict(self.stale), self.alive)
+        return AbstractState(dict(self.names), dict(self.saved), dict(self.stale), self.alive)
 
-    def bind(self, name: str, value: Value | None) -> None:
+    def bind(self, name: str, value: AbstractTensor | None) -> None:
         """Gives a name another tensor, None for one that nothing is known of."""
         self.stale.pop(name, None)
         if value is None:
@@ -82,20 +82,20 @@ class State:
         else:
             self.names[name] = value
 
-    def called(self, value: Value) -> str:
+    def called(self, value: AbstractTensor) -> str:
         """Returns a name of a tensor, "" where it has none."""
         return next((name for name, one in self.names.items() if one is value), "")
 
-    def sharing(self, value: Value) -> list[str]:
+    def sharing(self, value: AbstractTensor) -> list[str]:
         """Returns the names whose tensor shares memory with this one."""
         return [name for name, one in self.names.items() if one.root is value.root]
 
 
-def merged(one: State, other: State) -> State:
+def merged(one: AbstractState, other: AbstractState) -> AbstractState:
     """Returns what holds after either of two ways."""
     if not (one.alive and other.alive):
         return one if one.alive else other
-    found = State()
+    found = AbstractState()
     found.saved = {value: why for value, why in one.saved.items() if value in other.saved}
     found.stale = {name: why for name, why in one.stale.items() if name in other.stale}
     for name, value in one.names.items():
@@ -103,7 +103,7 @@ def merged(one: State, other: State) -> State:
         if second is value:
             found.names[name] = value
         elif second is not None:
-            both = found.names[name] = Value(grad=value.grad and second.grad)
+            both = found.names[name] = AbstractTensor(grad=value.grad and second.grad)
             if value.root in one.saved and second.root in other.saved:
                 found.saved[both] = one.saved[value.root]
     return found

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from diagnostics.static.dataflow.taint_sources import RANK, Taint
-from diagnostics.static.program.call_graph import Function, Program, is_generator, last_name
+from diagnostics.static.program.call_graph import CallGraph, Function, is_generator, last_name
 
 MOST_STEPS = 240
 _MADE_OF_NUMBERS = {"range", "arange", "randn", "rand", "zeros", "ones", "empty", "full", "randint", "randperm", "eye",
@@ -21,10 +21,10 @@ _CONTENT = {"manual_seed", "seed", "default_rng", "Generator", "RandomState", "R
 
 
 @dataclass
-class Lengths:
+class LengthTaint:
     """Asks about lengths; `value` tells why a value differs, `changed` why something was added to it on some ranks."""
 
-    program: Program
+    program: CallGraph
     value: Callable[[ast.AST, Function], Taint | None]
     changed: Callable[[str, Function], Taint | None]
     agrees: Callable[[str], bool]

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import DATA, LOADER_NAMES, LOSS, Taint
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -16,7 +16,7 @@ _LOSS = re.compile(r"^(?:\w+_)?loss$", re.IGNORECASE)  # no loss_scale, no loss_
 _COLLECTS = {"append", "extend", "add", "update", "put"}
 
 
-def local_values(test: ast.expr, function: Function, taints: Taints) -> Iterator[Taint]:
+def local_values(test: ast.expr, function: Function, taints: RankTaint) -> Iterator[Taint]:
     """Yields why a test falls by what the rank alone has: comparisons with a loss, "is what I collected empty?"."""
     for node in walk(test):
         match node:
@@ -35,7 +35,7 @@ def local_values(test: ast.expr, function: Function, taints: Taints) -> Iterator
                     yield Taint(DATA, function.file, node.lineno, function.name, syntax=ast.Name(held.attr, ast.Load()))
 
 
-def _is_loss(value: ast.expr, function: Function, taints: Taints, rounds: int) -> bool:
+def _is_loss(value: ast.expr, function: Function, taints: RankTaint, rounds: int) -> bool:
     """Whether a value is made of a loss that no collective has made equal."""
     if rounds < 0 or taints.is_agreed(value, function):
         return False
@@ -59,7 +59,7 @@ def _root(value: ast.expr) -> str:
     return last_name(value)
 
 
-def _mentions_loss(value: ast.expr, function: Function, taints: Taints) -> bool:
+def _mentions_loss(value: ast.expr, function: Function, taints: RankTaint) -> bool:
     """Whether a value is a loss read off: `loss.item()`, `loss.detach()`."""
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
         return False
@@ -79,7 +79,7 @@ def _made(name: str, function: Function) -> list[ast.expr]:
     return [*function.assigned.get(name, ()), *added]
 
 
-def _is_collected(held: ast.Attribute, function: Function, taints: Taints) -> bool:
+def _is_collected(held: ast.Attribute, function: Function, taints: RankTaint) -> bool:
     """Whether `self.x` starts as an empty list and is filled by what the rank sees."""
     made = taints.program.attribute_values(held, function)
     if not any(isinstance(value, (ast.List, ast.Dict)) and not ast.dump(value).count("Constant") for value, _ in made):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from diagnostics.static.dataflow.rank_predicates import OPEN, OnRank, RankTests, says_distributed
+from diagnostics.static.dataflow.rank_predicates import OPEN, OnRank, RankPredicates, says_distributed
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, is_generator, last_name
 from diagnostics.static.program.project import Project
@@ -40,7 +40,7 @@ MOST_ITEMS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class KnownValues:
+class ConcreteEvaluator:
     """Works out expressions of a project."""
 
     project: Project
@@ -85,7 +85,7 @@ class KnownValues:
     ) -> bool | None:  # fmt: skip
         """Returns how a test falls on a rank, None where that is open."""
         if says_distributed(test):
-            return RankTests(self.project).truth(test, function, on)
+            return RankPredicates(self.project).truth(test, function, on)
         value = self.value(test, function, on, given, rounds)
         return None if value is OPEN else bool(value)
 

@@ -13,7 +13,7 @@ from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Callable_, Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 _DEPTH = 3
 _MOST = 6
@@ -82,7 +82,7 @@ def _set_by_rank(value: ast.expr, function: Function, project: Project) -> bool:
     )
 
 
-def conditions(node: ast.AST, function: Function, file: AuditedFile) -> Iterator[ast.expr]:
+def conditions(node: ast.AST, function: Function, file: ProjectFile) -> Iterator[ast.expr]:
     """Yields the tests that decide whether a node of a function runs, also those that leave it before."""
     child, parent = node, file.parents.get(node)
     while parent is not None and child is not function.syntax:
@@ -128,7 +128,7 @@ def rank_guarded(node: ast.AST, function: Function, project: Project, depth: int
     return bool(callers) and all(rank_guarded(call, caller, project, depth - 1) for call, caller in callers[:_MOST])
 
 
-def enclosing(node: ast.AST, kinds: type[ast.AST] | tuple[type[ast.AST], ...], file: AuditedFile) -> ast.AST | None:
+def enclosing(node: ast.AST, kinds: type[ast.AST] | tuple[type[ast.AST], ...], file: ProjectFile) -> ast.AST | None:
     """Returns the nearest node of some kinds around one, within its function."""
     parent = file.parents.get(node)
     while parent is not None and not isinstance(parent, (*Callable_.__args__, ast.ClassDef)):

@@ -60,7 +60,7 @@ OPEN = Open()
 
 
 @dataclass(frozen=True, slots=True)
-class RankTests:
+class RankPredicates:
     """Works out tests of a project."""
 
     project: Project

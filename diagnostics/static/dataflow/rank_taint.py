@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from diagnostics.static.dataflow.length_taint import Lengths
+from diagnostics.static.dataflow.length_taint import LengthTaint
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, Taint, source_of
 from diagnostics.static.program.ast_walk import children
-from diagnostics.static.program.call_graph import Function, Program, last_name
+from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 from diagnostics.static.program.functions import paired
 
 _ROUNDS = 5
@@ -39,10 +39,10 @@ Found = Taint | None
 
 
 @dataclass(eq=False)
-class Taints:
+class RankTaint:
     """What can differ between ranks in a program."""
 
-    program: Program
+    program: CallGraph
     only: tuple[Function, ...] | None = None  # spread in these alone
     _names: dict[tuple[int, str], Taint] = field(default_factory=dict)
     _attributes: dict[str, Taint] = field(default_factory=dict)
@@ -83,8 +83,8 @@ class Taints:
         return self._returns.get(id(function))
 
     @cached_property
-    def _lengths(self) -> Lengths:
-        return Lengths(self.program, self.of, self._changed_by, lambda name: _agrees(name))
+    def _lengths(self) -> LengthTaint:
+        return LengthTaint(self.program, self.of, self._changed_by, lambda name: _agrees(name))
 
     def _changed_by(self, name: str, function: Function) -> Found:
         """Returns why something was added to what has this name on some ranks only."""

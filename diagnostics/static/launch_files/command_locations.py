@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.launch_files.shell_lexer import Token
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Pipeline, Simple
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 _STATUS = re.compile(r"\$\{?\?|PIPESTATUS|pipestatus")
 
 
-def place(file: AuditedFile, ran: Ran, index: int = 0) -> tuple[int, int]:
+def place(file: ProjectFile, ran: Ran, index: int = 0) -> tuple[int, int]:
     """Returns the line and the column of one word of a command."""
     token = ran.tokens[index] if index < len(ran.tokens) else ran.command.first
     if file.kind is FileKind.SHELL and ran.outer is None:

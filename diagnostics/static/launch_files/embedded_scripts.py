@@ -16,7 +16,7 @@ from diagnostics.static.launch_files.shell_expansion import Value
 from diagnostics.static.launch_files.shell_lexer import ShellError, Token
 from diagnostics.static.launch_files.shell_parser import AndOr, Pipeline, Simple, parse
 from diagnostics.static.launch_files.yaml_nodes import Found, documents, entries, items, mappings, scalar, text_line
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 _SHEBANG = re.compile(r"#!\s*(?:\S*/env\s+(?:-S\s+)?)?(?:\S*/)?(\w+)([^\n]*)")
 _SBATCH = re.compile(r"#SBATCH\s+(--?[\w-]+)(?:[=\s]\s*([^\s#]+))?")
@@ -29,7 +29,7 @@ _STARTS = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
+class SchedulerOption:
     """One option of a Slurm script's head, `name` the long one without dashes."""
 
     name: str
@@ -41,23 +41,23 @@ class Header:
 class Script:
     """One script. `home` is file, github, gitlab, container, yaml or dockerfile; `shell` is "" where it is not said."""
 
-    file: AuditedFile
+    file: ProjectFile
     home: str
     shell: str
     commands: tuple[Ran, ...]
-    slurm: tuple[Header, ...] = ()
+    slurm: tuple[SchedulerOption, ...] = ()
     node: yaml.MappingNode | None = None  # the mapping it stands in
     around: tuple[yaml.MappingNode, ...] = ()
 
-    def header(self, *names: str) -> Header | None:
+    def header(self, *names: str) -> SchedulerOption | None:
         """Returns the first of these options of the Slurm head, None without one."""
         return next((one for name in names for one in self.slurm if one.name == name), None)
 
 
-_KNOWN: WeakKeyDictionary[AuditedFile, tuple[Script, ...]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[ProjectFile, tuple[Script, ...]] = WeakKeyDictionary()
 
 
-def scripts(file: AuditedFile) -> tuple[Script, ...]:
+def scripts(file: ProjectFile) -> tuple[Script, ...]:
     """Returns the scripts of a file, parsed once; what is no shell is left out."""
     if file not in _KNOWN:
         read = {FileKind.SHELL: _of_shell, FileKind.YAML: _of_yaml, FileKind.DOCKERFILE: _of_dockerfile}.get(file.kind)
@@ -70,7 +70,7 @@ def scripts(file: AuditedFile) -> tuple[Script, ...]:
 _SHORT = {"-N": "nodes", "-n": "ntasks", "-G": "gpus", "-c": "cpus-per-task", "-p": "partition", "-t": "time"}
 
 
-def _of_shell(file: AuditedFile) -> Iterator[Script]:
+def _of_shell(file: ProjectFile) -> Iterator[Script]:
     shebang = _SHEBANG.match(file.text)
     shell = shebang[1] if shebang else "bash" if file.shown.endswith((".bash", ".sbatch", ".slurm")) else ""
     if shell.startswith(("python", "perl", "ruby", "node", "csh", "tcsh", "fish", "expect", "awk")):
@@ -88,11 +88,11 @@ def _of_shell(file: AuditedFile) -> Iterator[Script]:
         )
 
 
-def _slurm(lines: list[str]) -> Iterator[Header]:
+def _slurm(lines: list[str]) -> Iterator[SchedulerOption]:
     for number, row in enumerate(lines, 1):
         if row.startswith("#SBATCH") and (named := _SBATCH.match(row)):
             name = _SHORT.get(named[1], named[1].lstrip("-"))
-            yield Header(name=name, value=named[2] or "", line=number)
+            yield SchedulerOption(name=name, value=named[2] or "", line=number)
 
 
 def _given_options(words: list[str]) -> frozenset[str]:
@@ -113,7 +113,7 @@ def _parsed(text: str, line: int) -> tuple[AndOr, ...] | None:
 # YAML
 
 
-def _of_yaml(file: AuditedFile) -> Iterator[Script]:
+def _of_yaml(file: ProjectFile) -> Iterator[Script]:
     if _STARTS.search(file.text) is None:
         return
     for document in documents(file):
@@ -121,7 +121,7 @@ def _of_yaml(file: AuditedFile) -> Iterator[Script]:
             yield from _in_mapping(file, found)
 
 
-def _in_mapping(file: AuditedFile, found: Found) -> Iterator[Script]:
+def _in_mapping(file: ProjectFile, found: Found) -> Iterator[Script]:
     node, path, around = found
     here = entries(node)
     home, shell, options = _runner(here, path, around)
@@ -226,7 +226,7 @@ def environment_entries(node: yaml.Node | None) -> Iterator[tuple[str, yaml.Node
 # Dockerfiles
 
 
-def _of_dockerfile(file: AuditedFile) -> Iterator[Script]:
+def _of_dockerfile(file: ProjectFile) -> Iterator[Script]:
     options: frozenset[str] = frozenset()
     shell = "sh"
     given: dict[str, Value] = {}

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from diagnostics.static.launch_files.launcher_commands import STARTS_RANKS, Launch, base, launches
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 _NAMED = re.compile(
     r"(?:^|[_\-./])(?:pre|post)?-?train(?:er|ing)?(?:$|[_\-.\d])"
@@ -34,7 +34,7 @@ class Training:
 
     layers: tuple[Launch, ...]
     shown: str
-    program: AuditedFile | None
+    program: ProjectFile | None
 
     @property
     def launcher(self) -> Launch | None:
@@ -42,7 +42,7 @@ class Training:
         return next((one for one in reversed(self.layers) if one.kind in STARTS_RANKS or one.kind == "launch"), None)
 
 
-def training(ran: Ran, file: AuditedFile, project: Project) -> Training | None:
+def training(ran: Ran, file: ProjectFile, project: Project) -> Training | None:
     """Returns what a command trains, None where nothing says that it does."""
     layers = launches(ran.words)
     if not layers:
@@ -59,7 +59,7 @@ def training(ran: Ran, file: AuditedFile, project: Project) -> Training | None:
     return Training(layers=layers, shown=f"{outer}{kind} {script}".strip(), program=program)
 
 
-def script_file(launch: Launch, file: AuditedFile, project: Project) -> AuditedFile | None:
+def script_file(launch: Launch, file: ProjectFile, project: Project) -> ProjectFile | None:
     """Returns the audited Python file that a launch runs, None where the project has none of that name."""
     script = launch.script
     if not script or "$" in script:
@@ -74,7 +74,7 @@ def script_file(launch: Launch, file: AuditedFile, project: Project) -> AuditedF
     return next((found for name in names if (found := _at(name, file, project)) is not None), None)
 
 
-def _at(name: str, file: AuditedFile, project: Project) -> AuditedFile | None:
+def _at(name: str, file: ProjectFile, project: Project) -> ProjectFile | None:
     parts = [part for part in PurePath(name).parts if part not in (".", "/")]
     while parts and parts[0] == "..":
         parts.pop(0)
@@ -90,10 +90,10 @@ def _at(name: str, file: AuditedFile, project: Project) -> AuditedFile | None:
     return fits[0] if len(fits) == 1 else None
 
 
-_WHAT: WeakKeyDictionary[AuditedFile, bool] = WeakKeyDictionary()
+_WHAT: WeakKeyDictionary[ProjectFile, bool] = WeakKeyDictionary()
 
 
-def is_training_file(program: AuditedFile, project: Project) -> bool:
+def is_training_file(program: ProjectFile, project: Project) -> bool:
     """Returns whether a program trains with PyTorch: itself, or the project's modules that it imports."""
     if program not in _WHAT:
         waiting, seen = [program.shown], {program.shown}
@@ -112,7 +112,7 @@ def is_training_file(program: AuditedFile, project: Project) -> bool:
     return _WHAT[program]
 
 
-def _trains(layers: tuple[Launch, ...], program: AuditedFile | None, project: Project) -> bool:
+def _trains(layers: tuple[Launch, ...], program: ProjectFile | None, project: Project) -> bool:
     last = layers[-1]
     if last.kind == "python" and not last.script:
         return False  # python -c "...", or a here-document

@@ -15,7 +15,7 @@ from diagnostics.static.launch_files.shell_expansion import expanded
 from diagnostics.static.launch_files.shell_parser import Compound
 from diagnostics.static.launch_files.yaml_nodes import documents, entries, line_of, number
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 _BRACES = re.compile(r"\{(\d{1,5})\.\.(\d{1,5})\}")
 _SEQ = re.compile(r"(?:\$\(|`)\s*seq\s+(\d{1,5})(?:\s+(\d{1,5}))?\s*(?:\)|`)")
@@ -23,12 +23,12 @@ _COUNTED = re.compile(r"\(\(\s*(\w+)\s*=\s*(\d{1,5})\s*;\s*\w+\s*(<=?)\s*(\d{1,5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
+class ProcessCount:
     """A number that somebody wrote down for ranks or devices."""
 
     name: str
     value: int
-    file: AuditedFile
+    file: ProjectFile
     line: int
 
 
@@ -64,7 +64,7 @@ def loop_name(loop: Compound) -> str:
     return counted[1] if counted else loop.header[0].text if loop.header else ""
 
 
-def configuration(arguments: tuple[str, ...], file: AuditedFile, project: Project) -> Iterator[AuditedFile]:
+def configuration(arguments: tuple[str, ...], file: ProjectFile, project: Project) -> Iterator[ProjectFile]:
     """Yields the YAML files of the project that a program is given by name."""
     for word in arguments:
         name = word.partition("=")[2] if word.startswith("--") and "=" in word else word
@@ -79,7 +79,7 @@ def configuration(arguments: tuple[str, ...], file: AuditedFile, project: Projec
                 break
 
 
-def counts_in(file: AuditedFile, names: frozenset[str]) -> Iterator[Count]:
+def counts_in(file: ProjectFile, names: frozenset[str]) -> Iterator[ProcessCount]:
     """Yields the whole numbers below these keys, at the top of a configuration or one mapping below it."""
     for document in documents(file):
         for key, node in entries(document).items():
@@ -88,10 +88,10 @@ def counts_in(file: AuditedFile, names: frozenset[str]) -> Iterator[Count]:
                 yield from _count(file, inner, value, names)
 
 
-def _count(file: AuditedFile, key: str, node: yaml.Node, names: frozenset[str]) -> Iterator[Count]:
+def _count(file: ProjectFile, key: str, node: yaml.Node, names: frozenset[str]) -> Iterator[ProcessCount]:
     value = number(node)
     if key in names and value is not None:
-        yield Count(name=key, value=value, file=file, line=line_of(node))
+        yield ProcessCount(name=key, value=value, file=file, line=line_of(node))
 
 
 def literal(value: ast.AST | None) -> int | None:

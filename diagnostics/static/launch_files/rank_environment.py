@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.static.launch_files.subprocess_commands import command_text
-from diagnostics.static.ordering.script_execution import Step, steps
+from diagnostics.static.ordering.script_execution import ExecutedStatement, steps
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 RANK_NAMES = frozenset(["RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"])
 _INIT = "torch.distributed.init_process_group"
@@ -25,14 +25,14 @@ _RUNS = frozenset(["subprocess.run", "subprocess.call", "subprocess.Popen", "sub
 class Use:
     """One thing a program does about its ranks; `sure` where every start comes to it."""
 
-    file: AuditedFile
+    file: ProjectFile
     node: ast.AST
     what: str
     sure: bool
-    step: Step
+    step: ExecutedStatement
 
 
-def needs_launcher(program: AuditedFile, project: Project) -> Use | None:
+def needs_launcher(program: ProjectFile, project: Project) -> Use | None:
     """Returns the first place where a program takes its rank from the environment and has no other way.
 
     None where it sets them, spawns its own ranks, or asks whether the variable is there.
@@ -48,7 +48,7 @@ def needs_launcher(program: AuditedFile, project: Project) -> Use | None:
     return found
 
 
-def starts_ranks(program: AuditedFile, project: Project) -> Iterator[Use]:
+def starts_ranks(program: ProjectFile, project: Project) -> Iterator[Use]:
     """Yields where a program starts ranks of its own: mp.spawn with a process group, or another launcher."""
     for one in steps(program, project):
         started = _started(one, project)
@@ -71,7 +71,7 @@ def environ_key(node: ast.AST) -> str:
     return ""
 
 
-def _read(one: Step, project: Project) -> tuple[ast.AST, str] | None:
+def _read(one: ExecutedStatement, project: Project) -> tuple[ast.AST, str] | None:
     for node in walk(one.node):
         if environ_key(node) in RANK_NAMES and isinstance(getattr(node, "ctx", None), ast.Load):
             return node, f'os.environ["{environ_key(node)}"]'
@@ -109,7 +109,7 @@ def _asks_or_sets(node: ast.AST) -> bool:
     return False
 
 
-def _started(one: Step, project: Project) -> tuple[ast.AST, str] | None:
+def _started(one: ExecutedStatement, project: Project) -> tuple[ast.AST, str] | None:
     for node in walk(one.node):
         if not isinstance(node, ast.Call):
             continue

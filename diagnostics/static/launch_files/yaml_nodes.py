@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import yaml
 
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 MOST_CHARACTERS = 1 << 19
 DEEPEST = 60
@@ -21,7 +21,7 @@ _INLINE = re.compile(r"(?:[-?]\x20+){60}|\n\x20{500}")  # lists in lists on one 
 Path = tuple[str, ...]
 
 
-def documents(file: AuditedFile) -> tuple[yaml.Node, ...]:
+def documents(file: ProjectFile) -> tuple[yaml.Node, ...]:
     """Returns the documents of a YAML file, () where it is none: templates have `{{` where YAML has no place for it."""
     if file.kind is not FileKind.YAML or len(file.text) > MOST_CHARACTERS or is_deep(file.text):
         return ()

@@ -16,7 +16,7 @@ from diagnostics.static.ordering.evaluation_order import Arms
 from diagnostics.static.program.functions import Function
 
 
-class Order(StrEnum):
+class EventOrder(StrEnum):
     """What is known of one event before another one."""
 
     SURELY = "surely"  # whenever the later one happens, the earlier one has
@@ -34,7 +34,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Event:
+class CallEvent:
     """One call that a process makes. `chain` are the calls that led to it, outermost first."""
 
     index: int
@@ -57,42 +57,42 @@ class Trace:
 
     entry: Function
     start: Start
-    events: list[Event] = field(default_factory=list)
+    events: list[CallEvent] = field(default_factory=list)
     cut: bool = False
 
-    def named(self, *names: str) -> Iterator[Event]:
+    def named(self, *names: str) -> Iterator[CallEvent]:
         """Yields the events of these full names."""
         return (one for one in self.events if one.name in names)
 
-    def where(self, fits: Callable[[str], bool]) -> Iterator[Event]:
+    def where(self, fits: Callable[[str], bool]) -> Iterator[CallEvent]:
         """Yields the events whose name fits."""
         return (one for one in self.events if fits(one.name))
 
-    def first(self, *names: str) -> Event | None:
+    def first(self, *names: str) -> CallEvent | None:
         """Returns the first event of one of these names."""
         return next(self.named(*names), None)
 
     @staticmethod
-    def exclusive(one: Event, other: Event) -> bool:
+    def exclusive(one: CallEvent, other: CallEvent) -> bool:
         """Whether only one of the two happens in one run."""
         taken = {arm.test: arm.taken for arm in one.arms}
         return any(taken.get(arm.test, arm.taken) != arm.taken for arm in other.arms)
 
-    def order(self, one: Event, other: Event) -> Order:
+    def order(self, one: CallEvent, other: CallEvent) -> EventOrder:
         """Returns what is known of `one` happening before `other`."""
         if self.exclusive(one, other):
-            return Order.EXCLUSIVE
+            return EventOrder.EXCLUSIVE
         if one.index >= other.index:
-            return Order.AFTER
+            return EventOrder.AFTER
         tests = {(arm.test, arm.taken) for arm in other.arms}
-        return Order.SURELY if all((arm.test, arm.taken) in tests for arm in one.arms) else Order.MAYBE
+        return EventOrder.SURELY if all((arm.test, arm.taken) in tests for arm in one.arms) else EventOrder.MAYBE
 
-    def certainly_together(self, one: Event, other: Event) -> bool:
+    def certainly_together(self, one: CallEvent, other: CallEvent) -> bool:
         """Whether each of the two happens whenever the other one does, or always."""
         return {(a.test, a.taken) for a in one.arms} == {(a.test, a.taken) for a in other.arms}
 
 
-def meeting(one: Event, other: Event) -> tuple[Site, Site]:
+def meeting(one: CallEvent, other: CallEvent) -> tuple[Site, Site]:
     """Returns where the ways to two events part: the two calls in the one function that leads to both."""
     pair = (one.sites[0], other.sites[0])
     for mine, yours in zip(one.sites, other.sites, strict=False):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from diagnostics.static.ordering.entry_points import Start, entries, passed_function
 from diagnostics.static.ordering.evaluation_order import Arm, Arms, Planned, branch, planned
-from diagnostics.static.ordering.event_order import Event, Site, Trace
+from diagnostics.static.ordering.event_order import CallEvent, Site, Trace
 from diagnostics.static.ordering.traced_calls import CORE_WORDS, event_name, is_core, is_recorded, starts_group
 from diagnostics.static.program.functions import Function, is_generator, last_name
 from diagnostics.static.program.project import Project, per_project
@@ -155,7 +155,7 @@ class _Tracing:
         name = event_name(one.syntax, here.function, self._project)
         if is_recorded(name):
             index = len(self._trace.events)
-            self._trace.events.append(Event(index, one.syntax, here.function, name, chain, arms, one.statement))
+            self._trace.events.append(CallEvent(index, one.syntax, here.function, name, chain, arms, one.statement))
 
     def _enter(self, target: Function, one: Planned, here: _Activation, chain: tuple[Site, ...], arms: Arms) -> None:
         if len(chain) >= MAX_DEPTH:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.static.ordering.entry_points import Start
-from diagnostics.static.ordering.event_order import Event, Trace
+from diagnostics.static.ordering.event_order import CallEvent, Trace
 from diagnostics.static.ordering.traced_calls import INIT, starts_group
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
@@ -27,21 +27,21 @@ _SMALL = 12  # statements: a function that only asks is no longer
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class GroupQuery:
     """One call of is_initialized, and the function it is in."""
 
     call: ast.Call
     function: Function
 
 
-def questions(value: ast.AST, function: Function, project: Project, depth: int = _MOST) -> Iterator[Question]:
+def questions(value: ast.AST, function: Function, project: Project, depth: int = _MOST) -> Iterator[GroupQuery]:
     """Yields the questions on whose answer an expression depends; a fallback to the environment answers rightly."""
     if _reads_environment(value):
         return
     for node in walk(value):
         if isinstance(node, ast.Call):
             if project.name(node.func, function) == IS_INITIALIZED:
-                yield Question(node, function)
+                yield GroupQuery(node, function)
             elif depth:
                 for target in project.targets(node, function):
                     yield from _asked_by(target, project, depth - 1)
@@ -55,7 +55,7 @@ def _values(name: str, function: Function) -> list[ast.expr]:
     return list(values) if len(values) == 1 else []
 
 
-def _asked_by(function: Function, project: Project, depth: int) -> Iterator[Question]:
+def _asked_by(function: Function, project: Project, depth: int) -> Iterator[GroupQuery]:
     """Yields what a small function asks before it gives its answer."""
     if not answers(function) or _reads_environment(function.syntax):
         return
@@ -86,15 +86,15 @@ def _decides(node: ast.If) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class GroupQuerySite:
     """One test that asks for the group, and what it asks in the end."""
 
     test: ast.expr
     function: Function
-    questions: tuple[Question, ...]
+    questions: tuple[GroupQuery, ...]
 
 
-def start_after(trace: Trace, event: Event) -> Event | None:
+def start_after(trace: Trace, event: CallEvent) -> CallEvent | None:
     """Returns the call that makes the group after an event in the same run; None where it may be there already."""
     for one in trace.where(starts_group):
         if not trace.exclusive(one, event) and one.index < event.index:
@@ -103,17 +103,17 @@ def start_after(trace: Trace, event: Event) -> Event | None:
     return next(later, None)
 
 
-def is_sure(trace: Trace, start: Event, project: Project) -> bool:
+def is_sure(trace: Trace, start: CallEvent, project: Project) -> bool:
     """Whether nobody can have made the group before the trace begins."""
     return trace.start is not Start.UNCALLED or not guarded(start, project)
 
 
-def guarded(event: Event, project: Project) -> bool:
+def guarded(event: CallEvent, project: Project) -> bool:
     """Whether an event stands in a branch that asks for the group."""
     return any(True for _ in asking_arms(event, project))
 
 
-def asking_arms(event: Event, project: Project) -> Iterator[Asking]:
+def asking_arms(event: CallEvent, project: Project) -> Iterator[GroupQuerySite]:
     """Yields the tests around an event that ask for the group."""
     functions = {id(site.function): site.function for site in event.sites}.values()
     for arm in event.arms:
@@ -122,4 +122,4 @@ def asking_arms(event: Event, project: Project) -> Iterator[Asking]:
         if home is not None and isinstance(test, ast.expr):
             found = tuple(questions(test, home, project))
             if found:
-                yield Asking(test, home, found)
+                yield GroupQuerySite(test, home, found)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 DEEPEST = 8
 MOST_STATEMENTS = 20_000
@@ -21,7 +21,7 @@ _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ExecutedStatement:
     """One simple statement or one condition that runs, and the calls that lead to it, outermost first."""
 
     node: ast.AST
@@ -30,7 +30,7 @@ class Step:
     calls: tuple[tuple[ast.Call, Function], ...]
 
 
-def steps(file: AuditedFile, project: Project) -> Iterator[Step]:
+def steps(file: ProjectFile, project: Project) -> Iterator[ExecutedStatement]:
     """Yields what runs when a file is started as a program, in order; each function once."""
     if file.tree is None:
         return
@@ -46,7 +46,7 @@ class _Run:
 
     def block(
         self, body: Sequence[ast.stmt], function: Function, sure: bool, calls: tuple[tuple[ast.Call, Function], ...]
-    ) -> Iterator[Step]:
+    ) -> Iterator[ExecutedStatement]:
         for statement in body:
             self.left -= 1
             if self.left < 0:
@@ -56,7 +56,7 @@ class _Run:
 
     def statement(
         self, one: ast.stmt, function: Function, sure: bool, calls: tuple[tuple[ast.Call, Function], ...]
-    ) -> Iterator[Step]:
+    ) -> Iterator[ExecutedStatement]:
         match one:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return
@@ -88,8 +88,8 @@ class _Run:
 
     def simple(
         self, node: ast.AST, function: Function, sure: bool, calls: tuple[tuple[ast.Call, Function], ...]
-    ) -> Iterator[Step]:
-        yield Step(node=node, function=function, sure=sure, calls=calls)
+    ) -> Iterator[ExecutedStatement]:
+        yield ExecutedStatement(node=node, function=function, sure=sure, calls=calls)
         if len(calls) >= DEEPEST:
             return
         for call in [one for one in walk(node) if isinstance(one, ast.Call)]:

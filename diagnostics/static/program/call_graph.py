@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.cfg_builder import suppresses_by_name
-from diagnostics.static.program.functions import Callable_, Function, ProjectFiles, is_generator, last_name
+from diagnostics.static.program.functions import Callable_, Function, SourceSet, is_generator, last_name
 
-__all__ = ["Function", "Program", "is_generator", "last_name"]
+__all__ = ["CallGraph", "Function", "is_generator", "last_name"]
 MOST_TARGETS = 4
 _ROUNDS = 3  # an alias of an alias of a name
 # Methods of torch and of containers: a project's method of this name is no sign that it is meant.
@@ -75,7 +75,7 @@ COMMON_METHODS = frozenset(
 
 
 @dataclass(eq=False)
-class Program(ProjectFiles):
+class CallGraph(SourceSet):
     """The project's files with what calls in them mean."""
 
     _swallows: dict[int, bool] = field(default_factory=dict)

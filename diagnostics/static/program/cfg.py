@@ -59,7 +59,7 @@ class Edge:
 
 
 @dataclass(slots=True)
-class Node:
+class GraphNode:
     """One node. `syntax` is what it stands for: the Call, the test's expression, the loop, the handler."""
 
     index: int
@@ -72,11 +72,11 @@ class Node:
 
 
 @dataclass(slots=True)
-class FlowGraph:
+class ControlFlowGraph:
     """The graph of one function; `nodes[0]` is its entry."""
 
     syntax: FunctionSyntax
-    nodes: list[Node]
+    nodes: list[GraphNode]
     returned: int
     raised: int
     exited: int
@@ -88,7 +88,7 @@ class FlowGraph:
         """Whether calling it only makes a generator."""
         return any(node.kind is NodeKind.YIELD for node in self.nodes)
 
-    def at_line(self, line: int) -> list[Node]:
+    def at_line(self, line: int) -> list[GraphNode]:
         """Returns the nodes that hold `line` most closely: calls before other nodes."""
         holding = [node for node in self.nodes if node.line <= line <= node.end_line]
         if not holding:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from diagnostics.static.program.ast_walk import children
-from diagnostics.static.program.cfg import Edge, EdgeKind, FlowGraph, FunctionSyntax, Node, NodeKind
+from diagnostics.static.program.cfg import ControlFlowGraph, Edge, EdgeKind, FunctionSyntax, GraphNode, NodeKind
 
 MAX_NODES = 40_000
 MAX_DEPTH = 150  # of nested statements and expressions that are followed
@@ -39,7 +39,7 @@ def dotted(node: ast.AST) -> str:
     return ".".join([node.id, *reversed(parts)])
 
 
-def build(syntax: FunctionSyntax, suppresses: Suppresses = suppresses_by_name) -> FlowGraph:
+def build(syntax: FunctionSyntax, suppresses: Suppresses = suppresses_by_name) -> ControlFlowGraph:
     """Returns the graph of a function's, lambda's or module's own body; functions inside have graphs of their own."""
     return _Builder(syntax, suppresses).build()
 
@@ -60,13 +60,13 @@ class _Leave:
 class _Builder:
     syntax: FunctionSyntax
     suppresses: Suppresses
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[GraphNode] = field(default_factory=list)
     statement: ast.stmt | None = None
     depth: int = 0
     truncated: bool = False
     leave: _Leave = field(init=False)
 
-    def build(self) -> FlowGraph:
+    def build(self) -> ControlFlowGraph:
         entry = self.add(NodeKind.ENTRY, None)
         returned = self.add(NodeKind.RETURNED, None)
         raised = self.add(NodeKind.RAISED, None)
@@ -79,7 +79,7 @@ class _Builder:
         else:
             ends = self.block(self.syntax.body, ends)
         self.join(ends, returned)
-        return FlowGraph(self.syntax, self.nodes, returned, raised, exited, self.gone, self.truncated)
+        return ControlFlowGraph(self.syntax, self.nodes, returned, raised, exited, self.gone, self.truncated)
 
     gone: int = 0
 
@@ -91,7 +91,7 @@ class _Builder:
         """Adds a node that `ends` lead to; `span` gives its lines where the syntax has too many or none."""
         place = span if span is not None else syntax
         line = getattr(place, "lineno", 0)
-        node = Node(len(self.nodes), kind, syntax, line, getattr(place, "end_lineno", None) or line)
+        node = GraphNode(len(self.nodes), kind, syntax, line, getattr(place, "end_lineno", None) or line)
         node.statement = self.statement
         self.nodes.append(node)
         self.join(ends, node.index)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from diagnostics.core.frame import Frame
 from diagnostics.static.program.ast_walk import children, walk
-from diagnostics.static.program.cfg import FlowGraph, FunctionSyntax
+from diagnostics.static.program.cfg import ControlFlowGraph, FunctionSyntax
 from diagnostics.static.program.cfg_builder import build, suppresses_by_name
 from diagnostics.static.program.distributed_names import is_recorded, names_of_distributed
 from diagnostics.static.program.source_file import SourceFile, Sources, imported_files
@@ -31,10 +31,10 @@ class Function:
     name: str
     owner: ast.ClassDef | None  # the class it is a method of
     outer: Function | None
-    program: ProjectFiles
+    program: SourceSet
 
     @cached_property
-    def graph(self) -> FlowGraph:
+    def graph(self) -> ControlFlowGraph:
         """Its control-flow graph."""
         return build(self.syntax, lambda context: self.program.suppresses(context, self))
 
@@ -77,7 +77,7 @@ class Function:
 
 
 @dataclass(eq=False)
-class ProjectFiles:
+class SourceSet:
     """The project's files, as far as they can be reached from `first` by imports."""
 
     sources: Sources

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 MOST_SCRIPTS = 12  # that one module is looked at with
 
@@ -75,7 +75,7 @@ class Programs:
         return self._importers
 
 
-def is_script(file: AuditedFile) -> bool:
+def is_script(file: ProjectFile) -> bool:
     """Whether a file is there to be run: it has a main guard, or calls something at its top level on its own."""
     body = file.tree.body if file.tree is not None else []
     return any(is_main_guard(one) or _runs(one) for one in body)

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from diagnostics.static.program.api_aliases import canonical
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.call_graph import Program
+from diagnostics.static.program.call_graph import CallGraph
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.project_file import AuditedFile, FileKind
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 from diagnostics.static.program.source_file import SourceFile, Sources
 
 Fact = TypeVar("Fact")
@@ -54,10 +54,10 @@ MOST_EXPANDED = 5
 _LIBRARIES = frozenset(["torch", "numpy", "yaml", "wandb", "accelerate", "lightning", "transformers", "datasets"])
 
 
-class ProjectNames(Program):
+class ProjectNames(CallGraph):
     """All audited files; imports are resolved exactly, since all files are known."""
 
-    def __init__(self, audited: Iterable[AuditedFile]) -> None:
+    def __init__(self, audited: Iterable[ProjectFile]) -> None:
         self.audited = tuple(audited)
         self.python = tuple(one for one in self.audited if one.kind is FileKind.PYTHON and one.tree is not None)
         super().__init__(Sources("", {}), ())
@@ -80,7 +80,7 @@ class ProjectNames(Program):
         return {one.shown: one for one in self.python if few or _is_deep(one)}
 
     @cached_property
-    def by_path(self) -> dict[str, AuditedFile]:
+    def by_path(self) -> dict[str, ProjectFile]:
         """Every audited file by the path shown."""
         return {one.shown: one for one in self.audited}
 
@@ -100,7 +100,7 @@ class ProjectNames(Program):
         """Returns a file's module as the function that runs its top level."""
         return self.functions_in(file)[0]
 
-    def file_with(self, function: Function) -> AuditedFile:
+    def file_with(self, function: Function) -> ProjectFile:
         """Returns the audited file a function is in."""
         return self.by_path[function.file]
 
@@ -319,6 +319,6 @@ class ProjectNames(Program):
         }
 
 
-def _is_deep(file: AuditedFile) -> bool:
+def _is_deep(file: ProjectFile) -> bool:
     # Not the word "distributed": it stands in every licence text.
     return bool(file.words & DEEP_WORDS) or "torch.distributed" in file.text or "import distributed" in file.text

@@ -29,7 +29,7 @@ class FileKind(StrEnum):
     OTHER = "other"
 
 
-class AuditedFile(SourceFile):
+class ProjectFile(SourceFile):
     """One file by the path that is shown for it.
 
     `raw` is its bytes. `text` is "" and `problem` one sentence where they cannot be decoded; `tree` is None and

@@ -25,7 +25,7 @@ MADE = """def made(kind, **attributes):
     return one"""
 
 
-class Numbers(Enum):
+class NumberFidelity(Enum):
     """How close the numbers of an input are to the recorded ones."""
 
     SIMPLE = "drawn"
@@ -39,7 +39,7 @@ class NotTextError(Exception):
 
 
 @dataclass(slots=True)
-class Texts:
+class Literals:
     """Writes values. `called(own)` gives the name of a thing of the project, `construction(name)` an expression.
 
     `imports` and `needs_made` tell what the texts written so far rely on.
@@ -51,7 +51,7 @@ class Texts:
     with_keywords: Callable[[Own], bool]  # a dataclass, whose constructor takes its attributes
     imports: set[str] = field(default_factory=set)
     needs_made: bool = False
-    _numbers: Numbers = Numbers.SIMPLE
+    _numbers: NumberFidelity = NumberFidelity.SIMPLE
     _seen: int = 0  # tensors of the call so far
     _shared: set[int] = field(default_factory=set)  # those that are given a second time
 
@@ -109,7 +109,9 @@ class Texts:
         self.imports.add(f"import {module}")
         return f"{module}.{qualified}"
 
-    def call(self, args: Mapping[str, Any], kwargs: Mapping[str, Any], numbers: Numbers = Numbers.SIMPLE) -> str:
+    def call(
+        self, args: Mapping[str, Any], kwargs: Mapping[str, Any], numbers: NumberFidelity = NumberFidelity.SIMPLE
+    ) -> str:
         """Returns the arguments of a call as they are written between its brackets. Raises NotTextError."""
         self._numbers, self._seen = numbers, 0
         self._shared = {told["input"] for told in _tensors([args, kwargs]) if "input" in told}
@@ -142,7 +144,7 @@ class Texts:
     def _tensor(self, told: Mapping[str, Any]) -> str:
         number, self._seen = self._seen, self._seen + 1
         if "plus" in told:
-            return f"{tensor_text(told, Numbers.ALIKE)} + {told['plus']}"
+            return f"{tensor_text(told, NumberFidelity.ALIKE)} + {told['plus']}"
         if "input" in told and self._shared:
             return f"x{told['input']}"
         text = tensor_text(told, self._numbers)
@@ -166,12 +168,12 @@ class Texts:
         return f"functools.partial({', '.join([self.argument(called), *args])})"
 
 
-def tensor_text(told: Mapping[str, Any], numbers: Numbers = Numbers.SIMPLE) -> str:
+def tensor_text(told: Mapping[str, Any], numbers: NumberFidelity = NumberFidelity.SIMPLE) -> str:
     """Returns an expression for a tensor of the recorded shape and dtype, with numbers as close as is asked for."""
     shape, dtype = _tuple(map(str, told["shape"])), str(told["dtype"])
     kind = "" if dtype == "float32" else f", dtype=torch.{dtype}"
     grad = ", requires_grad=True" if told.get("grad") else ""
-    if told.get("values") is not None and (numbers is Numbers.EQUAL or _is_mask(told, numbers)):
+    if told.get("values") is not None and (numbers is NumberFidelity.EQUAL or _is_mask(told, numbers)):
         listed = f"torch.tensor({_listed(told['values'])}{kind if dtype not in ('int64', 'bool') else ''}{grad})"
         shaped = listed if len(told["shape"]) < 2 and told["shape"] != [0] else f"{listed}.reshape({shape})"
     elif dtype == "bool" or dtype.startswith(("int", "uint")):
@@ -185,9 +187,9 @@ def tensor_text(told: Mapping[str, Any], numbers: Numbers = Numbers.SIMPLE) -> s
     return f"{shaped} * 1" if grad and " * " not in shaped else shaped  # no leaf: as within a model
 
 
-def _is_mask(told: Mapping[str, Any], numbers: Numbers) -> bool:
+def _is_mask(told: Mapping[str, Any], numbers: NumberFidelity) -> bool:
     few = len(set(map(str, told["values"]))) <= MASK_VALUES
-    return numbers is not Numbers.SIMPLE and (not told["dtype"].startswith(("float", "bfloat")) or few)
+    return numbers is not NumberFidelity.SIMPLE and (not told["dtype"].startswith(("float", "bfloat")) or few)
 
 
 def _whole_numbers(told: Mapping[str, Any], shape: str, dtype: str) -> str:
@@ -198,7 +200,7 @@ def _whole_numbers(told: Mapping[str, Any], shape: str, dtype: str) -> str:
     return f"torch.randint({int(low or 0)}, {int(high or 0) + 1}, {shape}{kind})"
 
 
-def _drawn(told: Mapping[str, Any], given: str, numbers: Numbers) -> str:
+def _drawn(told: Mapping[str, Any], given: str, numbers: NumberFidelity) -> str:
     sizes = ", ".join(map(str, told["shape"])) or "()"
     mean, std, low, high = (told.get(name) for name in ("mean", "std", "low", "high"))
     if mean is None or std is None or low is None or high is None:
@@ -206,7 +208,7 @@ def _drawn(told: Mapping[str, Any], given: str, numbers: Numbers) -> str:
     if low >= 0 and std > 0:
         return f"torch.rand({sizes}{given})" + (f" * {_short(high)}" if not 0.3 < high < 3 else "")
     usual = abs(mean) < std and 0.01 < std < 100
-    if usual if numbers is Numbers.SIMPLE else (abs(mean) < 0.05 and 0.9 < std < 1.1):
+    if usual if numbers is NumberFidelity.SIMPLE else (abs(mean) < 0.05 and 0.9 < std < 1.1):
         return f"torch.randn({sizes}{given})"
     return f"torch.randn({sizes}{given}) * {_short(std)} + {_short(mean)}"
 

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.static.dataflow.rank_predicates import RankTests
+from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 # Parameters by position, as PyTorch declares them.
 PARAMETERS = {
@@ -85,20 +85,20 @@ def operation_call(call: ast.Call, function: Function, project: Project) -> Oper
     return OperationCall(op, call, function) if op in PARAMETERS else None
 
 
-def operation_calls(file: AuditedFile, project: Project) -> Iterator[OperationCall]:
+def operation_calls(file: ProjectFile, project: Project) -> Iterator[OperationCall]:
     """Yields the operations that one file calls, in the order of its lines."""
     found = (operation_call(call, function, project) for call, function in project.calls_in(file))
     yield from sorted((one for one in found if one is not None), key=lambda one: (one.call.lineno, one.call.col_offset))
 
 
-def asks_for_rank(test: ast.AST, function: Function, tests: RankTests) -> bool:
+def asks_for_rank(test: ast.AST, function: Function, tests: RankPredicates) -> bool:
     """Whether a test has to do with some rank: one that can be worked out, or any name that speaks of one."""
     if isinstance(test, ast.expr) and tests.asks(test, function) is not None:
         return True
     return any(source_of(node) == RANK or _RANKED.search(_named(node)) for node in walk(test))
 
 
-def under_rank_test(node: ast.AST, function: Function, file: AuditedFile, tests: RankTests) -> bool:
+def under_rank_test(node: ast.AST, function: Function, file: ProjectFile, tests: RankPredicates) -> bool:
     """Whether a node stands in a branch about the rank, or behind one that some ranks left by."""
     below, around = node, file.parents.get(node)
     while around is not None and below is not function.syntax:
@@ -116,7 +116,7 @@ def under_rank_test(node: ast.AST, function: Function, file: AuditedFile, tests:
     return False
 
 
-def _some_leave(statement: ast.AST, function: Function, tests: RankTests) -> bool:
+def _some_leave(statement: ast.AST, function: Function, tests: RankPredicates) -> bool:
     if not isinstance(statement, ast.If) or not asks_for_rank(statement.test, function, tests):
         return False
     kinds = (ast.Return, ast.Raise, ast.Continue, ast.Break)

@@ -10,11 +10,11 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from diagnostics.static.dataflow.rank_predicates import OnRank, RankTests
+from diagnostics.static.dataflow.rank_predicates import OnRank, RankPredicates
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.functions import Function, is_generator
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.collective_sites import Communication, Meeting, Reach
+from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
 
 MOST_DEPTH = 5
 MOST_ITEMS = 3000
@@ -36,33 +36,35 @@ class Assumption:
 
 
 @dataclass
-class Way:
+class CollectiveSequence:
     """What a rank passes: `items` to be compared, `met` the operations in their order, how the function is left."""
 
     items: tuple[Item, ...] = ()
-    met: list[Reach] = field(default_factory=list)
+    met: list[CollectiveSite] = field(default_factory=list)
     end: str = FALL
 
 
 @dataclass(eq=False)
-class RankWays:
+class CollectiveSequences:
     """Follows functions of a project."""
 
     project: Project
-    communication: Communication
-    tests: RankTests
+    communication: CollectiveSites
+    tests: RankPredicates
     _budget: int = 0
 
-    def way(self, function: Function, assumption: Assumption) -> Way:
+    def way(self, function: Function, assumption: Assumption) -> CollectiveSequence:
         """Returns what a rank passes from the entry of a function to its end."""
         self._budget = MOST_ITEMS
         return self._function(function, assumption, MOST_DEPTH)
 
-    def part(self, node: ast.If | ast.While | ast.IfExp, function: Function, assumption: Assumption) -> Way:
+    def part(
+        self, node: ast.If | ast.While | ast.IfExp, function: Function, assumption: Assumption
+    ) -> CollectiveSequence:
         """Returns what a rank passes in one branch alone."""
         self._budget = MOST_ITEMS
         if isinstance(node, ast.IfExp):
-            way = Way()
+            way = CollectiveSequence()
             self._expression(node, function, assumption, MOST_DEPTH, way)
             return way
         return self._statement(node, function, assumption, MOST_DEPTH)
@@ -72,18 +74,20 @@ class RankWays:
         """Whether the last way was too long to be followed."""
         return self._budget <= 0
 
-    def _function(self, function: Function, assumption: Assumption, depth: int) -> Way:
+    def _function(self, function: Function, assumption: Assumption, depth: int) -> CollectiveSequence:
         syntax = function.syntax
         if isinstance(syntax, ast.Lambda):
-            way = Way()
+            way = CollectiveSequence()
             self._expression(syntax.body, function, assumption, depth, way)
             return way
         return self._block(syntax.body, function, assumption, depth)
 
     # Statements
 
-    def _block(self, statements: Sequence[ast.stmt], function: Function, assumption: Assumption, depth: int) -> Way:
-        whole = Way()
+    def _block(
+        self, statements: Sequence[ast.stmt], function: Function, assumption: Assumption, depth: int
+    ) -> CollectiveSequence:
+        whole = CollectiveSequence()
         for statement in statements:
             if self._budget <= 0:
                 break
@@ -95,9 +99,11 @@ class RankWays:
                 break
         return whole
 
-    def _statement(self, statement: ast.stmt, function: Function, assumption: Assumption, depth: int) -> Way:
+    def _statement(
+        self, statement: ast.stmt, function: Function, assumption: Assumption, depth: int
+    ) -> CollectiveSequence:
         self._budget -= 1
-        way = Way()
+        way = CollectiveSequence()
         match statement:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
                 return way
@@ -131,7 +137,9 @@ class RankWays:
                     way.end = EXIT if leaves else FALL
                 return way
 
-    def _branch(self, statement: ast.If, function: Function, assumption: Assumption, depth: int, before: Way) -> Way:
+    def _branch(
+        self, statement: ast.If, function: Function, assumption: Assumption, depth: int, before: CollectiveSequence
+    ) -> CollectiveSequence:
         value = self.decided(statement.test, statement, function, assumption)
         if value is not None:
             arm = statement.body if value else statement.orelse
@@ -142,8 +150,8 @@ class RankWays:
 
     def _loop(
         self, statement: ast.For | ast.AsyncFor | ast.While, function: Function, assumption: Assumption, depth: int
-    ) -> Way:
-        way = Way()
+    ) -> CollectiveSequence:
+        way = CollectiveSequence()
         if isinstance(statement, ast.While):
             self._expression(statement.test, function, assumption, depth, way)
             if self.decided(statement.test, statement, function, assumption) is False:
@@ -154,7 +162,7 @@ class RankWays:
                 return way  # on this rank the loop is over
         body = self._block(statement.body, function, assumption, depth)
         if body.end == RAISE:
-            return Way(way.items + body.items, way.met + body.met, RAISE)
+            return CollectiveSequence(way.items + body.items, way.met + body.met, RAISE)
         if body.items or body.end in (RETURN, EXIT):
             way.items += (("loop", body.items, body.end),)
             way.met += body.met
@@ -163,7 +171,7 @@ class RankWays:
             return way
         return _joined(way, self._block(statement.orelse, function, assumption, depth))
 
-    def _try(self, statement: ast.Try, function: Function, assumption: Assumption, depth: int) -> Way:
+    def _try(self, statement: ast.Try, function: Function, assumption: Assumption, depth: int) -> CollectiveSequence:
         if isinstance(assumption.decision, ast.ExceptHandler) and assumption.decision in statement.handlers:
             body = assumption.decision.body if assumption.value else [*statement.body, *statement.orelse]
             way = self._block(body, function, assumption, depth)
@@ -171,13 +179,19 @@ class RankWays:
             way = self._block([*statement.body, *statement.orelse], function, assumption, depth)
         last = self._block(statement.finalbody, function, assumption, depth)
         end = last.end if last.end != FALL else way.end
-        whole = _joined(way, last) if way.end == FALL else Way(way.items + last.items, way.met + last.met, way.end)
+        whole = (
+            _joined(way, last)
+            if way.end == FALL
+            else CollectiveSequence(way.items + last.items, way.met + last.met, way.end)
+        )
         whole.end = end
         return whole
 
-    def _match(self, statement: ast.Match, function: Function, assumption: Assumption, depth: int) -> Way:
+    def _match(
+        self, statement: ast.Match, function: Function, assumption: Assumption, depth: int
+    ) -> CollectiveSequence:
         arms = [self._block(case.body, function, assumption, depth) for case in statement.cases]
-        whole = arms[-1] if arms else Way()
+        whole = arms[-1] if arms else CollectiveSequence()
         for arm in arms[-2::-1]:
             whole = _either(arm, whole)
         return whole
@@ -205,7 +219,7 @@ class RankWays:
         function: Function,
         assumption: Assumption,
         depth: int,
-        way: Way,
+        way: CollectiveSequence,
         *,
         entered: bool = False,
     ) -> None:
@@ -216,7 +230,7 @@ class RankWays:
             case ast.IfExp():
                 truth = self.decided(value.test, value, function, assumption)
                 self._expression(value.test, function, assumption, depth, way)
-                one, other = Way(), Way()
+                one, other = CollectiveSequence(), CollectiveSequence()
                 self._expression(value.body, function, assumption, depth, one)
                 self._expression(value.orelse, function, assumption, depth, other)
                 chosen = _either(one, other) if truth is None else one if truth else other
@@ -239,7 +253,9 @@ class RankWays:
             elif isinstance(child, ast.comprehension):
                 self._expression(child.iter, function, assumption, depth, way)
 
-    def _short_cut(self, value: ast.BoolOp, function: Function, assumption: Assumption, depth: int, way: Way) -> None:
+    def _short_cut(
+        self, value: ast.BoolOp, function: Function, assumption: Assumption, depth: int, way: CollectiveSequence
+    ) -> None:
         ending = isinstance(value.op, ast.Or)
         for part in value.values:
             self._expression(part, function, assumption, depth, way)
@@ -247,7 +263,13 @@ class RankWays:
                 return
 
     def _call(
-        self, call: ast.Call, function: Function, assumption: Assumption, depth: int, way: Way, entered: bool
+        self,
+        call: ast.Call,
+        function: Function,
+        assumption: Assumption,
+        depth: int,
+        way: CollectiveSequence,
+        entered: bool,
     ) -> None:
         reach = self.communication.of_call(call, function)
         if entered and reach is None:
@@ -268,7 +290,9 @@ class RankWays:
             way.met += [_behind(call, function, one, sure=reach.sure) for one in inner.met]
             return
 
-    def _entered(self, call: ast.Call, function: Function, assumption: Assumption, depth: int, way: Way) -> None:
+    def _entered(
+        self, call: ast.Call, function: Function, assumption: Assumption, depth: int, way: CollectiveSequence
+    ) -> None:
         """A `with` on one of the project's own generators runs it."""
         for target in self.project.targets(call, function):
             if is_generator(target) and depth > 0:
@@ -278,22 +302,22 @@ class RankWays:
                 return
 
 
-def counts(reach: Reach) -> bool:
+def counts(reach: CollectiveSite) -> bool:
     """Whether every rank has to pass the operation: not those of two ranks, nor of a group that may be smaller."""
-    return reach.meeting is not Meeting.PEER and not reach.grouped
+    return reach.meeting is not SyncKind.PEER and not reach.grouped
 
 
-def _behind(call: ast.Call, function: Function, reach: Reach, *, sure: bool = True) -> Reach:
-    return Reach(
+def _behind(call: ast.Call, function: Function, reach: CollectiveSite, *, sure: bool = True) -> CollectiveSite:
+    return CollectiveSite(
         reach.op, reach.meeting, ((call, function), *reach.chain), reach.sure and sure, reach.grouped, reach.label
     )
 
 
-def _joined(first: Way, second: Way) -> Way:
-    return Way(first.items + second.items, first.met + second.met, second.end)
+def _joined(first: CollectiveSequence, second: CollectiveSequence) -> CollectiveSequence:
+    return CollectiveSequence(first.items + second.items, first.met + second.met, second.end)
 
 
-def _either(one: Way, other: Way) -> Way:
+def _either(one: CollectiveSequence, other: CollectiveSequence) -> CollectiveSequence:
     """Returns the way of a branch that is open: an arm that raises is not taken."""
     if one.end == RAISE and not one.items:
         return other
@@ -302,10 +326,10 @@ def _either(one: Way, other: Way) -> Way:
     if one.items == other.items and one.end == other.end:
         return one
     end = one.end if one.end == other.end else FALL
-    return Way((("either", one.items, one.end, other.items, other.end),), one.met + other.met, end)
+    return CollectiveSequence((("either", one.items, one.end, other.items, other.end),), one.met + other.met, end)
 
 
-def ways_differ(one: Way, other: Way) -> bool:
+def ways_differ(one: CollectiveSequence, other: CollectiveSequence) -> bool:
     """Whether two ranks that go these ways do not meet; one that raises ends the job and waits for nobody."""
     if RAISE in (one.end, other.end) or not (one.met or other.met):
         return False

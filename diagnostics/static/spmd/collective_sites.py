@@ -80,7 +80,7 @@ _METHODS: dict[ObjectKind, dict[str, bool]] = {
 MOST_DEPTH = 12
 
 
-class Meeting(StrEnum):
+class SyncKind(StrEnum):
     """How ranks meet in a call."""
 
     COLLECTIVE = "collective"
@@ -91,7 +91,7 @@ class Meeting(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
+class CollectiveSite:
     """A call that makes ranks meet, itself or by what it runs.
 
     `op` is the operation, `chain` the calls that lead to it, from the one asked about to the operation itself.
@@ -99,7 +99,7 @@ class Reach:
     """
 
     op: str
-    meeting: Meeting
+    meeting: SyncKind
     chain: tuple[tuple[ast.Call, Function], ...]
     sure: bool = True
     grouped: bool = False
@@ -117,25 +117,25 @@ class Reach:
 
 
 @dataclass(eq=False)
-class Communication:
+class CollectiveSites:
     """Answers for each call and function of a project whether ranks meet in it."""
 
     project: Project
-    _functions: dict[int, Reach | None] = field(default_factory=dict)
-    _calls: dict[int, Reach | None] = field(default_factory=dict)
+    _functions: dict[int, CollectiveSite | None] = field(default_factory=dict)
+    _calls: dict[int, CollectiveSite | None] = field(default_factory=dict)
 
     @cached_property
     def objects(self) -> ObjectKinds:
         """What kind of wrapper or trainer an expression is."""
         return ObjectKinds(self.project)
 
-    def of_call(self, call: ast.Call, function: Function, depth: int = 0) -> Reach | None:
+    def of_call(self, call: ast.Call, function: Function, depth: int = 0) -> CollectiveSite | None:
         """Returns how ranks meet in a call, None where they do not as far as is seen."""
         if id(call) not in self._calls:
             self._calls[id(call)] = self._of_call(call, function, depth)
         return self._calls[id(call)]
 
-    def _of_call(self, call: ast.Call, function: Function, depth: int) -> Reach | None:
+    def _of_call(self, call: ast.Call, function: Function, depth: int) -> CollectiveSite | None:
         own = self.own(call, function)
         if own is not None:
             return own
@@ -145,9 +145,11 @@ class Communication:
             return None
         inner = max(reached, key=_weight)
         sure = inner.sure and len(reached) == len(targets)
-        return Reach(inner.op, inner.meeting, ((call, function), *inner.chain), sure, inner.grouped, inner.label)
+        return CollectiveSite(
+            inner.op, inner.meeting, ((call, function), *inner.chain), sure, inner.grouped, inner.label
+        )
 
-    def of_function(self, function: Function, depth: int = 0) -> Reach | None:
+    def of_function(self, function: Function, depth: int = 0) -> CollectiveSite | None:
         """Returns the first operation that a function reaches."""
         if id(function) in self._functions or depth > MOST_DEPTH:
             return self._functions.get(id(function))
@@ -166,7 +168,7 @@ class Communication:
 
     # One call alone
 
-    def own(self, call: ast.Call, function: Function) -> Reach | None:
+    def own(self, call: ast.Call, function: Function) -> CollectiveSite | None:
         """Returns how ranks meet in what a call names itself."""
         name = self.project.name(call.func, function)
         op = name.rpartition(".")[2]
@@ -174,14 +176,16 @@ class Communication:
             return self._operation(op, call, function)
         if name in _LIBRARY_CALLS:
             sure = name not in _SHARDED_ONLY
-            return Reach(_LIBRARY_CALLS[name], Meeting.COLLECTIVE, ((call, function),), sure, label=f"{name}()")
+            return CollectiveSite(
+                _LIBRARY_CALLS[name], SyncKind.COLLECTIVE, ((call, function),), sure, label=f"{name}()"
+            )
         return self._method(call, function)
 
-    def _operation(self, op: str, call: ast.Call, function: Function) -> Reach:
-        meeting = Meeting.PEER if op in _P2P else Meeting.GROUP if op.startswith("new_") else Meeting.COLLECTIVE
-        group = _group(call, op) if meeting is not Meeting.GROUP else None
+    def _operation(self, op: str, call: ast.Call, function: Function) -> CollectiveSite:
+        meeting = SyncKind.PEER if op in _P2P else SyncKind.GROUP if op.startswith("new_") else SyncKind.COLLECTIVE
+        group = _group(call, op) if meeting is not SyncKind.GROUP else None
         grouped = group is not None and self._may_be_smaller(group, function)
-        return Reach(op, meeting, ((call, function),), grouped=grouped)
+        return CollectiveSite(op, meeting, ((call, function),), grouped=grouped)
 
     def _may_be_smaller(self, group: ast.expr, function: Function) -> bool:
         """Whether a group may be another one than the world: not a parameter that nobody gives."""
@@ -196,7 +200,7 @@ class Communication:
             return len(nothing) < len(given) + 1
         return True
 
-    def _method(self, call: ast.Call, function: Function) -> Reach | None:
+    def _method(self, call: ast.Call, function: Function) -> CollectiveSite | None:
         if isinstance(call.func, ast.Attribute):
             name, receiver = call.func.attr, call.func.value
             if name in ("backward", "manual_backward"):
@@ -204,9 +208,11 @@ class Communication:
             if name == "full_tensor" and not call.args:
                 sharded = bool(self.project.by_path[function.file].words & {"DTensor", "fully_shard", "clip_grad_norm_",
                                                                          "get_total_norm"})  # fmt: skip
-                return Reach(name, Meeting.COLLECTIVE, ((call, function),), sharded, label="full_tensor() of a DTensor")
+                return CollectiveSite(
+                    name, SyncKind.COLLECTIVE, ((call, function),), sharded, label="full_tensor() of a DTensor"
+                )
             if name == "log" and _is_true(_keyword(call, "sync_dist")):
-                return Reach("log", Meeting.COLLECTIVE, ((call, function),), label="self.log(sync_dist=True)")
+                return CollectiveSite("log", SyncKind.COLLECTIVE, ((call, function),), label="self.log(sync_dist=True)")
             if name not in _METHOD_NAMES:
                 return None
         else:
@@ -214,16 +220,18 @@ class Communication:
         for kind in self.objects.of(receiver, function):
             sure = _METHODS.get(kind, {}).get(name)
             if sure is not None:
-                meeting = Meeting.FORWARD if name == "__call__" else Meeting.COLLECTIVE
+                meeting = SyncKind.FORWARD if name == "__call__" else SyncKind.COLLECTIVE
                 label = f"the forward of {_a(kind)}" if name == "__call__" else f"{name}() of {_a(kind)}"
-                return Reach(name.strip("_"), meeting, ((call, function),), sure, label=label)
+                return CollectiveSite(name.strip("_"), meeting, ((call, function),), sure, label=label)
         return None
 
-    def _backward(self, call: ast.Call, function: Function) -> Reach | None:
+    def _backward(self, call: ast.Call, function: Function) -> CollectiveSite | None:
         """A backward, where the project wraps models whose gradients are then averaged."""
         if not self._is_wrapped_code(function):
             return None
-        return Reach("backward", Meeting.BACKWARD, ((call, function),), False, label="backward() of a wrapped model")
+        return CollectiveSite(
+            "backward", SyncKind.BACKWARD, ((call, function),), False, label="backward() of a wrapped model"
+        )
 
     def _is_wrapped_code(self, function: Function, depth: int = 3) -> bool:
         """Whether the function stands beside a wrapper, or is called from where one is."""
@@ -243,8 +251,8 @@ def _a(kind: ObjectKind) -> str:
     return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
 
 
-def _weight(reach: Reach) -> tuple[bool, bool, bool]:
-    return reach.sure, not reach.grouped, reach.meeting in (Meeting.COLLECTIVE, Meeting.GROUP)
+def _weight(reach: CollectiveSite) -> tuple[bool, bool, bool]:
+    return reach.sure, not reach.grouped, reach.meeting in (SyncKind.COLLECTIVE, SyncKind.GROUP)
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:

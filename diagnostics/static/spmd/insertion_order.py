@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.static_divergence import RankDecisions
+from diagnostics.static.spmd.static_divergence import StaticDivergence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +68,7 @@ def _in_function(calls: list[ast.Call], function: Function, project: Project) ->
         behind = [one for one, other in keyed[at + 1 :] if tests[id(one)] is None and other != key]
         before = {other for one, other in keyed[:at] if tests[id(one)] is None}
         behind = [one for one in behind if _key(one) not in before]
-        if behind and project.fact(RankDecisions).taints.of(test.test, function) is not None:
+        if behind and project.fact(StaticDivergence).taints.of(test.test, function) is not None:
             return ConditionalKey(function, test, call, key, behind[0])
     return None
 

@@ -7,27 +7,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from diagnostics.static.dataflow.rank_predicates import OnRank, RankTests
+from diagnostics.static.dataflow.rank_predicates import OnRank, RankPredicates
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_arguments import under_rank_test
 from diagnostics.static.spmd.p2p_programs import MessagePrograms, NoSuchRankError, UndecidedError
-from diagnostics.static.spmd.p2p_simulation import Event, Kind, Outcome, run
+from diagnostics.static.spmd.p2p_simulation import Message, MessageKind, SimulationResult, run
 
 WORLDS = (2, 3, 4)
 _MESSAGES = ("send", "recv", "isend", "irecv", "batch_isend_irecv", "P2POp", "send_object_list", "recv_object_list")
 
 
 @dataclass(frozen=True, eq=False)
-class Deadlock:
+class P2PDeadlock:
     """How a function ends in the smallest job it is meant for; in every larger one that was tried it hangs as well."""
 
     function: Function
     world: int
-    outcome: Outcome
+    outcome: SimulationResult
 
     @property
-    def first(self) -> Event:
+    def first(self) -> Message:
         """The operation in which the first rank is left."""
         return self.outcome.waiting[0].event
 
@@ -38,7 +38,7 @@ class MessageDeadlocks:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.programs = MessagePrograms(project)
-        self.tests = RankTests(project)
+        self.tests = RankPredicates(project)
 
     @cached_property
     def messages(self) -> list[tuple[ast.Call, Function]]:
@@ -47,7 +47,7 @@ class MessageDeadlocks:
         return [one for name in named for one in self.project.calls_by_canonical.get(name, ())]
 
     @cached_property
-    def found(self) -> tuple[Deadlock, ...]:
+    def found(self) -> tuple[P2PDeadlock, ...]:
         """One deadlock for each operation in which ranks are left."""
         seen: set[int] = set()
         chosen = []
@@ -69,11 +69,11 @@ class MessageDeadlocks:
                     known.add(id(caller))
                     yield caller
 
-    def _of(self, function: Function) -> Deadlock | None:
+    def _of(self, function: Function) -> P2PDeadlock | None:
         calls = self.project.callers(function)
         if any(under_rank_test(call, where, self.project.file_with(where), self.tests) for call, where in calls):
             return None  # not every rank comes here
-        ends: list[tuple[int, Outcome]] = []
+        ends: list[tuple[int, SimulationResult]] = []
         called: set[int] = set()
         for world in WORLDS:
             try:
@@ -87,13 +87,13 @@ class MessageDeadlocks:
         if not ends or not all(one.decided and one.waiting for _, one in ends):
             return None
         world, outcome = ends[0]
-        return Deadlock(function, world, outcome) if self._is_whole(outcome, called) else None
+        return P2PDeadlock(function, world, outcome) if self._is_whole(outcome, called) else None
 
-    def _is_whole(self, outcome: Outcome, called: set[int]) -> bool:
+    def _is_whole(self, outcome: SimulationResult, called: set[int]) -> bool:
         """Whether no other function can hold the missing half: all are paired, or these are all there are."""
         if outcome.paired or outcome.tags_differ:
             return True
         several = len({one.rank for one in outcome.waiting}) > 1 or any(
-            event.kind is not Kind.MEET for one in outcome.waiting for event in one.rest
+            event.kind is not MessageKind.MEET for one in outcome.waiting for event in one.rest
         )
         return several and all(id(call) in called for call, _ in self.messages)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from diagnostics.static.dataflow.partial_evaluation import KnownValues
+from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
 from diagnostics.static.dataflow.rank_predicates import OPEN, OnRank
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, is_generator
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_arguments import operation_call
-from diagnostics.static.spmd.collective_sites import Communication, Meeting, Reach
-from diagnostics.static.spmd.p2p_simulation import UNKNOWN, Event, Kind
+from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
+from diagnostics.static.spmd.p2p_simulation import UNKNOWN, Message, MessageKind
 
 MOST_EVENTS = 200
 MOST_DEPTH = 3
@@ -40,7 +40,7 @@ class _Frame:
     function: Function
     given: dict[str, Any]
     depth: int
-    handles: dict[str, Event] = field(default_factory=dict)
+    handles: dict[str, Message] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -48,10 +48,10 @@ class MessagePrograms:
     """Follows functions of a project on one rank at a time."""
 
     project: Project
-    events: list[Event] = field(default_factory=list)
+    events: list[Message] = field(default_factory=list)
     on: OnRank = _FIRST
 
-    def program(self, function: Function, on: OnRank) -> list[Event]:
+    def program(self, function: Function, on: OnRank) -> list[Message]:
         """Returns what a rank does in a function.
 
         Raises UndecidedError where that is not known, NoSuchRankError where a peer lies outside the world.
@@ -62,8 +62,8 @@ class MessagePrograms:
         return self.events
 
     @property
-    def _values(self) -> KnownValues:
-        return KnownValues(self.project)
+    def _values(self) -> ConcreteEvaluator:
+        return ConcreteEvaluator(self.project)
 
     # Statements
 
@@ -172,8 +172,8 @@ class MessagePrograms:
         if isinstance(value, ast.Call):
             self._call(value, frame)
 
-    def _reach(self, call: ast.Call, frame: _Frame) -> Reach | None:
-        return self.project.fact(Communication).of_call(call, frame.function)
+    def _reach(self, call: ast.Call, frame: _Frame) -> CollectiveSite | None:
+        return self.project.fact(CollectiveSites).of_call(call, frame.function)
 
     def _call(self, call: ast.Call, frame: _Frame) -> None:
         if _waits(call):
@@ -188,10 +188,10 @@ class MessagePrograms:
             self._follow(call, frame)
             return
         found = operation_call(call, frame.function, self.project)
-        if reach.meeting is not Meeting.PEER:
+        if reach.meeting is not SyncKind.PEER:
             if reach.grouped or not reach.sure:
                 raise UndecidedError
-            self.events.append(Event(Kind.MEET, call, frame.function, op=reach.op))
+            self.events.append(Message(MessageKind.MEET, call, frame.function, op=reach.op))
             return
         if found is None or found.grouped or found.op not in (*_SENDS, *_RECEIVES):
             raise UndecidedError
@@ -205,10 +205,10 @@ class MessagePrograms:
             raise UndecidedError
         if not 0 <= number < self.on.world or number == self.on.rank:
             raise NoSuchRankError
-        kind = Kind.SEND if op in _SENDS else Kind.RECEIVE
+        kind = MessageKind.SEND if op in _SENDS else MessageKind.RECEIVE
         told = 0 if tag is None else self._values.value(tag, frame.function, self.on, frame.given)
         told = UNKNOWN if told is OPEN else told
-        self.events.append(Event(kind, call, frame.function, number, told, op, blocking=op in ("send", "recv")))
+        self.events.append(Message(kind, call, frame.function, number, told, op, blocking=op in ("send", "recv")))
 
     def _follow(self, call: ast.Call, frame: _Frame) -> None:
         targets = self.project.targets(call, frame.function)
@@ -232,7 +232,7 @@ class MessagePrograms:
         if awaited is None and last is not None and last.call is held:
             awaited = last
         if awaited is not None:
-            self.events.append(Event(Kind.WAIT, call, frame.function, awaited=awaited))
+            self.events.append(Message(MessageKind.WAIT, call, frame.function, awaited=awaited))
 
 
 def _waits(call: ast.Call) -> bool:

@@ -16,7 +16,7 @@ from diagnostics.static.program.functions import Function
 UNKNOWN = "unknown"  # a tag that may be any
 
 
-class Kind(StrEnum):
+class MessageKind(StrEnum):
     """What one event is."""
 
     SEND = "send"
@@ -26,37 +26,37 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class Message:
     """One thing a rank does. `blocking`: it goes on when the other side is there; WAIT waits for `awaited`."""
 
-    kind: Kind
+    kind: MessageKind
     call: ast.Call
     function: Function
     peer: int = -1
     tag: Any = 0
     op: str = ""
     blocking: bool = True
-    awaited: Event | None = None
+    awaited: Message | None = None
 
 
 @dataclass(frozen=True)
-class Waiting:
+class BlockedRank:
     """What a rank is left waiting in, and what it would have done after that."""
 
     rank: int
-    event: Event
-    rest: tuple[Event, ...]
+    event: Message
+    rest: tuple[Message, ...]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SimulationResult:
     """How a run ended; of those left waiting, the ones in a collective come last.
 
     `paired`: every send has its receive somewhere, so that only the order is wrong.
     """
 
-    waiting: tuple[Waiting, ...] = ()
-    lost: tuple[tuple[int, Event], ...] = ()  # posted and never met
+    waiting: tuple[BlockedRank, ...] = ()
+    lost: tuple[tuple[int, Message], ...] = ()  # posted and never met
     paired: bool = True
     decided: bool = True
     tags_differ: bool = False
@@ -64,21 +64,21 @@ class Outcome:
 
 @dataclass
 class _Rank:
-    program: Sequence[Event]
+    program: Sequence[Message]
     at: int = 0
 
     @property
-    def now(self) -> Event | None:
+    def now(self) -> Message | None:
         return self.program[self.at] if self.at < len(self.program) else None
 
 
 @dataclass
 class _Run:
     ranks: list[_Rank]
-    posted: list[tuple[int, Event]] = field(default_factory=list)  # not met yet
+    posted: list[tuple[int, Message]] = field(default_factory=list)  # not met yet
     met: set[int] = field(default_factory=set)
 
-    def post(self, rank: int, event: Event) -> None:
+    def post(self, rank: int, event: Message) -> None:
         for one in self.posted:
             if _meets((rank, event), one):
                 self.posted.remove(one)
@@ -87,7 +87,7 @@ class _Run:
         self.posted.append((rank, event))
 
 
-def run(programs: Sequence[Sequence[Event]]) -> Outcome:
+def run(programs: Sequence[Sequence[Message]]) -> SimulationResult:
     """Returns how the programs of ranks 0, 1, ... end."""
     state = _Run([_Rank(one) for one in programs])
     known: set[int] = set()
@@ -96,13 +96,13 @@ def run(programs: Sequence[Sequence[Event]]) -> Outcome:
         if not moved and not _meeting(state):
             break
     waiting = [
-        Waiting(number, rank.now, tuple(rank.program[rank.at + 1 :]))
+        BlockedRank(number, rank.now, tuple(rank.program[rank.at + 1 :]))
         for number, rank in enumerate(state.ranks)
         if rank.now is not None
     ]
     if waiting and all(_is_meet(one.event) for one in waiting):
-        return Outcome(decided=False)  # collectives that do not fit: another rule's
-    return Outcome(
+        return SimulationResult(decided=False)  # collectives that do not fit: another rule's
+    return SimulationResult(
         waiting=tuple(sorted(waiting, key=lambda one: _is_meet(one.event))),
         lost=tuple(state.posted),
         paired=_paired(programs, tags=True),
@@ -114,11 +114,11 @@ def _advance(state: _Run, number: int, known: set[int]) -> bool:
     """Lets one rank go on as far as it can; whether it went anywhere."""
     rank, moved = state.ranks[number], False
     while (event := rank.now) is not None and not _is_meet(event):
-        if event.kind is not Kind.WAIT and id(event) not in known:
+        if event.kind is not MessageKind.WAIT and id(event) not in known:
             known.add(id(event))
             state.post(number, event)
             moved = True
-        behind = event.awaited if event.kind is Kind.WAIT else event if event.blocking else None
+        behind = event.awaited if event.kind is MessageKind.WAIT else event if event.blocking else None
         if behind is not None and id(behind) not in state.met:
             return moved
         rank.at += 1
@@ -136,26 +136,30 @@ def _meeting(state: _Run) -> bool:
     return True
 
 
-def _is_meet(event: Event | None) -> bool:
-    return event is not None and event.kind is Kind.MEET
+def _is_meet(event: Message | None) -> bool:
+    return event is not None and event.kind is MessageKind.MEET
 
 
-def _meets(one: tuple[int, Event], other: tuple[int, Event]) -> bool:
+def _meets(one: tuple[int, Message], other: tuple[int, Message]) -> bool:
     (rank, event), (there, waiting) = one, other
-    if {event.kind, waiting.kind} != {Kind.SEND, Kind.RECEIVE} or event.peer != there or waiting.peer != rank:
+    if (
+        {event.kind, waiting.kind} != {MessageKind.SEND, MessageKind.RECEIVE}
+        or event.peer != there
+        or waiting.peer != rank
+    ):
         return False
     return event.tag == waiting.tag or UNKNOWN in (event.tag, waiting.tag)
 
 
-def _paired(programs: Sequence[Sequence[Event]], *, tags: bool) -> bool:
+def _paired(programs: Sequence[Sequence[Message]], *, tags: bool) -> bool:
     """Whether there is a receive for every send, by sender, receiver and tag."""
     known = all(event.tag != UNKNOWN for program in programs for event in program)
     sent, received = [], []
     for number, program in enumerate(programs):
         for event in program:
             tag = repr(event.tag) if tags and known else ""
-            if event.kind is Kind.SEND:
+            if event.kind is MessageKind.SEND:
                 sent.append((number, event.peer, tag))
-            elif event.kind is Kind.RECEIVE:
+            elif event.kind is MessageKind.RECEIVE:
                 received.append((event.peer, number, tag))
     return sorted(sent) == sorted(received)

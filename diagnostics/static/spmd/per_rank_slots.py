@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.static.dataflow.partial_evaluation import KnownValues
+from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -150,7 +150,7 @@ def _store_of(node: ast.AST, text: str) -> ast.expr | None:
 
 
 def _is_own(index: ast.expr | None, function: Function, project: Project) -> bool:
-    return index is not None and KnownValues(project).differs(index, function) is not None
+    return index is not None and ConcreteEvaluator(project).differs(index, function) is not None
 
 
 def _fills(call: ast.Call, text: str, function: Function, project: Project) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from diagnostics.core.findings import Confidence
 from diagnostics.static.dataflow.rank_guards import values_of
-from diagnostics.static.dataflow.rank_predicates import RankTests
+from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -177,7 +177,7 @@ class VaryingSizes:
 
     def _is_uneven(self, dataset: ast.expr, function: Function, rounds: int) -> bool:
         """Whether the rank's share has another length on another rank: chosen by the rank, or cut by stride."""
-        tests = RankTests(self.project)
+        tests = RankPredicates(self.project)
         for node in walk(dataset):
             if isinstance(node, ast.IfExp) and tests.asks(node.test, function) is not None:
                 return True

@@ -12,21 +12,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.static.dataflow.local_taint import local_values
-from diagnostics.static.dataflow.rank_predicates import OnRank, RankTests, says_distributed
-from diagnostics.static.dataflow.rank_taint import Taints
+from diagnostics.static.dataflow.rank_predicates import OnRank, RankPredicates, says_distributed
+from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK, Taint
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_sequences import (
     Assumption,
-    RankWays,
-    Way,
+    CollectiveSequence,
+    CollectiveSequences,
     counts,
     leaving,
     ways_differ,
 )
-from diagnostics.static.spmd.collective_sites import Communication, Meeting, Reach
+from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
 
 MOST_DECISIONS = 60  # of one function
 _MODES = {"training", "is_training"}  # of a model: on all ranks the same
@@ -51,15 +51,15 @@ class Shape(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Parting:
+class DivergentBranch:
     """One decision that parts ranks. `here` is passed by those that decide one way, `there` by the others instead."""
 
     function: Function
     decision: ast.AST
     shape: Shape
     why: str  # a word of taint_sources
-    here: Reach
-    there: Reach | None
+    here: CollectiveSite
+    there: CollectiveSite | None
     ranks: tuple[OnRank, OnRank] | None = None  # two that differ, where the test asks for the rank
     taint: Taint | None = None
     exit: ast.stmt | None = None
@@ -74,26 +74,26 @@ _Branch = ast.If | ast.While | ast.IfExp
 _Asking = tuple[_Branch, tuple[OnRank, OnRank]]
 
 
-class RankDecisions:
+class StaticDivergence:
     """All partings of a project, by the file they are in."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.communication = project.fact(Communication)
-        self.tests = RankTests(project)
-        self.ways = RankWays(project, self.communication, self.tests)
+        self.communication = project.fact(CollectiveSites)
+        self.tests = RankPredicates(project)
+        self.ways = CollectiveSequences(project, self.communication, self.tests)
         self._meeting = [one for one in project.functions if self.communication.of_function(one) is not None]
         self._by_file: dict[str, list[Function]] = {}
         for one in self._meeting:
             self._by_file.setdefault(one.file, []).append(one)
-        self._taints: Taints | None = None
-        self._partings: dict[str, list[Parting]] = {}
+        self._taints: RankTaint | None = None
+        self._partings: dict[str, list[DivergentBranch]] = {}
 
     @property
-    def taints(self) -> Taints:
+    def taints(self) -> RankTaint:
         """What differs between ranks, spread in the functions that matter."""
         if self._taints is None:
-            self._taints = Taints(self.project, only=self._closure())
+            self._taints = RankTaint(self.project, only=self._closure())
         return self._taints
 
     def _closure(self) -> tuple[Function, ...]:
@@ -112,14 +112,14 @@ class RankDecisions:
                             chosen[id(target)] = target
         return tuple(chosen.values())
 
-    def partings(self, file: str) -> list[Parting]:
+    def partings(self, file: str) -> list[DivergentBranch]:
         """Returns the partings of one file, in the order of its lines."""
         if file not in self._partings:
             found = [one for function in self._by_file.get(file, ()) for one in self._of_function(function)]
             self._partings[file] = sorted(found, key=lambda one: one.line)
         return self._partings[file]
 
-    def _of_function(self, function: Function) -> Iterator[Parting]:
+    def _of_function(self, function: Function) -> Iterator[DivergentBranch]:
         tried = 0
         asking: list[_Asking] = []
         for node in function.own_nodes:
@@ -142,9 +142,9 @@ class RankDecisions:
 
     # Branches on the rank
 
-    def _rank_branches(self, asking: list[_Asking], function: Function) -> Iterator[Parting]:
+    def _rank_branches(self, asking: list[_Asking], function: Function) -> Iterator[DivergentBranch]:
         """Yields the branches on the rank that part ranks: those whose difference no other one makes up for."""
-        parted: list[tuple[_Asking, Way, Way]] = []
+        parted: list[tuple[_Asking, CollectiveSequence, CollectiveSequence]] = []
         for node, ranks in asking:
             whole = [self.ways.way(function, Assumption(node, True, on)) for on in ranks]
             if self.ways.exhausted or not ways_differ(*whole):
@@ -159,12 +159,18 @@ class RankDecisions:
             here, there = (mine, others) if mine is not None else (others, None)
             if here is not None:
                 shape = Shape.LOOP if isinstance(node, ast.While) else Shape.ARM
-                yield Parting(function=function, decision=node, shape=shape, why=RANK, here=here, there=there,
+                yield DivergentBranch(function=function, decision=node, shape=shape, why=RANK, here=here, there=there,
                               ranks=ranks)  # fmt: skip
 
     def _left(
-        self, node: _Branch, ranks: tuple[OnRank, OnRank], function: Function, one: Way, other: Way, whole: list[Way]
-    ) -> Iterator[Parting]:
+        self,
+        node: _Branch,
+        ranks: tuple[OnRank, OnRank],
+        function: Function,
+        one: CollectiveSequence,
+        other: CollectiveSequence,
+        whole: list[CollectiveSequence],
+    ) -> Iterator[DivergentBranch]:
         """Yields a branch by which one rank leaves, with what it misses."""
         if isinstance(node, ast.IfExp) or one.end == other.end:
             return
@@ -172,14 +178,16 @@ class RankDecisions:
         staying = whole[1] if one.end != "fall" else whole[0]
         missed = self._missed(staying, node, function, left_by)
         if left_by is not None and missed is not None:
-            yield Parting(function=function, decision=node, shape=Shape.EXIT, why=RANK, here=missed, there=None,
+            yield DivergentBranch(function=function, decision=node, shape=Shape.EXIT, why=RANK, here=missed, there=None,
                           ranks=ranks, exit=left_by)  # fmt: skip
 
     def _leaving(self, node: ast.If | ast.While) -> ast.stmt | None:
         found = leaving(node.body) or leaving(node.orelse) or _leaves_inside(node.body) or _leaves_inside(node.orelse)
         return None if isinstance(found, ast.Raise) else found
 
-    def _missed(self, staying: Way, node: ast.AST, function: Function, left_by: ast.stmt | None) -> Reach | None:
+    def _missed(
+        self, staying: CollectiveSequence, node: ast.AST, function: Function, left_by: ast.stmt | None
+    ) -> CollectiveSite | None:
         """Returns what a rank that leaves misses: in the rest of the round, else behind."""
         inside = _nodes([node])
         rest = [one for one in staying.met if id(one.chain[0][0]) not in inside]
@@ -194,7 +202,7 @@ class RankDecisions:
 
     # Branches on what the rank alone has seen
 
-    def _local_branch(self, node: _Branch, function: Function) -> Iterator[Parting]:
+    def _local_branch(self, node: _Branch, function: Function) -> Iterator[DivergentBranch]:
         if says_distributed(node.test) or self.tests.same(node.test, function) or last_name(node.test) in _MODES:
             return
         taint = self._reason(node.test, function)
@@ -208,7 +216,7 @@ class RankDecisions:
             shape, here, there, leaves = found
             if isinstance(node, ast.While) and shape is Shape.ARM:
                 shape = Shape.LOOP
-            yield Parting(function=function, decision=node, shape=shape, why=taint.why, here=here, there=there,
+            yield DivergentBranch(function=function, decision=node, shape=shape, why=taint.why, here=here, there=there,
                           taint=taint, exit=leaves)  # fmt: skip
 
     def _reason(self, test: ast.expr, function: Function) -> Taint | None:
@@ -217,8 +225,8 @@ class RankDecisions:
         return max(found, key=lambda one: (one.function == function.name and one.why != RANK, one.weight), default=None)
 
     def _parted(
-        self, node: _Branch, function: Function, one: Way, other: Way
-    ) -> tuple[Shape, Reach, Reach | None, ast.stmt | None] | None:
+        self, node: _Branch, function: Function, one: CollectiveSequence, other: CollectiveSequence
+    ) -> tuple[Shape, CollectiveSite, CollectiveSite | None, ast.stmt | None] | None:
         """Returns how this decision parts the ranks."""
         body = [node.body] if isinstance(node, ast.IfExp) else node.body
         orelse = [node.orelse] if isinstance(node, ast.IfExp) else node.orelse
@@ -233,7 +241,7 @@ class RankDecisions:
         missed = self._missed(staying, node, function, left_by) if left_by is not None else None
         return (Shape.EXIT, missed, None, left_by) if missed is not None else None
 
-    def _in_same_loop(self, reach: Reach, node: ast.AST, function: Function) -> bool:
+    def _in_same_loop(self, reach: CollectiveSite, node: ast.AST, function: Function) -> bool:
         parents = self.project.file_with(function).parents
         around = node
         while around in parents:
@@ -246,17 +254,18 @@ class RankDecisions:
 
     # Loops
 
-    def _loop(self, node: ast.For | ast.AsyncFor, function: Function) -> Iterator[Parting]:
+    def _loop(self, node: ast.For | ast.AsyncFor, function: Function) -> Iterator[DivergentBranch]:
         inside = self._first_inside(node.body, function)
         if inside is None or self._joined(node, function):
             return
         taint = self.taints.of_loop(node.iter, function)
         if taint is None:
             return
-        yield Parting(function=function, decision=node, shape=Shape.LOOP, why=taint.why, here=inside, there=None,
-                      taint=taint)  # fmt: skip
+        yield DivergentBranch(
+            function=function, decision=node, shape=Shape.LOOP, why=taint.why, here=inside, there=None, taint=taint
+        )
 
-    def _first_inside(self, block: list[ast.stmt], function: Function) -> Reach | None:
+    def _first_inside(self, block: list[ast.stmt], function: Function) -> CollectiveSite | None:
         reaches = (self.communication.of_call(call, function) for call in _calls(block))
         return _strongest(one for one in reaches if one is not None and counts(one))
 
@@ -275,7 +284,7 @@ class RankDecisions:
 
     # Exceptions
 
-    def _try(self, node: ast.Try, function: Function) -> Iterator[Parting]:
+    def _try(self, node: ast.Try, function: Function) -> Iterator[DivergentBranch]:
         for handler in node.handlers:
             if self._even(handler):
                 continue
@@ -286,19 +295,33 @@ class RankDecisions:
                 continue
             taint = Taint(EXCEPTION, function.file, handler.lineno, function.name, True, handler)
             if reach is not None:
-                yield Parting(function=function, decision=handler, shape=Shape.HANDLER, why=EXCEPTION, here=reach,
-                              there=None, taint=taint)  # fmt: skip
+                yield DivergentBranch(
+                    function=function,
+                    decision=handler,
+                    shape=Shape.HANDLER,
+                    why=EXCEPTION,
+                    here=reach,
+                    there=None,
+                    taint=taint,
+                )
                 continue
             skipped = self._first_inside(node.body, function)
             if skipped is not None and one.end != "raise" and self._raises_alone(node, skipped, function):
-                yield Parting(function=function, decision=handler, shape=Shape.SKIPPED, why=EXCEPTION, here=skipped,
-                              there=None, taint=taint)  # fmt: skip
+                yield DivergentBranch(
+                    function=function,
+                    decision=handler,
+                    shape=Shape.SKIPPED,
+                    why=EXCEPTION,
+                    here=skipped,
+                    there=None,
+                    taint=taint,
+                )
         if node.finalbody:
             reach = self._first_inside(node.finalbody, function)
             body = self._first_inside(node.body, function)
             runs_caller = any(isinstance(one, ast.Yield) for part in node.body for one in walk(part))
             if reach is not None and (body is not None or runs_caller) and not self._in_turn(node, function):
-                yield Parting(function=function, decision=reach.chain[0][0], shape=Shape.FINALLY, why=EXCEPTION,
+                yield DivergentBranch(function=function, decision=reach.chain[0][0], shape=Shape.FINALLY, why=EXCEPTION,
                               here=reach, there=body)  # fmt: skip
 
     def _in_turn(self, node: ast.Try, function: Function) -> bool:
@@ -313,7 +336,7 @@ class RankDecisions:
         ]
         return bool(names) and all(name in _EVEN_ERRORS or name.endswith(_INTERRUPTS) for name in names)
 
-    def _raises_alone(self, node: ast.Try, skipped: Reach, function: Function) -> bool:
+    def _raises_alone(self, node: ast.Try, skipped: CollectiveSite, function: Function) -> bool:
         """Whether work of the rank's own comes before the operation in the try, so that it alone can fail."""
         if not any(one in node.body for one in walk(node) if isinstance(one, ast.stmt)):
             return False
@@ -322,7 +345,9 @@ class RankDecisions:
         return any(self.communication.of_call(call, function) is None for call in before) or len(skipped.chain) > 1
 
 
-def _unmatched(parted: list[tuple[_Asking, Way, Way]]) -> Iterator[tuple[_Asking, Way, Way]]:
+def _unmatched(
+    parted: list[tuple[_Asking, CollectiveSequence, CollectiveSequence]],
+) -> Iterator[tuple[_Asking, CollectiveSequence, CollectiveSequence]]:
     """Yields the branches but those of which one gives a rank what another one, before or after, gives the other."""
     open_ = list(parted)
     for one in parted:
@@ -333,9 +358,9 @@ def _unmatched(parted: list[tuple[_Asking, Way, Way]]) -> Iterator[tuple[_Asking
     yield from open_
 
 
-def _strongest(reaches: Iterable[Reach]) -> Reach | None:
+def _strongest(reaches: Iterable[CollectiveSite]) -> CollectiveSite | None:
     """Returns the operation in which it is surest that ranks meet."""
-    return max(reaches, key=lambda one: (one.sure, one.meeting is not Meeting.FORWARD), default=None)
+    return max(reaches, key=lambda one: (one.sure, one.meeting is not SyncKind.FORWARD), default=None)
 
 
 def _calls(block: list[ast.stmt]) -> Iterator[ast.Call]:

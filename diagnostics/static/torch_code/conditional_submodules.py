@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.torch_code.submodules import Part, is_part, parts_of
+from diagnostics.static.torch_code.submodules import Submodule, is_part, parts_of
 
 _CHANCE = frozenset(["rand", "random", "bernoulli", "randint", "uniform", "choice", "rand_like", "randn"])
 _CONTENT = frozenset(["item", "any", "all", "tolist", "nonzero", "equal", "allclose"])
@@ -23,7 +23,7 @@ class Changing:
 
     branch: ast.If
     function: Function
-    part: Part
+    part: Submodule
     why: str
 
 
@@ -41,7 +41,7 @@ def changing_branches(kind: ast.ClassDef, project: Project) -> Iterator[Changing
             yield from (Changing(node, forward, part, why) for part in only[:1])
 
 
-def _in_loop(loop: ast.For, parts: Mapping[str, Part], forward: Function) -> Iterator[Changing]:
+def _in_loop(loop: ast.For, parts: Mapping[str, Submodule], forward: Function) -> Iterator[Changing]:
     """Yields the branches by which a loop over layers leaves one out."""
     over = [part for name, part in parts.items() if _uses(loop.iter, name)]
     for node in loop.body if over else ():

@@ -12,7 +12,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import Programs
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import MANAGED
 
 LOADER = "torch.utils.data.DataLoader"
@@ -38,7 +38,7 @@ _OTHERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Loader:
+class DataLoaderSite:
     """One call of DataLoader."""
 
     call: ast.Call
@@ -63,18 +63,18 @@ class Loader:
         return bool(EVALUATION.search(f"{self.name} {dataset} {self.function.name}"))
 
 
-def loaders_in(file: AuditedFile, project: Project) -> Iterator[Loader]:
+def loaders_in(file: ProjectFile, project: Project) -> Iterator[DataLoaderSite]:
     """Yields the calls of torch's DataLoader in a file."""
     for call, function in project.calls_in(file):
         if project.name(call.func, function) == LOADER:
             yield _loader(call, function)
 
 
-def _loader(call: ast.Call, function: Function) -> Loader:
+def _loader(call: ast.Call, function: Function) -> DataLoaderSite:
     found = dict(zip(_POSITIONS, call.args, strict=False))
     found.update({one.arg: one.value for one in call.keywords if one.arg})
     starred = any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
-    return Loader(call, function, found, starred)
+    return DataLoaderSite(call, function, found, starred)
 
 
 def is_none(value: ast.expr | None) -> bool:
@@ -96,7 +96,7 @@ def constant(value: ast.expr | None, function: Function, project: Project) -> ob
     return None
 
 
-def managed(file: AuditedFile, project: Project) -> bool:
+def managed(file: ProjectFile, project: Project) -> bool:
     """Whether a trainer library deals out the data in the programs that a file takes part in."""
     if any(True for _ in project.fact(Programs).calls(file.shown, *MANAGED)):
         return True

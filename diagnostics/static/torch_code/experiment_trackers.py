@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import Programs
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS
 
 # Full name of the call that starts a tracker, by what is said of it.
@@ -28,7 +28,7 @@ STARTS = {
 WORDS = ("wandb", "mlflow", "SummaryWriter", "comet_ml", "neptune", "swanlab", "clearml", "aim")
 
 
-def tracker_calls(file: AuditedFile, project: Project) -> Iterator[tuple[ast.Call, Function, str]]:
+def tracker_calls(file: ProjectFile, project: Project) -> Iterator[tuple[ast.Call, Function, str]]:
     """Yields the calls of a file that start a tracker, with the function they are in and the tracker's name."""
     for call, function in project.calls_in(file):
         name = STARTS.get(project.name(call.func, function), "")
@@ -36,6 +36,6 @@ def tracker_calls(file: AuditedFile, project: Project) -> Iterator[tuple[ast.Cal
             yield call, function, name
 
 
-def group_set_up(file: AuditedFile, project: Project) -> tuple[ast.Call, Function] | None:
+def group_set_up(file: ProjectFile, project: Project) -> tuple[ast.Call, Function] | None:
     """Returns a call that makes a file's program one of many ranks, None where there is none."""
     return next(project.fact(Programs).calls(file.shown, INIT, *WRAPPERS[:2]), None)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.module_classes import class_tree, own_attribute
 
 _WRAPS = frozenset(["FullyShardedDataParallel", "fully_shard"])
@@ -22,7 +22,7 @@ class Tied:
     second: ast.Call
     first: ast.Call
     tie: ast.Assign
-    home: AuditedFile
+    home: ProjectFile
 
 
 def tied_units(function: Function, project: Project) -> Iterator[Tied]:
@@ -47,7 +47,7 @@ def _wrapped(function: Function, project: Project) -> Iterator[tuple[tuple[str, 
 
 def _tie(
     part: ast.expr, name: str, other: str, function: Function, project: Project
-) -> tuple[ast.Assign, AuditedFile] | None:
+) -> tuple[ast.Assign, ProjectFile] | None:
     """Returns `self.head.weight = self.embed.weight` in the one class that the model may be."""
     kinds = list(project.kinds(part.value, function)) if isinstance(part, ast.Attribute) else []
     known = class_tree(project).by_syntax.get(id(kinds[0])) if len({id(one) for one in kinds}) == 1 else None

@@ -9,7 +9,7 @@ from typing import Any
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 _EVERY = 4  # micro-batches of a step, where their number is not known
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
@@ -18,7 +18,7 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def first_round(node: ast.With, function: Function, file: AuditedFile) -> bool | None:
+def first_round(node: ast.With, function: Function, file: ProjectFile) -> bool | None:
     """Returns whether `with ... no_sync()` is entered without sync in the first round, None where that is not seen."""
     loop = _loop_around(node, file)
     counter = _counter(loop) if loop is not None else {}
@@ -42,7 +42,7 @@ def entered_by(item: ast.withitem, function: Function) -> ast.expr:
     return values[0] if len(values) == 1 else given
 
 
-def _loop_around(node: ast.AST, file: AuditedFile) -> ast.For | None:
+def _loop_around(node: ast.AST, file: ProjectFile) -> ast.For | None:
     here: ast.AST | None = node
     while here is not None and not isinstance(here, (ast.For, ast.FunctionDef)):
         here = file.parents.get(here)

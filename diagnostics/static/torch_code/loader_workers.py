@@ -15,7 +15,7 @@ LOADER = "torch.utils.data.DataLoader"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Loader:
+class LoaderWorkers:
     """One construction of a loader. `workers`: "none", "some", or "unknown" where a variable says it."""
 
     call: ast.Call
@@ -49,7 +49,7 @@ class Loader:
 
 
 @lru_cache(maxsize=2)
-def loaders(project: Project) -> tuple[Loader, ...]:
+def loaders(project: Project) -> tuple[LoaderWorkers, ...]:
     """Returns every loader that a project makes."""
     found = []
     for file in project.python:
@@ -57,11 +57,11 @@ def loaders(project: Project) -> tuple[Loader, ...]:
             for call, function in project.calls_in(file):
                 if last_name(call.func) == "DataLoader" and project.name(call.func, function) == LOADER:
                     words = {one.arg: one.value for one in call.keywords if one.arg is not None}
-                    found.append(Loader(call, function, words))
+                    found.append(LoaderWorkers(call, function, words))
     return tuple(found)
 
 
-def loaders_of(known: KnownClass, project: Project) -> Iterator[Loader]:
+def loaders_of(known: KnownClass, project: Project) -> Iterator[LoaderWorkers]:
     """Yields the loaders that load objects of a class, or of one that derives from it."""
     tree = class_tree(project)
     for loader in loaders(project):
@@ -71,7 +71,7 @@ def loaders_of(known: KnownClass, project: Project) -> Iterator[Loader]:
                 break
 
 
-def made_by(loader: Loader, project: Project) -> Iterator[KnownClass]:
+def made_by(loader: LoaderWorkers, project: Project) -> Iterator[KnownClass]:
     """Yields the project's classes of what a loader loads."""
     tree = class_tree(project)
     for kind in project.kinds(loader.dataset, loader.function) if loader.dataset is not None else ():
@@ -80,9 +80,9 @@ def made_by(loader: Loader, project: Project) -> Iterator[KnownClass]:
             yield known
 
 
-def workers_over(known: KnownClass, project: Project) -> tuple[str, Loader | None]:
+def workers_over(known: KnownClass, project: Project) -> tuple[str, LoaderWorkers | None]:
     """Returns the most that the loaders of a class say: "some", "unknown", "none", or "" without any loader."""
-    best: tuple[str, Loader | None] = ("", None)
+    best: tuple[str, LoaderWorkers | None] = ("", None)
     for loader in loaders_of(known, project):
         if ("", "none", "unknown", "some").index(loader.workers) > ("", "none", "unknown", "some").index(best[0]):
             best = (loader.workers, loader)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 _MODULES = frozenset(["torch.nn.Module", "lightning.pytorch.LightningModule", "transformers.PreTrainedModel",
                       "torch.nn.Sequential", "torch.nn.ModuleList"])  # fmt: skip
@@ -38,7 +38,7 @@ class ModuleParts:
 class KnownClass:
     """A class with its file and the function around it, which names in it are resolved in."""
 
-    file: AuditedFile
+    file: ProjectFile
     syntax: ast.ClassDef
     module: Function
 

@@ -11,7 +11,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import is_broad
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import TrainingCode
 
 _FAILS = re.compile(
@@ -39,7 +39,7 @@ class QueueThread:
         return not self.get.args and not self.get.keywords
 
 
-def queue_threads(file: AuditedFile, project: Project) -> Iterator[QueueThread]:
+def queue_threads(file: ProjectFile, project: Project) -> Iterator[QueueThread]:
     """Yields the threads that one file starts and that fill a queue."""
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != "threading.Thread":
@@ -70,7 +70,7 @@ def _holder(call: ast.Call) -> str:
     return last_name(call.func.value) if isinstance(call.func, ast.Attribute) else ""
 
 
-def risks(thread: QueueThread, file: AuditedFile) -> Iterator[ast.AST]:
+def risks(thread: QueueThread, file: ProjectFile) -> Iterator[ast.AST]:
     """Yields what may fail in a thread and is not caught there, the likeliest first."""
     found = [one for one in thread.target.own_nodes if _may_fail(one) and not _is_kept(one, file)]
     return iter(sorted(found, key=lambda one: isinstance(one, ast.For)))
@@ -85,7 +85,7 @@ def _may_fail(node: ast.AST) -> bool:
     return isinstance(node, ast.For) and bool(_FEEDS.search(ast.unparse(node.iter)))
 
 
-def _is_kept(node: ast.AST, file: AuditedFile) -> bool:
+def _is_kept(node: ast.AST, file: ProjectFile) -> bool:
     """Whether a handler for all errors is around a node."""
     child, parent = node, file.parents.get(node)
     while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -95,7 +95,7 @@ def _is_kept(node: ast.AST, file: AuditedFile) -> bool:
     return False
 
 
-def silent_end(thread: QueueThread, file: AuditedFile) -> ast.If | None:
+def silent_end(thread: QueueThread, file: ProjectFile) -> ast.If | None:
     """Returns the condition by which a thread leaves the loop that fills its queue, with nothing put afterwards."""
     for node in thread.target.own_nodes:
         if not isinstance(node, ast.If) or not isinstance(node.body[-1], (ast.Break, ast.Return)):
@@ -109,7 +109,7 @@ def silent_end(thread: QueueThread, file: AuditedFile) -> ast.If | None:
     return None
 
 
-def _loop_around(node: ast.AST, file: AuditedFile) -> ast.For | ast.While | ast.AsyncFor | None:
+def _loop_around(node: ast.AST, file: ProjectFile) -> ast.For | ast.While | ast.AsyncFor | None:
     parent = file.parents.get(node)
     while parent is not None and not isinstance(parent, (*_LOOPS, ast.FunctionDef, ast.AsyncFunctionDef)):
         parent = file.parents.get(parent)

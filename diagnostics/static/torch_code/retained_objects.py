@@ -25,7 +25,7 @@ Repeated = ast.For | ast.While | ast.AsyncFor | ast.FunctionDef | ast.AsyncFunct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class RetainedObject:
     """One statement that keeps `what` in `container`; `graph` where it is what backward() was called on."""
 
     line: int
@@ -34,12 +34,12 @@ class Kept:
     graph: bool
 
 
-def kept_objects(source: SourceFile) -> tuple[Kept, ...]:
+def kept_objects(source: SourceFile) -> tuple[RetainedObject, ...]:
     """Returns the statements in loops of a file that keep what each iteration made, graphs first."""
     if source.tree is None:
         return ()
     bounded = set(_bounded(source.tree))
-    found: dict[int, Kept] = {}
+    found: dict[int, RetainedObject] = {}
     for loop in walk(source.tree):
         if isinstance(loop, (ast.For, ast.While, ast.AsyncFor)):
             for kept in _kept_in(loop, bounded):
@@ -53,7 +53,7 @@ def kept_objects(source: SourceFile) -> tuple[Kept, ...]:
     return tuple(sorted(found.values(), key=lambda kept: (not kept.graph, kept.line)))
 
 
-def _kept_in(loop: Repeated, bounded: set[str]) -> Iterator[Kept]:
+def _kept_in(loop: Repeated, bounded: set[str]) -> Iterator[RetainedObject]:
     nodes = [node for statement in loop.body for node in walk(statement)]
     apart = _blocks_that_leave(nodes)
     backward = {
@@ -76,7 +76,7 @@ def _kept_in(loop: Repeated, bounded: set[str]) -> Iterator[Kept]:
         what = ast.unparse(value)
         graph = what in backward or any(name in backward for name in _plain_parts(value))
         if graph or (isinstance(node, ast.Call) and _is_large(value, made)):
-            yield Kept(line=getattr(node, "lineno", 0), what=what, container=container, graph=graph)
+            yield RetainedObject(line=getattr(node, "lineno", 0), what=what, container=container, graph=graph)
 
 
 def _blocks_that_leave(nodes: list[ast.AST]) -> list[list[ast.AST]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 # Layers of torch.nn that have parameters however they are made.
 _LAYERS = re.compile(
@@ -26,7 +26,7 @@ _LONGEST_NAME = 200  # a longer string is a text
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Submodule:
     """One attribute of a module that holds parameters."""
 
     name: str
@@ -47,7 +47,7 @@ def is_plain_module(kind: ast.ClassDef, project: Project) -> bool:
     return not foreign and bool(kind.bases) and len(own) <= 1 and all(is_plain_module(one, project) for one in parents)
 
 
-def parts_of(kind: ast.ClassDef, project: Project) -> Iterator[Part]:
+def parts_of(kind: ast.ClassDef, project: Project) -> Iterator[Submodule]:
     """Yields the parts that a class's `__init__` makes in any case."""
     init = project.method(kind, "__init__")
     if init is None or project.class_of(init) is not kind:
@@ -56,7 +56,7 @@ def parts_of(kind: ast.ClassDef, project: Project) -> Iterator[Part]:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
             target = node.targets[0]
             if isinstance(target, ast.Attribute) and is_part(target) and has_parameters(node.value, init, project):
-                yield Part(target.attr, node.value, init, node, kind)
+                yield Submodule(target.attr, node.value, init, node, kind)
 
 
 def has_parameters(value: ast.expr, function: Function, project: Project, depth: int = 3) -> bool:
@@ -105,7 +105,7 @@ def reads_parts_unnamed(kind: ast.ClassDef, project: Project) -> bool:
     )
 
 
-def is_named_elsewhere(part: Part, project: Project) -> bool:
+def is_named_elsewhere(part: Submodule, project: Project) -> bool:
     """Whether anything in the project may use a part: by its name on any other object, on self, or in a string."""
     return any(
         _names_it(one, part, file, project)
@@ -115,14 +115,14 @@ def is_named_elsewhere(part: Part, project: Project) -> bool:
     )
 
 
-def _names_it(node: ast.AST, part: Part, file: AuditedFile, project: Project) -> bool:
+def _names_it(node: ast.AST, part: Submodule, file: ProjectFile, project: Project) -> bool:
     if isinstance(node, ast.Attribute) and node.attr == part.name and node is not part.statement.targets[0]:
         return not is_part(node) or _is_kin(_class_around(node, file, project), part.owner, project)
     text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
     return part.name in text and len(text) < _LONGEST_NAME
 
 
-def _class_around(node: ast.Attribute, file: AuditedFile, project: Project) -> list[ast.ClassDef]:
+def _class_around(node: ast.Attribute, file: ProjectFile, project: Project) -> list[ast.ClassDef]:
     return [
         kind
         for several in project.classes.values()

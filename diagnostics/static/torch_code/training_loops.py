@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.project_file import AuditedFile
+from diagnostics.static.program.project_file import ProjectFile
 
 Loop = ast.For | ast.While
 _KEEP_GRAPH = frozenset(["mean", "sum", "cpu", "float", "clone", "to", "view", "squeeze", "double", "cuda", "reshape"])
@@ -67,7 +67,7 @@ def backwards(function: Function) -> Iterator[Backward]:
                 yield Backward(node, _unscaled(node.args[0]))
 
 
-def training_loops(function: Function, file: AuditedFile) -> Iterator[TrainingLoop]:
+def training_loops(function: Function, file: ProjectFile) -> Iterator[TrainingLoop]:
     """Yields the loops of a function that train."""
     found: dict[Loop, list[Backward]] = {}
     for one in backwards(function):
@@ -77,7 +77,7 @@ def training_loops(function: Function, file: AuditedFile) -> Iterator[TrainingLo
     yield from (TrainingLoop(loop, tuple(several)) for loop, several in found.items())
 
 
-def innermost_loop(node: ast.AST, function: Function, file: AuditedFile) -> Loop | None:
+def innermost_loop(node: ast.AST, function: Function, file: ProjectFile) -> Loop | None:
     """Returns the loop directly around a node."""
     outer = file.parents.get(node)
     while outer is not None and outer is not function.syntax:

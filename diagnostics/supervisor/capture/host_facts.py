@@ -55,12 +55,12 @@ _LIMITS = {
 }
 
 
-def at_start(record_folder: Path, cwd: Path, environ: Mapping[str, str] | None = None) -> Surroundings:
+def at_start(record_folder: Path, cwd: Path, environ: Mapping[str, str] | None = None) -> HostFacts:
     """Returns the facts of now, and begins to watch; call `close` when the job has ended."""
-    return Surroundings(record_folder, cwd, os.environ if environ is None else environ)
+    return HostFacts(record_folder, cwd, os.environ if environ is None else environ)
 
 
-class Surroundings:
+class HostFacts:
     """The machine around one job. `facts` are keyword arguments for JobFacts."""
 
     def __init__(self, record_folder: Path, cwd: Path, environ: Mapping[str, str]) -> None:

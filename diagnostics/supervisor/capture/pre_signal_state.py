@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from diagnostics.record.record import BEFORE
-from diagnostics.record.supervisor_facts import JobFacts, Missing
+from diagnostics.record.supervisor_facts import Missing, SupervisorFacts
 from diagnostics.supervisor.capture.run_folder import RunFolder
 from diagnostics.supervisor.capture.snapshot import keep_json
 
@@ -23,7 +23,7 @@ MOST_BYTES = 512 << 20  # read in all: a second's work
 _PART = f".{BEFORE}.part"
 
 
-def keep_state(place: RunFolder, facts: JobFacts) -> tuple[Missing, ...]:
+def keep_state(place: RunFolder, facts: SupervisorFacts) -> tuple[Missing, ...]:
     """Copies the record as it is now into record/before. Never raises: without it the whole record has to do.
 
     An earlier state goes in any case: the job may have gone on since.

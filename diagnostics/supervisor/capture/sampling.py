@@ -18,7 +18,7 @@ from pathlib import Path
 from diagnostics.core import redaction
 from diagnostics.core.frame import Frame
 from diagnostics.machine.deadlines import in_parallel
-from diagnostics.machine.processes.proc_state import Doing, doing
+from diagnostics.machine.processes.proc_state import ProcessActivity, doing
 from diagnostics.machine.processes.python_stacks import StacksRefusedError, find_py_spy, read_stacks
 from diagnostics.machine.processes.system_calls import describe_call
 from diagnostics.record.process_samples import FILE_NAME, Sample
@@ -117,7 +117,7 @@ class StallSamples:
         return "".join(f"{line}\n" for line in lines)
 
 
-def _sample(pid: int, seen: Doing, at_s: float, stack: tuple[Frame, ...]) -> Sample:
+def _sample(pid: int, seen: ProcessActivity, at_s: float, stack: tuple[Frame, ...]) -> Sample:
     call, opened = describe_call(pid, seen.system_call)
     return Sample(
         pid=pid,

@@ -19,7 +19,7 @@ from diagnostics.core.errors import DoctorError
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.launch.launch_settings import NAMED, SCRIPT, makefiles
-from diagnostics.record.agent_data import AgentFile, homes_of
+from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.gdb_report import parse_core_text
 from diagnostics.record.record import AGENT_SITE, SOURCE_INDEX, RunRecord
 from diagnostics.record.stacks import parse_outside_stacks
@@ -141,7 +141,7 @@ def _in_call_paths(record: RunRecord, cwd: Path) -> Iterator[Path]:
         yield from (_below(cwd, name) for name in _TRACEBACK.findall(text) if not _INSTALLED.search(name))
 
 
-def _frames(agent: AgentFile) -> list[Frame]:
+def _frames(agent: AgentData) -> list[Frame]:
     """Returns the frames an agent recorded, the latest first."""
     paths = [event.path for event in agent.events] + [one.path for one in agent.constructions]
     paths += [one.path for one in agent.collectives]

@@ -17,13 +17,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from diagnostics.diagnosis.engine import case_of
-from diagnostics.dynamic.collectives.rank_state import Position
+from diagnostics.dynamic.collectives.rank_state import RankState
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.timeout_recovery import may_recover
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, prove
-from diagnostics.dynamic.job.job import Case, Part
+from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.machine.processes.proc_state import effort
-from diagnostics.record.agent_data import AgentFile
+from diagnostics.record.agent_data import AgentData
 from diagnostics.record.record import RunRecord
 from diagnostics.record.supervisor_facts import Missing, ProvedHang
 from diagnostics.supervisor.capture.run_folder import RunFolder
@@ -53,13 +53,13 @@ class Proof:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Look:
     deadlock: Deadlock
-    case: Case
+    case: Job
     files: Mapping[str, int]
     cpu_s: Mapping[int, float]
     at_s: float
 
 
-class HangProof:
+class DeadlockProver:
     """The prover of one job."""
 
     def __init__(self, place: RunFolder, samples: StallSamples) -> None:
@@ -139,21 +139,21 @@ class HangProof:
         return sums
 
 
-def _launcher_acts(case: Case, deadlock: Deadlock, at_s: float) -> bool:
+def _launcher_acts(case: Job, deadlock: Deadlock, at_s: float) -> bool:
     """Whether a launcher may be about to end the ranks, or to start them anew: one that they need has failed."""
-    launched = any(story.part is Part.LAUNCHER and story.end.at_s is None for story in case.processes)
+    launched = any(story.part is ProcessRole.LAUNCHER and story.end.at_s is None for story in case.processes)
     ended = (story for one in deadlock.gone if (story := case.of_rank(one.rank)) is not None and story.failed)
     return launched and any(story.end.at_s is not None and at_s - story.end.at_s < LAUNCHER_S for story in ended)
 
 
-def _is_one_job(case: Case) -> bool:
+def _is_one_job(case: Job) -> bool:
     """Whether all ranks are of one job: a script may run two at once, and then a rank's number says nothing."""
-    alive = [story.rank for story in case.processes if story.part is Part.RANK and story.end.at_s is None]
+    alive = [story.rank for story in case.processes if story.part is ProcessRole.RANK and story.end.at_s is None]
     meet_at = {_rendezvous(story.agent) for story in case.ranks if story.agent is not None} - {""}
     return len(alive) == len(set(alive)) and len(meet_at) <= 1
 
 
-def _rendezvous(agent: AgentFile) -> str:
+def _rendezvous(agent: AgentData) -> str:
     """Returns where a process went to make its group and of how many ranks; "" where it never did."""
     event = agent.last_event(GROUP_BEGUN)
     if event is None:
@@ -176,7 +176,7 @@ def _equal(first: _Look, second: _Look) -> bool:
     return _idle(before, after, second.at_s - first.at_s)
 
 
-def _identity(one: Position) -> object:
+def _identity(one: RankState) -> object:
     """Returns what tells one call of a rank from the next one."""
     waits = tuple((wait.kind, wait.op, wait.group, wait.slot, wait.thread, wait.root, wait.key) for wait in one.waits)
     return one.rank, one.pid, one.stand, waits, dict(one.reached)

@@ -12,18 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.supervisor.capture.run_folder import RunFolder
 from diagnostics.supervisor.capture.sampling import StallSamples
-from diagnostics.supervisor.hang.deadlock_proof import HangProof, Proof
+from diagnostics.supervisor.hang.deadlock_proof import DeadlockProver, Proof
 
 SUSPICION = 0.5  # of the patience with which a stall is waited for: from then on processes are looked at
 GOES_ON_S = 5.0  # a job that records something for longer than that after a proof got out of it by itself
 
 
-class HangWatch:
+class HangMonitor:
     """Watches one job. `proof` is the latest one that still holds."""
 
     def __init__(self, place: RunFolder, now: Callable[[], float], note: Callable[[Sequence[Missing]], None]) -> None:
         self._samples = StallSamples(place.record)
-        self._prover = HangProof(place, self._samples)
+        self._prover = DeadlockProver(place, self._samples)
         self._now, self._note = now, note
         self._quiet_since_s = 0.0
         self._sampled_since_s: float | None = None

@@ -21,7 +21,7 @@ from pathlib import Path
 from diagnostics.agent.shared import layout
 from diagnostics.machine.processes.proc_state import Effort, effort
 from diagnostics.record.supervisor_facts import Stall
-from diagnostics.supervisor.hang.stall_detector import Judgement, Seen, StallRule
+from diagnostics.supervisor.hang.stall_detector import ProgressSample, StallDetector, StallState
 
 BUSY_CPUS = 0.2  # of one process, on average since the last count; an idle launcher's loop takes 0.01
 BUSY_BYTES_PER_S = 64 << 10  # heartbeats of a store take less
@@ -56,12 +56,12 @@ class _File:
     has_rank: bool = False
 
 
-class Progress:
+class JobProgress:
     """Watches one job."""
 
     def __init__(self, agents_folder: Path, stall_timeout_s: float, began_s: float = 0.0) -> None:
         self._folder = agents_folder
-        self._rule = StallRule(stall_timeout_s, began_s)
+        self._rule = StallDetector(stall_timeout_s, began_s)
         self._files: dict[str, _File] = {}
         self._known: frozenset[str] = frozenset()
         self._processes: dict[int, int] = {}
@@ -69,7 +69,7 @@ class Progress:
         self._counted_s = began_s
         self._output = 0
         self._next_s = began_s
-        self._last = Judgement(stall=None)
+        self._last = StallState(stall=None)
         self.quiet_since_s = began_s  # when a process under the agent last recorded anything, came or went
 
     @property
@@ -82,14 +82,14 @@ class Progress:
         """Optimizer steps of all living processes together."""
         return sum(file.steps for file in self._files.values())
 
-    def look(self, at_s: float, processes: Mapping[int, int], output_bytes: int) -> Judgement:
+    def look(self, at_s: float, processes: Mapping[int, int], output_bytes: int) -> StallState:
         """Returns what to do now.
 
         `processes` are the living ones of the job, pid -> start ticks, without `machine.tools.running_tools()`;
         `output_bytes` is all that the job wrote so far.
         """
         if at_s < self._next_s:
-            return Judgement(stall=self._last.stall, patience_s=self._last.patience_s)
+            return StallState(stall=self._last.stall, patience_s=self._last.patience_s)
         began = time.thread_time()
         came_or_went = dict(processes) != self._processes
         self._processes = dict(processes)
@@ -105,7 +105,7 @@ class Progress:
         # only what training itself records is sure.
         rare = noted or came_or_went
         self._last = self._rule.judge(
-            Seen(
+            ProgressSample(
                 at_s=at_s,
                 sure=worked or (rare and not steps),
                 busy=busy or rare,

@@ -33,7 +33,7 @@ _RECENT_STEPS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ProgressSample:
     """One look at the job. `steps` is the largest count of optimizer steps of any process that is alive."""
 
     at_s: float
@@ -46,7 +46,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class StallState:
     """What the supervisor should do. `report` and `withdraw` are true once each per stall."""
 
     stall: Stall | None  # the one that is on
@@ -56,7 +56,7 @@ class Judgement:
     patience_s: float = LEAST_PATIENCE_S
 
 
-class StallRule:
+class StallDetector:
     """Judges one job, look after look. `stalls` are all there were."""
 
     def __init__(self, timeout_s: float, began_s: float = 0.0) -> None:
@@ -68,7 +68,7 @@ class StallRule:
         self._stepped_at: float | None = None
         self.stalls: list[Stall] = []
 
-    def judge(self, seen: Seen) -> Judgement:
+    def judge(self, seen: ProgressSample) -> StallState:
         """Returns what `seen` means after all that was seen before."""
         if seen.sure:
             self._learn_pause(seen.at_s)
@@ -77,7 +77,7 @@ class StallRule:
         on = self.stalls[-1] if self.stalls and self.stalls[-1].over_s is None else None
         if seen.sure:
             self._sure_s = self._any_s = self._output_s = seen.at_s
-            return self._over(on, seen.at_s, patience) if on else Judgement(stall=None, patience_s=patience)
+            return self._over(on, seen.at_s, patience) if on else StallState(stall=None, patience_s=patience)
         if seen.busy:
             self._any_s = seen.at_s
         if seen.output:
@@ -85,14 +85,14 @@ class StallRule:
         if on is None and self._is_stuck(seen, patience):
             on = Stall(began_s=self._sure_s, seen_s=seen.at_s, before_first_step=not seen.steps)
             self.stalls.append(on)
-            return Judgement(stall=on, report=True, end=self._is_lost(seen), patience_s=patience)
-        return Judgement(stall=on, end=on is not None and self._is_lost(seen), patience_s=patience)
+            return StallState(stall=on, report=True, end=self._is_lost(seen), patience_s=patience)
+        return StallState(stall=on, end=on is not None and self._is_lost(seen), patience_s=patience)
 
-    def _over(self, on: Stall, at_s: float, patience_s: float) -> Judgement:
+    def _over(self, on: Stall, at_s: float, patience_s: float) -> StallState:
         self.stalls[-1] = replace(on, over_s=at_s)
-        return Judgement(stall=None, withdraw=True, patience_s=patience_s)
+        return StallState(stall=None, withdraw=True, patience_s=patience_s)
 
-    def _learn_steps(self, seen: Seen) -> None:
+    def _learn_steps(self, seen: ProgressSample) -> None:
         if seen.step_s:
             self._durations = deque(seen.step_s, maxlen=_RECENT_STEPS)
         elif seen.steps > self._steps and self._stepped_at is not None:
@@ -105,21 +105,21 @@ class StallRule:
         if self._steps:
             self._longest_pause_s = max(self._longest_pause_s, at_s - self._sure_s)
 
-    def _patience(self, seen: Seen) -> float:
+    def _patience(self, seen: ProgressSample) -> float:
         if not seen.steps:
             return START_PATIENCE_S if seen.has_ranks else UNKNOWN_PATIENCE_S
         least = LEAST_PATIENCE_S if len(self._durations) >= FEW_STEPS else EARLY_PATIENCE_S
         step = median(self._durations) if self._durations else 0.0
         return max(least, STEPS_OF_PATIENCE * step, PAUSE_FACTOR * self._longest_pause_s)
 
-    def _is_stuck(self, seen: Seen, patience_s: float) -> bool:
+    def _is_stuck(self, seen: ProgressSample, patience_s: float) -> bool:
         quiet, unsure = seen.at_s - self._any_s, seen.at_s - self._sure_s
         if not seen.steps:
             return quiet >= patience_s or unsure >= START_TIMEOUT_FACTOR * self._timeout_s
         talks = seen.at_s - self._output_s < patience_s
         return quiet >= patience_s or unsure >= (OUTPUT_FACTOR if talks else BUSY_FACTOR) * patience_s
 
-    def _is_lost(self, seen: Seen) -> bool:
+    def _is_lost(self, seen: ProgressSample) -> bool:
         """Whether a stall has lasted its time; output and, before the first step, work put that off to twice it."""
         timeout = self._timeout_s * (1.0 if seen.steps else START_TIMEOUT_FACTOR)
         alive_s = self._output_s if seen.steps else self._any_s
