@@ -34,7 +34,7 @@ def main():
 
 def checked(folder):
     """Returns the answer."""
-    from ups_doctor_children.trial import captured
+    from ups_doctor_children.trial_models import captured
 
     told = captured.facts(folder)
     answer = {"build": "", "problem": "", "notes": []}

@@ -30,7 +30,7 @@ def captured(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     package = types.ModuleType("ups_doctor_children")
     package.__path__ = [str(CHILDREN)]
     monkeypatch.setitem(sys.modules, "ups_doctor_children", package)
-    yield importlib.import_module("ups_doctor_children.trial.captured.reading")
+    yield importlib.import_module("ups_doctor_children.trial_models.reading")
     for name in [name for name in sys.modules if name.startswith("ups_doctor_children")]:
         del sys.modules[name]
 

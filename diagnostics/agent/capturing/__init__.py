@@ -1,7 +1,7 @@
 """Captures model, constructor arguments and one batch from a script's run, and ends the run then.
 
 Only where $UPS_DOCTOR_CAPTURE names a folder: such a run is no training, it may be ended. What lies in that folder
-afterwards is told in children/trial/captured/__init__.py; each process writes into a folder of its own below it,
+afterwards is told in children/trial_models/captured.py; each process writes into a folder of its own below it,
 `PID/STAGE/`, where STAGE is construct, wrap or call: how far the run came.
 """
 

@@ -100,7 +100,7 @@ class Exceptions:
                 text = self.described(kind, value, MAX_TEXT)
             self._agent.event(event, text, traceback=traceback, ending=ending)
             if kind is RuntimeError and "did not receive grad" in str(value):
-                from ..torch_hooks import unused_parameters
+                from . import unused_parameters
 
                 unused_parameters.tell(self._agent, str(value), traceback)
             if self._agent.locals is not None:

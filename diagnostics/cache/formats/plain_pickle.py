@@ -31,8 +31,8 @@ from typing import Any
 from diagnostics.cache.dangerous_globals import dangerous
 from diagnostics.cache.file_bytes import FileBytes
 from diagnostics.cache.file_scan import FileScan, Problem, UnsafeCall
-from diagnostics.cache.formats.torch_legacy import MAGIC, walk_legacy
 from diagnostics.cache.pickles.facts import facts_of, listed
+from diagnostics.cache.pickles.legacy import MAGIC, walk_legacy
 from diagnostics.cache.pickles.opcodes import HANDLERS
 from diagnostics.cache.pickles.values import OPAQUE, Blob, Global
 from diagnostics.cache.pickles.walk import MAX_UNSAFE, Handler, MalformedPickleError, PickleWalk

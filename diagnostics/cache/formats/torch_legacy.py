@@ -25,13 +25,9 @@ from __future__ import annotations
 from diagnostics.cache.file_bytes import FileBytes
 from diagnostics.cache.file_scan import FileScan, Problem
 from diagnostics.cache.pickles.facts import facts_of
-from diagnostics.cache.pickles.opcodes import HANDLERS
+from diagnostics.cache.pickles.legacy import MAGIC, walk_legacy
 from diagnostics.cache.pickles.walk import MalformedPickleError, PickleWalk
 from diagnostics.cache.rewriting.torch_legacy import repair as repair  # part of this plugin's contract
-
-# The first pickle: PROTO 2, LONG1 of 10 bytes 0x1950a86a20f9469cfc6c, STOP. Source: torch/serialization.py.
-MAGIC = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
-PICKLES = ("magic number", "protocol version", "system facts", "object", "storage keys")
 
 CODE = "C102"
 NAME = "torch-legacy"
@@ -92,15 +88,3 @@ def _cut_off(file: FileBytes, walk: PickleWalk) -> list[Problem]:
             place=f"byte {file.size}",
         )
     ]
-
-
-def walk_legacy(data: bytes) -> PickleWalk:
-    """Returns the walk over a legacy file's five pickles; on its stack is the object. Raises MalformedPickleError."""
-    walk = PickleWalk(data)
-    built = []
-    for _ in PICKLES:
-        walk.stack, walk.marks, walk.memo = [], [], {}
-        walk.run(HANDLERS)
-        built.append(walk.stack)
-    walk.stack = built[PICKLES.index("object")]
-    return walk

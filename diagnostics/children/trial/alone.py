@@ -3,8 +3,8 @@
 import torch
 
 from ..inspection.refusal import Refusal
+from ..trial_observers.walking import mapped, tensors_in
 from .making import Making, known, prepared
-from .walking import mapped, tensors_in
 
 
 class Alone(torch.nn.Module):

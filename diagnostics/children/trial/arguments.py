@@ -12,7 +12,7 @@ import math
 
 import torch
 
-from .walking import attributes
+from ..trial_observers.walking import attributes
 
 MAX_DEPTH = 6
 MAX_TEXT = 2000

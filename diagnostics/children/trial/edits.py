@@ -15,11 +15,12 @@ import os
 from contextlib import contextmanager
 
 from ..inspection.refusal import Refusal
-from . import alone, constructions, cuts, guesses, guessing, smaller_batch, stand_in
-from . import tree as trees
-from .calls import next_number
-from .journal import Journal, file_of_rank
-from .recorder import Recorder, listening
+from ..trial_observers import constructions
+from ..trial_observers import tree as trees
+from ..trial_observers.calls import next_number
+from ..trial_observers.journal import Journal, file_of_rank
+from ..trial_observers.recorder import Recorder, listening
+from . import alone, cuts, guesses, guessing, smaller_batch, stand_in
 from .variants import Recorded
 
 

@@ -1,7 +1,7 @@
 """Parameters that wait for a first forward to get their shape: a stand-in never runs it, so they are made for it."""
 
+from ..trial_observers.tree import lazy
 from .alone import made
-from .tree import lazy
 
 
 def make(module, path, recorded):

@@ -8,7 +8,7 @@ import types
 
 import torch
 
-from .noise import noise, tiled
+from ..trial_observers.noise import noise, tiled
 
 
 def prepared(structure, stored):

@@ -8,13 +8,15 @@ import sys
 
 import torch
 
+from .. import trial_wrappers
 from ..inspection.refusal import Refusal
-from . import checkpointing, edits, group, memory, origin, wrappers
+from ..trial_models.source import source_of
+from ..trial_observers import memory, origin
+from ..trial_observers.trace import traced
+from . import checkpointing, edits, group
 from .answer import Answer
 from .raised import text_of
-from .source import source_of
 from .stepping import Steps
-from .trace import traced
 
 NO_COMPILER = "InvalidCxxCompiler"
 NO_TRAINER = "is not attached to a `Trainer`"  # what Lightning says of a step that is taken without it
@@ -69,7 +71,7 @@ def exit_code(left):
 def attempt(request, rank, world_size, answer):
     """Goes through the phases; whatever ends it is raised."""
     settings = request["settings"]
-    wrapper = wrappers.load(settings["wrapper"])
+    wrapper = trial_wrappers.load(settings["wrapper"])
     torch.set_num_threads(settings["threads"])
     memory.limit(request.get("memory_bytes", 0), settings["device"])
     device = group.device_of(settings["device"])

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from ..inspection.refusal import Refusal
-from .walking import MAX_DEPTH, mapped, tensors_in
+from ..trial_observers.walking import MAX_DEPTH, mapped, tensors_in
 
 
 def smaller(calls, items):

@@ -9,11 +9,11 @@ import types
 import torch
 
 from ..inspection.refusal import Refusal
+from ..trial_observers.walking import signature, tensors_in
 from . import lazies, units
 from .autocasting import autocast
 from .making import Making
 from .touching import TOUCH, nothing_of, touched
-from .walking import signature, tensors_in
 
 STATE = "_ups_doctor_stand_in"
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")

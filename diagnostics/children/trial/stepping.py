@@ -6,7 +6,8 @@ import torch
 
 from ..inspection.refusal import Refusal
 from ..inspection.values import loss_of, moved
-from . import digests, edits, nonfinite
+from ..trial_observers import digests, nonfinite
+from . import edits
 from .batches import handed_over
 from .several import every_output
 

@@ -2,9 +2,9 @@
 
 import torch
 
+from ..trial_observers.calls import alike, recorded
+from ..trial_observers.journal import file_of_rank
 from . import making
-from .calls import alike, recorded
-from .journal import file_of_rank
 
 
 class Variant:

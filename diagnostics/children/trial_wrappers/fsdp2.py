@@ -5,8 +5,8 @@ import contextlib
 import torch
 import torch.distributed as dist
 
-from ...inspection.refusal import Refusal
-from ..units import trains, units
+from ..inspection.refusal import Refusal
+from ..trial.units import trains, units
 from . import options_of
 
 ALIKE = False  # each rank holds a part

@@ -4,8 +4,8 @@ import hashlib
 
 import torch
 
+from ..trial.cuts import LISTS
 from . import classes
-from .cuts import LISTS
 
 
 def nodes(model, name_of, arguments):

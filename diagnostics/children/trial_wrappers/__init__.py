@@ -10,7 +10,7 @@ import contextlib
 import importlib
 import pkgutil
 
-from ...inspection.refusal import Refusal
+from ..inspection.refusal import Refusal
 
 
 def load(name):

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import torch
 
-from .autocasting import autocast
-from .lowering import Lowering
+from ..trial.autocasting import autocast
+from ..trial.lowering import Lowering
 from .structures import Describing
 from .walking import signature, tensors_in
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from ...inspection.refusal import Refusal
+from ..inspection.refusal import Refusal
 from . import options_of
 
 ALIKE = True

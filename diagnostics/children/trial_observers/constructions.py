@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import torch
 
-from . import arguments, classes
+from ..trial import arguments
+from . import classes
 
 REBUILDING = getattr(copyreg, "__newobj__").__code__  # noqa: B009 - copies are made without a constructor
 

@@ -11,8 +11,8 @@ import sys
 import torch
 
 from ..inspection.values import named_tensors
+from ..trial.raised import is_ours
 from .nonfinite import finite
-from .raised import is_ours
 
 FRAME = re.compile(r'^ *File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
 

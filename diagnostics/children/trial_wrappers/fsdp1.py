@@ -1,7 +1,7 @@
 """FullyShardedDataParallel: each block by itself, then the rest."""
 
-from ...inspection.refusal import Refusal
-from ..units import trains, units
+from ..inspection.refusal import Refusal
+from ..trial.units import trains, units
 from . import no_sync, options_of
 
 ALIKE = False  # each rank holds a part

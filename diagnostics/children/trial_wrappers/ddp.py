@@ -2,7 +2,7 @@
 
 from torch.nn.parallel import DistributedDataParallel
 
-from ...inspection.refusal import Refusal
+from ..inspection.refusal import Refusal
 from . import no_sync, options_of
 
 ALIKE = True

@@ -1,0 +1,1 @@
+"""What is written down of a trial: its calls, modules, values, and where they went wrong."""
