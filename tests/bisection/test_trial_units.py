@@ -18,7 +18,7 @@ def part(name: str) -> Any:
     """Returns a module of the child, loaded as the child loads it."""
     package = sys.modules.setdefault("ups_doctor_children", types.ModuleType("ups_doctor_children"))
     package.__path__ = [str(CHILDREN)]
-    return importlib.import_module(f"ups_doctor_children.trial.{name}")
+    return importlib.import_module(f"ups_doctor_children.{name}")
 
 
 class Block(nn.Module):
@@ -43,7 +43,7 @@ class Tied(nn.Module):
 
 
 def paths(model: nn.Module) -> list[str]:
-    wanted = [id(one) for one in part("units").units(model)]
+    wanted = [id(one) for one in part("trial.units").units(model)]
     return [path for path, one in model.named_modules() if id(one) in wanted]
 
 
@@ -60,7 +60,7 @@ def test_a_module_held_below_places_that_nobody_calls_is_a_unit() -> None:
 
 
 def test_values_that_are_no_numbers_are_found_in_every_kind_of_tensor() -> None:
-    finite = part("nonfinite").finite
+    finite = part("trial_observers.nonfinite").finite
     assert all(finite(one) for one in (torch.ones(2), torch.tensor([1, 2]), torch.tensor([True]), torch.ones(0)))
     assert finite(torch.ones(2, 2).to_sparse())
     assert not finite(torch.tensor([1.0, float("inf")]))
@@ -69,7 +69,7 @@ def test_values_that_are_no_numbers_are_found_in_every_kind_of_tensor() -> None:
 
 
 def test_digests_tell_values_names_and_missing_gradients_apart() -> None:
-    digests = part("digests")
+    digests = part("trial_observers.digests")
     model = nn.Linear(2, 2)
     before = digests.gradients(model)
     model(torch.ones(1, 2)).sum().backward()
@@ -81,7 +81,7 @@ def test_digests_tell_values_names_and_missing_gradients_apart() -> None:
 
 def test_blocks_are_checkpointed_one_by_one_and_no_block_inside_another() -> None:
     model = Tied()
-    part("checkpointing").add(model)
+    part("trial.checkpointing").add(model)
     replaced = [path for path, one in model.named_modules() if "forward" in vars(one)]
     assert replaced == ["levels.0.0", "levels.0.1", "levels.1", "names.a"]
 
@@ -89,5 +89,5 @@ def test_blocks_are_checkpointed_one_by_one_and_no_block_inside_another() -> Non
 def test_parts_of_a_model_without_blocks_are_checkpointed() -> None:
     model = nn.Sequential(nn.Linear(2, 2))
     model.add_module("encoder", nn.Sequential(nn.Linear(2, 2)))
-    part("checkpointing").add(model)
+    part("trial.checkpointing").add(model)
     assert [path for path, one in model.named_modules() if "forward" in vars(one)] == ["encoder"]
