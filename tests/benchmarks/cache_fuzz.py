@@ -3,7 +3,7 @@
     python tests/benchmarks/cache_fuzz.py [--inputs 1000000] [--seed 0] [--seconds 0] [--jobs N] [--output FILE.json]
 
 Seeds are written by real libraries (torch, numpy, safetensors, h5py) at the start, changed as
-tests/caches/mutations.py says, and scanned through `scan_file`, every fourth with `deep`; where the format has
+tests/cache/formats/mutations.py says, and scanned through `scan_file`, every fourth with `deep`; where the format has
 a `repair`, every eighth is asked for its patch, too. Each worker process may have 256 MiB of address space and
 2 s of CPU time an input; one that neither answers nor ends is killed. What broke is saved below --failures with
 its traceback, and the exit code is 1. The same seed and number give the same input: `--first NUMBER --inputs 1`.
@@ -28,7 +28,7 @@ from types import FrameType
 from typing import Any
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS.parent), str(TESTS / "caches")]
+sys.path[:0] = [str(TESTS.parent), str(TESTS / "cache" / "formats")]
 
 from mutations import mutated  # noqa: E402 - found by the line above
 

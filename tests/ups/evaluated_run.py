@@ -10,9 +10,9 @@ import torch
 
 from ups import checkpoint
 from ups.config import from_plain
-from ups.data.equations import equation
 from ups.data.fields import FieldReader, open_data
 from ups.data.normalisation import from_training_split
+from ups.data.pde.equations import equation
 from ups.data.splits import split_samples
 from ups.models import build_operator
 

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
-from ups.data.equations import equation
+from ups.data.pde.equations import equation
 
 FRAMES, CELLS, BETA = 6, 32, 0.4
 CONFIG = """\

@@ -110,7 +110,7 @@ def _from_config(task: str | None, config: Path, overrides: tuple[str, ...], giv
 
 
 def _from_options(task: str | None, overrides: tuple[str, ...], given: dict[str, Any]) -> DataConfig:
-    from ups.data.equations import equation
+    from ups.data.pde.equations import equation
 
     if not task or overrides:
         raise ConfigError("name a TASK or a --config; --set needs --config", hint="ups data generate --help")

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ups.data.equations import Equation, equation
+from ups.data.pde.equations import Equation, equation
 from ups.data.pdebench_file import new_file
 from ups.data.torch_reason import torch_reason
 from ups.errors import ConfigError, DataError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ups.data.equations import Kind, equation
+from ups.data.pde.equations import Kind, equation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

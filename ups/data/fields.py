@@ -17,8 +17,8 @@ import numpy as np
 
 from ups.config import DataConfig
 from ups.data import hdf5
-from ups.data.equations import Equation, equation
 from ups.data.field_spec import FieldSpec
+from ups.data.pde.equations import Equation, equation
 from ups.data.reader import FieldReader
 from ups.errors import ConfigError, DataError
 

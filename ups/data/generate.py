@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ups.data import hdf5
-from ups.data.equations import equation
+from ups.data.pde.equations import equation
 from ups.data.pdebench_file import new_file
 from ups.data.pieces import in_order
 from ups.data.recipe_record import Recipe

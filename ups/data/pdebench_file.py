@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from ups.data.equations import Equation
+from ups.data.pde.equations import Equation
 from ups.errors import UpsError, from_os_error
 
 # Header, attributes and coordinates beside the fields: far less, whatever the resolution.

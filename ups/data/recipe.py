@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from ups.config import DataConfig, GenerateConfig
-from ups.data.equations import equation
+from ups.data.pde.equations import equation
 from ups.data.recipe_record import VERSION, Recipe
 from ups.errors import ConfigError
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ups.config import DataConfig, UpsConfig
-from ups.data.equations import equation
+from ups.data.pde.equations import equation
 from ups.doctor_job.request import Request
 from ups.errors import UpsError
 

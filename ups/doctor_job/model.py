@@ -118,7 +118,7 @@ def spec_of(config: UpsConfig) -> FieldSpec:
     try:
         return open_data(config.data)
     except UpsError:  # stage data says what is wrong with the file
-        from ups.data.equations import equation
+        from ups.data.pde.equations import equation
 
         extent, known = generated_extent(config.data), equation(config.data.task)
         return FieldSpec(
