@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 from diagnostics import audit, diagnosis, preflight
+from diagnostics.audit.run import rules_of_files
 from diagnostics.cache import folder_check, folder_checks, formats
 from diagnostics.commands.explain import all_plugins
 from diagnostics.core.failure_classes import FAILURE_CLASSES
@@ -23,9 +24,9 @@ from diagnostics.static.program.project_file import FileKind
 
 PROBES = discover(preflight)
 SIGNATURES = discover(diagnosis)
-RULES = discover(audit)
+RULES = rules_of_files()
 ACROSS = discover(folder_checks)
-CODED = {**PROBES, **discover(formats), **ACROSS, **discover(checks), **SIGNATURES, **RULES}
+CODED = {**discover(audit), **PROBES, **discover(formats), **ACROSS, **discover(checks), **SIGNATURES, **RULES}
 SECTIONS = discover(check_sections, key="ORDER")
 RUN_SECTIONS = discover(run_sections, key="ORDER")
 HEADINGS = ("What it does:", "Why it matters:")

@@ -58,6 +58,11 @@ def known_rules(broken: list[BrokenPlugin] | None = None) -> dict[str, ModuleTyp
     return discover(audit, broken=unread)
 
 
+def rules_of_files() -> dict[str, ModuleType]:
+    """Returns the rules that are asked about files, by code."""
+    return {code: rule for code, rule in known_rules().items() if hasattr(rule, "check")}
+
+
 def cores() -> int:
     """Returns how many processes may run at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

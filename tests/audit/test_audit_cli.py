@@ -22,7 +22,7 @@ DEADLINE_S = 60
 # The rules of the doctor are replaced by those of a folder; everything else is what a user starts.
 WITH_RULES = """
 import sys
-import diagnostics.audit
+import diagnostics.commands.audit
 diagnostics.audit.__path__ = [sys.argv.pop(1)]
 from diagnostics.cli import main
 main()
@@ -30,7 +30,7 @@ main()
 HEAD = """\
 import ast
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.audit.rule import Edit, Hit, hit
+from diagnostics.audit.rule import Edit, Violation, hit
 """
 WAITS = (
     HEAD

@@ -27,25 +27,28 @@ STAGES = "  stages: host, launch, rendezvous, collectives, device, data, model, 
 # The probes of the doctor are replaced by those of a folder; everything else is what a user starts.
 WITH_PROBES = """
 import sys
-import diagnostics.preflight
+import diagnostics.commands.preflight
 folder = sys.argv.pop(1)
 if folder:
     diagnostics.preflight.__path__ = [folder]
 from diagnostics.cli import main
 main()
 """
-HEAD = "from diagnostics.preflight.probe import ChildTimeout, Result, Skip, Stage\n"
+HEAD = (
+    "from diagnostics.machine.facts import ChildTimeout\n"
+    "from diagnostics.preflight.probe import ProbeResult, Skip, Stage\n"
+)
 PASSING = HEAD + (
     "CODE, NAME, STAGE = 'P101', 'healthy', Stage.HOST\n"
     "def probe(machine, config):\n"
-    "    return Result(title=f'{config.nproc} ranks on {config.backend}', measured={'latency_us': 12.5})\n"
+    "    return ProbeResult(title=f'{config.nproc} ranks on {config.backend}', measured={'latency_us': 12.5})\n"
 )
 FAILING = HEAD + (
     "from diagnostics.core.findings import Evidence, Finding, Severity\n"
     "CODE, NAME, STAGE = 'P201', 'ill', Stage.LAUNCH\n"
     "def probe(machine, config):\n"
-    "    return Result(title='', findings=(Finding(code=CODE, name=NAME, severity=Severity.ERROR, title='it is ill',\n"
-    "        where='here', evidence=(Evidence(source='a look', observed='red'),)),))\n"
+    "    return ProbeResult(title='', findings=(Finding(code=CODE, name=NAME, severity=Severity.ERROR,\n"
+    "        title='it is ill', where='here', evidence=(Evidence(source='a look', observed='red'),)),))\n"
 )
 WARNING = FAILING.replace("ERROR", "WARNING")
 CRASHING = HEAD + "CODE, NAME, STAGE = 'P202', 'faulty', Stage.LAUNCH\ndef probe(machine, config):\n    1 / 0\n"
@@ -350,7 +353,7 @@ def test_a_report_folder_that_cannot_be_written_does_not_cost_the_answer(tmp_pat
 def test_the_next_run_is_told_what_the_last_good_one_measured(tmp_path: Path, probes: Path) -> None:
     (probes / "comparing.py").write_text(
         HEAD + "CODE, NAME, STAGE = 'P102', 'comparing', Stage.HOST\n"
-        "def probe(machine, config):\n    return Result(title=str(dict(config.last_good)))\n"
+        "def probe(machine, config):\n    return ProbeResult(title=str(dict(config.last_good)))\n"
     )
     first, second = (run(tmp_path, "preflight", "--nproc", "2", probes=probes) for _ in range(2))
     assert timeless(first.stdout)[1] == "ok    P102  {}"
@@ -362,7 +365,7 @@ def test_what_stands_behind_script_belongs_to_the_script(tmp_path: Path, probes:
     (tmp_path / "train.py").touch()
     (probes / "script.py").write_text(
         HEAD + "CODE, NAME, STAGE = 'P102', 'script', Stage.HOST\n"
-        "def probe(machine, config):\n    return Result(title=repr(config.script))\n"
+        "def probe(machine, config):\n    return ProbeResult(title=repr(config.script))\n"
     )
     done = run(tmp_path, "preflight", "--nproc", "2", "--script", "train.py", "--nproc", "9", "--", "-v", probes=probes)
     assert timeless(done.stdout)[:2] == [

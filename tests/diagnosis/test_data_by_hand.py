@@ -87,7 +87,7 @@ def test_an_entry_that_a_checkpoint_lacks_is_the_line_that_looks_it_up(tmp_path:
 
 
 def test_a_load_that_was_repeated_is_no_cause() -> None:
-    tried = made.raised("EOFError: Ran out of input", "data.py:4", how=made.How.LOGGED, at_s=0.5)
+    tried = made.raised("EOFError: Ran out of input", "data.py:4", how=made.ExceptionSource.LOGGED, at_s=0.5)
     case = made.case(made.story(code=1, raised=(tried, made.raised("ValueError: bad batch", "train.py:40"))))
     assert codes(case) == []
 

@@ -173,7 +173,9 @@ def test_a_port_is_named_with_the_line_that_sets_it(tmp_path: Path) -> None:
 
 
 def test_a_port_that_was_taken_and_then_another_one_used_is_no_cause() -> None:
-    tried = made.raised("OSError: [Errno 98] Address already in use", "train.py:9", how=made.How.CAUGHT, at_s=0.5)
+    tried = made.raised(
+        "OSError: [Errno 98] Address already in use", "train.py:9", how=made.ExceptionSource.CAUGHT, at_s=0.5
+    )
     died = made.raised("ValueError: bad batch", "train.py:40")
     case = made.case(made.story(code=1, raised=(tried, died), stderr=f"{tried.text}, trying the next port\n"))
     assert everyone(case) == []

@@ -22,9 +22,9 @@ from diagnostics.preflight.setup import settle
 Package = Callable[..., ModuleType]
 _numbers = itertools.count()
 
-HEALTHY = 'return Result(title="all is well", measured={"latency_us": 12.5})'
+HEALTHY = 'return ProbeResult(title="all is well", measured={"latency_us": 12.5})'
 FIND = """
-    return Result(title="unseen", findings=(Finding(
+    return ProbeResult(title="unseen", findings=(Finding(
         code=CODE, name="too-small", severity=Severity.ERROR, title="it is too small", where="/dev/shm",
         evidence=(Evidence(source="df", observed="64 MiB"),)),))
 """
@@ -47,7 +47,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
             stage = (stages or {}).get(code, list(Stage)[int(code[1]) - 1].value)
             (folder / f"probe_{code.lower()}.py").write_text(
                 "import time, sys\n"
-                "from diagnostics.preflight.probe import ChildTimeout, NotApplicable, ProbeResult, Skip, Stage\n"
+                "from diagnostics.machine.facts import ChildTimeout\n"
+                "from diagnostics.preflight.probe import NotApplicable, ProbeResult, Skip, Stage\n"
                 "from diagnostics.core.findings import Evidence, Finding, Severity\n"
                 f"CODE = {code!r}\nNAME = 'probe-{code.lower()}'\nSTAGE = Stage({stage!r})\n{requires}\n"
                 f"def probe(machine, config):\n    {body}\n"

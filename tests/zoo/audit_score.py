@@ -15,12 +15,11 @@ from pathlib import Path
 
 import zoo_truth
 
-from diagnostics import audit as rules
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Found
+from diagnostics.audit.run import rules_of_files
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.core.registry import discover
 
 # Classes whose cause stands in the program's text, if not always in a form that a reader could be sure of.
 VISIBLE = (
@@ -66,7 +65,7 @@ def main() -> int:
 
 def _loud(folder: Path) -> list[Found]:
     """Returns the confirmed and likely findings in one program."""
-    result = audit(collect([folder], below=folder).files, discover(rules))
+    result = audit(collect([folder], below=folder).files, rules_of_files())
     return [one for one in result.found if one.hit.confidence is not Confidence.POSSIBLE]
 
 

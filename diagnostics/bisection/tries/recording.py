@@ -28,7 +28,7 @@ class RecordedConstruction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleCall:
-    """One call of a module; structures as in children/trial_observers/structures.py. `output` is None: it had no end."""
+    """One call of a module; see children/trial_observers/structures.py. `output` is None where it had no end."""
 
     args: Mapping[str, Any]
     kwargs: Mapping[str, Any]

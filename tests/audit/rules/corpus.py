@@ -19,12 +19,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from diagnostics import audit as rules
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Found
+from diagnostics.audit.run import rules_of_files
 from diagnostics.core.findings import Confidence
-from diagnostics.core.registry import discover
 
 HERE = Path(__file__).parent
 Key = tuple[str, str]  # rule, "project/path.py:31"
@@ -64,7 +63,7 @@ _VERDICTS = ("right", "wrong", "not judged")
 def _findings(project: Path) -> tuple[int, list[tuple[str, Found]]]:
     """Returns how many files a project has, and its confirmed and likely findings with their places."""
     collected = collect([project], below=project.parent)
-    result = audit(collected.files, discover(rules))
+    result = audit(collected.files, rules_of_files())
     loud = [one for one in result.found if one.hit.confidence is not Confidence.POSSIBLE]
     return len(collected.files), [(_place(one), one) for one in loud]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from diagnostics import audit as rules
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Audit, Found
-from diagnostics.core.registry import discover
+from diagnostics.audit.run import rules_of_files
 
 CASES = Path(__file__).parent / "cases"
-RULES = discover(rules)
+RULES = rules_of_files()
 
 
 def codes() -> list[str]:

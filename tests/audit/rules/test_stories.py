@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics import audit as rules
 from diagnostics.audit.engine import audit
 from diagnostics.audit.files import collect
 from diagnostics.audit.found import Found
+from diagnostics.audit.run import rules_of_files
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.core.registry import discover
 
 STORIES = Path(__file__).parent / "stories"
-RULES = discover(rules)
+RULES = rules_of_files()
 INNOCENT = "missing_barriers"  # held to be the cause of a segfault for days; it was not
 
 

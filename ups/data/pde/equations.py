@@ -38,4 +38,4 @@ def equation(task: str) -> Equation:
     """Returns the module of one task. Raises ConfigError where there is none of that name."""
     if task not in TASKS:
         raise ConfigError(f"unknown task '{task}'", hint=f"the tasks are {', '.join(TASKS)}")
-    return cast("Equation", importlib.import_module(f"ups.data.{task}"))
+    return cast("Equation", importlib.import_module(f"ups.data.pde.{task}"))
