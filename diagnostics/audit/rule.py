@@ -8,7 +8,7 @@ A rule is one file in `rules/` with
     WORDS = ("DataLoader",)             optional: asked only about files that hold one of these words
     READS = frozenset({FileKind.SHELL}) optional, default Python
     CHECKLIST = "..."                   optional: the line of the best-practice table that this rule ticks or crosses
-    def check(file: AuditedFile, project: Project) -> Iterator[Hit]
+    def check(file: ProjectFile, project: Project) -> Iterator[Violation]
 Its docstring is its documentation: what it does, why it matters, Bad, Good, what it cannot see. A rule reads `file` and
 asks `project` about other files; it touches no disk. It yields nothing where nothing supports it; where it cannot
 decide it says POSSIBLE, which is not shown unless asked for.

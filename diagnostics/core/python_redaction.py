@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from diagnostics.agent.shared.secret_names import NONE, PIN, SURE, WEAK, strength
 from diagnostics.agent.shared.secret_values import is_generated, is_nothing, is_secret_value, like_password
-from diagnostics.agent.shared.secret_words import HIDDEN
+from diagnostics.agent.shared.trigger_words import HIDDEN
 
 _MOST = 4_000_000  # characters that are parsed
 _Span = tuple[int, int, int, int]  # line and column (in bytes) where a literal begins and ends

@@ -9,7 +9,7 @@ from typing import Any
 
 from diagnostics.agent.shared.redaction import without_values
 from diagnostics.agent.shared.secret_lines import Lines, hidden, hidden_words, is_secret_variable
-from diagnostics.agent.shared.secret_words import HIDDEN
+from diagnostics.agent.shared.trigger_words import HIDDEN
 from diagnostics.core.python_redaction import without_literals
 
 __all__ = [

@@ -81,7 +81,7 @@ class CaptureController:
         self._guard("surroundings", self._open_surroundings)
 
     def facts(self) -> Mapping[str, Any]:
-        """Returns what is known of the machine, for JobFacts."""
+        """Returns what is known of the machine, for SupervisorFacts."""
         return self._around.facts if self._around is not None else {}
 
     def stalls(self) -> tuple[Stall, ...]:

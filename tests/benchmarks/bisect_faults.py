@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from planted.truth import HANG, NATIVE, NUMBERS, PLANTED, Planted
+from planted.truth import HANG, NATIVE, NUMBERS, PLANTED, Planted, module_of
 
 HERE = Path(__file__).parent
 DOCTOR = [sys.executable, "-c", "from diagnostics.cli import main; main()", "bisect-model"]
@@ -37,8 +37,9 @@ NOT_JUDGED = {"steps"}  # how many it takes until a fault shows is a matter of t
 KINDS = {NATIVE: {"signal"}, HANG: {"hang"}, NUMBERS: {"nonfinite", "ranks-disagree"}}
 COUNT = """
 import importlib, json, sys
+from planted.truth import module_of
 for name in sys.argv[1:]:
-    case = importlib.import_module("planted.cases." + name)
+    case = importlib.import_module(module_of(name))
     make = getattr(case, "healthy", None) or case.failing
     print(json.dumps([name, len(list(make().modules()))]))
 """
@@ -52,10 +53,8 @@ def module_counts(names: Sequence[str]) -> dict[str, int]:
 
 def measure(planted: Planted, modules: int, folder: Path, repros: int) -> dict[str, Any]:
     """Returns what the command found, and what of it is right."""
-    case = f"planted.cases.{planted.name}"
-    target = (
-        [f"planted/cases/{planted.name}.yaml"] if planted.config else [f"{case}:failing", "--inputs", f"{case}:batch"]
-    )
+    case = module_of(planted.name)
+    target = [f"{case.replace('.', '/')}.yaml"] if planted.config else [f"{case}:failing", "--inputs", f"{case}:batch"]
     began = time.perf_counter()
     with (folder.with_suffix(".out")).open("w") as said:
         command = [*DOCTOR, *target, *planted.asked, "--report-dir", str(folder), "-v"]

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from planted.truth import PLANTED, Planted
+from planted.truth import PLANTED, Planted, module_of
 from torch import Tensor, distributed, nn
 from torch.utils.data import DataLoader
 
@@ -35,7 +35,7 @@ def step(name: str, settings: Mapping[str, Any], which: str) -> None:
     """Two steps of one rank, as a training script would write them."""
     torch.manual_seed(0)
     torch.set_num_threads(settings["threads"])
-    case = importlib.import_module(f"planted.cases.{name}")
+    case = importlib.import_module(module_of(name))
     module = getattr(case, which)()
     model = wrapped(module, settings)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -174,7 +174,7 @@ def holds(planted: Planted) -> Iterator[tuple[str, str, bool]]:
     for key in planted.needed or {}:
         found = run(planted.name, {**settings, key: SIMPLEST[key]})
         yield f"without {key}", found, found == "passed"
-    if hasattr(importlib.import_module(f"planted.cases.{planted.name}"), "healthy"):
+    if hasattr(importlib.import_module(module_of(planted.name)), "healthy"):
         found = run(planted.name, {**settings, "world": 2, "wrapper": settings["wrapper"]}, "healthy")
         yield "its healthy twin", found, found == "passed"
 

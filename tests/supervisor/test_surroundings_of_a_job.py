@@ -140,7 +140,7 @@ def test_a_fault_of_the_watch_itself_costs_the_job_nothing(tmp_path: Path) -> No
     broken = (
         "import diagnostics.supervisor.event_loop as watch\n"
         "def look(self): raise RuntimeError('a fault')\n"
-        "watch.JobWatch._look = look\n"
+        "watch.EventLoop._look = look\n"
         "from diagnostics.cli import main; main()"
     )
     code = "import time; print('began', flush=True); time.sleep(0.5); print('ended'); raise SystemExit(6)"

@@ -107,7 +107,7 @@ def main() -> int:
     options = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored, by the programs too
     wrong = ran = 0
-    for program in sorted(path.parent for path in FOLDER.glob("*/truth.json")):
+    for program in sorted(path.parent for path in FOLDER.rglob("truth.json")):
         truth = json.loads((program / "truth.json").read_text())
         if (options.only and program.name not in options.only) or (options.lies and not truth.get("lie")):
             continue

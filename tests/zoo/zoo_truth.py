@@ -50,18 +50,25 @@ class Truth:
     @property
     def folder(self) -> Path:
         """Where its files are."""
-        return JOBS / self.name
+        return _folders()[self.name]
 
 
 def names() -> list[str]:
     """Returns the names of all programs, sorted."""
-    return sorted(path.parent.name for path in JOBS.glob("*/truth.json"))
+    return sorted(_folders())
+
+
+@cache
+def _folders() -> dict[str, Path]:
+    """Returns where each program lies: below the theme and class of its fault, its healthy twin beside it."""
+    return {path.parent.name: path.parent for path in JOBS.rglob("truth.json")}
 
 
 def load(name: str) -> Truth:
     """Returns what is true about one program. Raises ValueError where one of its lines is in no file of it."""
-    told = json.loads((JOBS / name / "truth.json").read_text())
-    lines = [place for line in told["lines"] + told.get("also_lines", []) for place in _places(JOBS / name, line)]
+    folder = _folders()[name]
+    told = json.loads((folder / "truth.json").read_text())
+    lines = [place for line in told["lines"] + told.get("also_lines", []) for place in _places(folder, line)]
     return Truth(
         name=name,
         form=told["form"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..frames import is_library
 from ..shared.redaction import hide, is_secret
-from ..shared.secret_words import HIDDEN
+from ..shared.trigger_words import HIDDEN
 
 MAX_FRAMES, MAX_VALUES, MAX_VALUE, MAX_ITEMS = 3, 20, 80, 4
 PLAIN = (int, float, bool, complex, type(None))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from .secret_words import HIDDEN, TRIGGERS
+from .trigger_words import HIDDEN, TRIGGERS
 
 TYPE_CHECKING = False  # as of typing, which a job need not import
 if TYPE_CHECKING:

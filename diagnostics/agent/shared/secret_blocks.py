@@ -12,7 +12,7 @@ from .secret_literals import group
 from .secret_names import NONE, SURE, strength
 from .secret_programs import asks_for_a_secret
 from .secret_values import is_generated, is_nothing, is_secret_value, like_password
-from .secret_words import HIDDEN
+from .trigger_words import HIDDEN
 
 _MOST_LINES = 60
 _OPENS = re.compile(

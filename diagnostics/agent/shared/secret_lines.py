@@ -5,7 +5,7 @@ from __future__ import annotations
 from .secret_blocks import Blocks
 from .secret_patterns import is_secret, is_secret_variable, without_secrets
 from .secret_shapes import PEM_BEGINS, PEM_BODY, PEM_ENDS, PEM_LINE, PEM_LONG
-from .secret_words import HIDDEN, TRIGGERS
+from .trigger_words import HIDDEN, TRIGGERS
 
 __all__ = ["Lines", "hidden", "hidden_words", "is_secret_variable"]
 

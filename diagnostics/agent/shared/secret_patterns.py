@@ -9,7 +9,7 @@ from .secret_programs import without_programs
 from .secret_scan import Scan
 from .secret_shapes import without_known, without_shapes
 from .secret_values import is_said, is_secret_value
-from .secret_words import HIDDEN
+from .trigger_words import HIDDEN
 
 _GLUED_OPTION = re.compile(  # to what another rank has just written
     r"(?<=[A-Za-z0-9=+/!])(?P<name>--[A-Za-z][\w-]{0,64})(?P<gap>[ \t]{1,4})(?P<value>[^\s'\"-][^\s'\"]{0,512})"

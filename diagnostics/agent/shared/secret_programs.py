@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .secret_values import is_generated, is_mixed, is_nothing, like_password
-from .secret_words import HIDDEN
+from .trigger_words import HIDDEN
 
 # Between two words: spaces, the sign that joins the words of a command line here, or the quotes of a list.
 _GAP = r"""(?:[ \t\x1f]{1,8}|["'],\s{0,4}["'])"""

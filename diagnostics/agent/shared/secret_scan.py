@@ -22,7 +22,7 @@ from .secret_values import (
     is_word,
     like_password,
 )
-from .secret_words import HIDDEN
+from .trigger_words import HIDDEN
 
 _WORD = re.compile(r"(?<![A-Za-z0-9_.-])-{0,2}[A-Za-z_][A-Za-z0-9_.-]*|(?<=[^\s-])--[A-Za-z][\w-]*")
 _LONGEST = 160  # characters of a name, of which the last ones count

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .secret_words import HIDDEN
+from .trigger_words import HIDDEN
 
 _SCHEME = r"(?P<scheme>(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://)"
 _URL_PASSWORD = re.compile(r"""(?i)(?P<scheme>://)[^\s/@:'"]{0,256}:(?!\d{1,5}/)[^\s'"]{1,512}@""")

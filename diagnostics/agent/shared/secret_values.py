@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .secret_names import KEYED, NONE, PIN, SURE, is_name, pieces, strength
-from .secret_words import HIDDEN
+from .trigger_words import HIDDEN
 
 _LEAST_DIGITS = 4  # fewer count something
 _LONGEST = 512  # characters of a value that are looked at

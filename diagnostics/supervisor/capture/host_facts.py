@@ -1,7 +1,7 @@
 """What the machine was like when a job began, while it ran, and when it ended: the facts around its processes.
 
     around = at_start(record_folder, cwd)
-    JobFacts(**around.facts, ...)         at once; later again for the disks' least free space
+    SupervisorFacts(**around.facts, ...)         at once; later again for the disks' least free space
     around.saw(pids)                      whenever the supervisor looks: cheap
     around.facts_at_end(pids)             kills for lack of memory, the kernel's lines; writes captures/memory.json
 
@@ -61,7 +61,7 @@ def at_start(record_folder: Path, cwd: Path, environ: Mapping[str, str] | None =
 
 
 class HostFacts:
-    """The machine around one job. `facts` are keyword arguments for JobFacts."""
+    """The machine around one job. `facts` are keyword arguments for SupervisorFacts."""
 
     def __init__(self, record_folder: Path, cwd: Path, environ: Mapping[str, str]) -> None:
         self._record = record_folder

@@ -74,7 +74,7 @@ class JobProgress:
 
     @property
     def stalls(self) -> tuple[Stall, ...]:
-        """All stalls there were, for JobFacts."""
+        """All stalls there were, for SupervisorFacts."""
         return tuple(self._rule.stalls)
 
     @property

@@ -14,13 +14,18 @@ CASES = Path(__file__).parent / "cases"
 RULES = rules_of_files()
 
 
+def folder(code: str) -> Path:
+    """Returns where the cases of a rule are."""
+    return CASES / f"{code[:2]}xx" / code
+
+
 def codes() -> list[str]:
-    return sorted(path.name for path in CASES.iterdir() if path.is_dir())
+    return sorted(path.name for path in CASES.glob("A?xx/A???"))
 
 
 def projects(code: str, kind: str) -> list[Path]:
     """Returns the folders bad, bad1, bad2 ... or good, good1 ... of a rule."""
-    return sorted(path for path in (CASES / code).glob(f"{kind}*") if path.is_dir())
+    return sorted(path for path in folder(code).glob(f"{kind}*") if path.is_dir())
 
 
 def audited(folder: Path, code: str) -> Audit:

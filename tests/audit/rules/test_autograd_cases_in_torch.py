@@ -14,7 +14,9 @@ CASES = Path(__file__).parent / "cases"
 
 
 def loaded(path: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.replace("/", "_").removesuffix(".py"), CASES / path)
+    spec = importlib.util.spec_from_file_location(
+        path.replace("/", "_").removesuffix(".py"), CASES / f"{path[:2]}xx" / path
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

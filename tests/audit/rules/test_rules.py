@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from rule_cases import CASES, RULES, audited, codes, hit_lines, projects, rendered
+from rule_cases import RULES, audited, codes, folder, hit_lines, projects, rendered
 
 
 @pytest.mark.parametrize("code", codes())
 def test_bad_projects_give_exactly_the_expected_hits(code: str) -> None:
     """To rewrite: python tests/audit/rules/update.py CODE, then read it."""
-    assert rendered(code) == (CASES / code / "expected.txt").read_text(encoding="utf-8")
+    assert rendered(code) == (folder(code) / "expected.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("code", codes())

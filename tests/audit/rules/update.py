@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from rule_cases import CASES, codes, rendered
+from rule_cases import codes, folder, rendered
 
 for code in sys.argv[1:] or codes():
-    path = CASES / code / "expected.txt"
+    path = folder(code) / "expected.txt"
     text = rendered(code)
     changed = not path.exists() or path.read_text(encoding="utf-8") != text
     path.write_text(text, encoding="utf-8")

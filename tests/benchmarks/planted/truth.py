@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 NATIVE, HANG, EXCEPTION, NUMBERS = "signal", "hang", "exception", "numbers"
@@ -128,3 +129,9 @@ PLANTED = (
     Planted(name="outside_loss", modules=(), kind=EXCEPTION),
     Planted(name="outside_none", modules=(), kind=None, needed=None),
 )
+
+
+def module_of(name: str) -> str:
+    """Returns the module of one planted model: "planted.cases.lm.lm_nan"."""
+    (path,) = (Path(__file__).parent / "cases").glob(f"*/{name}.py")
+    return f"planted.cases.{path.parent.name}.{name}"

@@ -103,7 +103,7 @@ def test_what_this_user_may_not_change_is_left_with_the_reason(cache: Path) -> N
         "import os, sys; from pathlib import Path; from diagnostics.cache.scan.one_file import formats; formats()\n"
         "from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare\n"
         "os.setgid(65534); os.setuid(65534)\n"
-        "result = carry_out(prepare([Path(sys.argv[1])], Options()), RepairOptions())\n"
+        "result = carry_out(prepare([Path(sys.argv[1])], RepairOptions()), RepairOptions())\n"
         "left = [f'{Path(one.plan.path).name} {one.status} {one.text}' for one in result.left]\n"
         "print(result.exit_code, *sorted(left), sep='\\n')"
     )
@@ -177,7 +177,7 @@ def test_a_folder_that_cannot_be_listed_is_named_and_the_others_are_repaired(one
         "from diagnostics.cache.scan.one_file import formats; formats()\n"
         "from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare\n"
         "os.setgid(65534); os.setuid(65534)\n"
-        "result = carry_out(prepare([Path(sys.argv[1])], Options()), RepairOptions())\n"
+        "result = carry_out(prepare([Path(sys.argv[1])], RepairOptions()), RepairOptions())\n"
         "print(result.exit_code, len(result.done), *[one.text for one in result.left], sep='\\n')"
     )
     done = subprocess.run(

@@ -134,7 +134,7 @@ class KillsAWorker:
     def scanned(self, files: int, bad: int) -> None:
         children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
         for child in children:
-            if b"cache_worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+            if b"cache.scan.worker" in Path(f"/proc/{child}/cmdline").read_bytes():
                 os.kill(int(child), signal.SIGKILL)
                 break
 

@@ -17,7 +17,7 @@ from small_run import clean_environment
 from ups.data.loaders import Refused, batches, collate, collate_arrays
 
 READER = Path(__file__).with_name("shm_reader.py")
-ROOT = READER.parents[2]
+ROOT = READER.parents[3]
 SMALL_SHM = 'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$@"'
 
 

@@ -7,8 +7,8 @@ import ctypes
 import torch
 from torch import Tensor, nn
 
-from ..hosts.transformer import Transformer
-from ..hosts.transformer import tokens as batch
+from ...hosts.transformer import Transformer
+from ...hosts.transformer import tokens as batch
 
 __all__ = ["batch", "failing", "healthy"]
 
