@@ -9,7 +9,6 @@ here: a fork of a process that did so cannot use it.
 No rank outlives this process and this process does not outlive the doctor, also where the doctor is killed.
 """
 
-import ctypes
 import faulthandler
 import importlib
 import json
@@ -20,14 +19,14 @@ import socket
 import sys
 import tempfile
 import time
-import traceback
 import types
 from pathlib import Path
 
-PR_SET_PDEATHSIG = 1
+from forked import die_with, leave_with, parse
+from host_facts import hello, import_late
+
 PACKAGE = "ups_doctor_tasks"  # private: the job may own a package called `tasks`
 OUTPUT_LIMIT = 64 * 1024  # bytes kept of each end of one rank's stdout and stderr
-GPU_FACTS_DEADLINE_S = 20.0
 STACKS_DEADLINE_S = 0.5
 
 
@@ -72,6 +71,8 @@ def main(control_fd, doctor_pid, late):
     die_with(doctor_pid)
     faulthandler.enable()
     sys.path.pop(0)  # this folder: its file names are no business of the job's imports
+    for own in ("forked", "host_facts"):  # nor are their names
+        del sys.modules[own]
     control = socket.socket(fileno=control_fd)
     about = hello()
     say(control, about)
@@ -82,77 +83,9 @@ def main(control_fd, doctor_pid, late):
             say(control, {"ranks": serve(json.loads(line.decode()), control)})
 
 
-def die_with(parent_pid):
-    """Has the kernel kill this process when its parent ends (Linux); ends it now where the parent has gone."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent_pid:
-        os._exit(1)
-
-
 def say(control, message):
     """Sends one JSON line."""
     control.sendall(json.dumps(message).encode() + b"\n")
-
-
-def hello():
-    """Returns what `import torch` gave, or its error."""
-    about = {"python": sys.version.split()[0], "executable": sys.executable}
-    started = time.monotonic()
-    try:
-        import torch
-        import torch.distributed as dist
-    except BaseException as error:  # whatever stops the import is the answer
-        about.update(error="%s: %s" % (type(error).__name__, error), detail=traceback.format_exc())
-        return about
-    about.update(
-        import_seconds=time.monotonic() - started,
-        torch=str(torch.__version__),
-        torch_file=str(torch.__file__),
-        cuda=torch.version.cuda,
-        gloo_available=dist.is_available() and dist.is_gloo_available(),
-        nccl_available=dist.is_available() and dist.is_nccl_available(),
-        device_count=0,
-        nccl=None,
-    )
-    if torch.version.cuda or getattr(torch.version, "hip", None):
-        about.update(ask_a_fork(gpu_facts))
-    return about
-
-
-def import_late(names):
-    """Imports what a first optimizer or wrap would, once for all ranks; where it fails, each rank says so itself."""
-    for name in names:
-        try:
-            importlib.import_module(name)
-        except Exception:
-            traceback.print_exc()
-
-
-def gpu_facts():
-    """Returns GPU count and NCCL version; runs in a fork, since counting may initialise CUDA."""
-    import torch
-
-    facts = {"device_count": torch.cuda.device_count()}
-    if torch.distributed.is_nccl_available():
-        facts["nccl"] = ".".join(str(part) for part in torch.cuda.nccl.version())
-    return facts
-
-
-def ask_a_fork(question):
-    """Returns the dict that `question()` gives in a fork of its own, {} where it gives none in time."""
-    reader, writer = os.pipe()
-    host_pid = os.getpid()
-    pid = os.fork()
-    if pid == 0:
-        leave_with(lambda: (die_with(host_pid), os.write(writer, json.dumps(question()).encode())))
-    os.close(writer)
-    ready, _, _ = select.select([reader], [], [], GPU_FACTS_DEADLINE_S)
-    answer = os.read(reader, 65536) if ready else b""
-    os.close(reader)
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    return parse(answer)
 
 
 def serve(request, control):
@@ -190,22 +123,6 @@ def own_group(pid):
         os.setpgid(pid, pid)
     except OSError:  # the other side was first, or the rank has ended
         return
-
-
-def leave_with(work):
-    """Runs `work` and leaves without the interpreter's exit: what the parent registered there is not ours."""
-    code = 1
-    try:
-        work()
-        code = 0
-    except BaseException:  # nothing may climb back into the parent's frames
-        traceback.print_exc()
-    finally:
-        try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        finally:
-            os._exit(code)
 
 
 def be_rank(rank, request, answer_fd, host_pid):
@@ -369,14 +286,6 @@ def read_ends(file):
         text = os.pread(file.fileno(), OUTPUT_LIMIT, 0) + left_out + tail
     file.close()
     return text.decode("utf-8", "replace")
-
-
-def parse(answer):
-    """Returns a rank's answer, {} where it died before or while it gave one."""
-    try:
-        return json.loads(answer.decode())
-    except ValueError:
-        return {}
 
 
 if __name__ == "__main__":

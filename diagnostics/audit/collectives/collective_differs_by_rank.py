@@ -28,7 +28,7 @@ from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.static_divergence import Shape
+from diagnostics.static.spmd.divergent_branch import Shape
 
 CODE = "A203"
 NAME = "collective-differs-by-rank"

@@ -36,7 +36,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.static_divergence import DivergentBranch, Shape
+from diagnostics.static.spmd.divergent_branch import DivergentBranch, Shape
 
 CODE = "A207"
 NAME = "collective-in-except"

@@ -34,7 +34,7 @@ from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.static_divergence import Shape
+from diagnostics.static.spmd.divergent_branch import Shape
 
 CODE = "A206"
 NAME = "collective-in-uneven-loop"

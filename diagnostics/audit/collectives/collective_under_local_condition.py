@@ -34,7 +34,7 @@ from diagnostics.static.dataflow.taint_sources import RANK
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import SyncKind
-from diagnostics.static.spmd.static_divergence import Shape
+from diagnostics.static.spmd.divergent_branch import Shape
 
 CODE = "A204"
 NAME = "collective-under-local-condition"

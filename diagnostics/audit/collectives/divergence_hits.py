@@ -15,7 +15,8 @@ from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
-from diagnostics.static.spmd.static_divergence import DivergentBranch, Shape, StaticDivergence
+from diagnostics.static.spmd.divergent_branch import DivergentBranch, Shape
+from diagnostics.static.spmd.static_divergence import StaticDivergence
 
 SMALL = 40  # files of a project in which a value is followed across files
 MOST_CALLS = 5  # down to the operation: further down it is likely to be some other object's method

@@ -34,7 +34,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSites, SyncKind
-from diagnostics.static.spmd.static_divergence import DivergentBranch, Shape
+from diagnostics.static.spmd.divergent_branch import DivergentBranch, Shape
 
 CODE = "A208"
 NAME = "exception-skips-collective"

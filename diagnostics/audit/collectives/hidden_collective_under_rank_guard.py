@@ -33,7 +33,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sequences import counts
 from diagnostics.static.spmd.collective_sites import CollectiveSites, SyncKind
-from diagnostics.static.spmd.static_divergence import Shape
+from diagnostics.static.spmd.divergent_branch import Shape
 
 CODE = "A202"
 NAME = "hidden-collective-under-rank-guard"

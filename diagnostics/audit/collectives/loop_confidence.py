@@ -11,7 +11,7 @@ from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.static_divergence import DivergentBranch
+from diagnostics.static.spmd.divergent_branch import DivergentBranch
 
 MOST_STEPS = 60
 _OPENS = {

@@ -31,7 +31,7 @@ from diagnostics.static.dataflow.taint_sources import RANK
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import SyncKind
-from diagnostics.static.spmd.static_divergence import Shape
+from diagnostics.static.spmd.divergent_branch import Shape
 
 CODE = "A209"
 NAME = "new-group-not-by-all"

@@ -16,7 +16,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.record.stacks import ThreadFrames
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph, Function
-from diagnostics.static.program.cfg_builder import dotted
+from diagnostics.static.program.cfg_expressions import dotted
 from diagnostics.static.program.distributed_names import RECORDED, is_recorded, names_of_distributed
 from diagnostics.static.program.source_file import SourceFile, Sources
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.candidates import decision, origin, rank_only
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
-from diagnostics.dynamic.divergence.path_search import SearchTarget
+from diagnostics.dynamic.divergence.search_states import SearchTarget
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import LOSS, RANDOM, RANK, TIME, Taint
 from diagnostics.static.program.ast_walk import children

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
-from diagnostics.dynamic.divergence.path_search import PathSearch, State, frame_of
+from diagnostics.dynamic.divergence.path_search import PathSearch
+from diagnostics.dynamic.divergence.search_states import State, frame_of
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, RANK, WEIGHTS, Taint
 from diagnostics.static.program import ast_walk

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from diagnostics.dynamic.divergence.candidates import HIGHEST, decision, rank_only
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
-from diagnostics.dynamic.divergence.path_search import SearchTarget
 from diagnostics.dynamic.divergence.same_site import contexts
+from diagnostics.dynamic.divergence.search_states import SearchTarget
 from diagnostics.dynamic.divergence.stack_alignment import Level, Stack
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import DATA, ENVIRONMENT, RANK, Taint

@@ -22,8 +22,9 @@ from diagnostics.dynamic.divergence.divergence import (
     StatementKind,
 )
 from diagnostics.dynamic.divergence.indirect_causes import hidden_call, indirect
-from diagnostics.dynamic.divergence.path_search import FAR, PathSearch, SearchTarget, State
+from diagnostics.dynamic.divergence.path_search import FAR, PathSearch
 from diagnostics.dynamic.divergence.same_site import same_line
+from diagnostics.dynamic.divergence.search_states import SearchTarget, State
 from diagnostics.dynamic.divergence.skipped_iterations import skipped_rounds
 from diagnostics.dynamic.divergence.stack_alignment import Stack, own_files, stack_of
 from diagnostics.dynamic.job.job import Job, JobProcess

@@ -10,14 +10,14 @@ import ast
 import heapq
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from diagnostics.core.frame import Frame
+from diagnostics.dynamic.divergence.search_states import Context, SearchTarget, State, shown_calls
 from diagnostics.dynamic.divergence.stack_alignment import Stack, nodes_at
 from diagnostics.static.program.call_graph import CallGraph, Function, is_generator
 from diagnostics.static.program.cfg import Edge, EdgeKind, NodeKind
-from diagnostics.static.program.cfg_builder import dotted
+from diagnostics.static.program.cfg_expressions import dotted
 
 MOST_STATES = 20_000
 MOST_DEPTH = 12  # calls entered below those that the stacks show
@@ -25,35 +25,6 @@ FAR = 1 << 30
 _COST = {EdgeKind.RAISES: 30}
 _LIBRARY = re.compile(r"/(?:site|dist)-packages/(?!torch/)")
 _BYPASS = 8  # a call that may run something else than what a stack shows
-
-
-@dataclass(eq=False)
-class Context:
-    """One activation of a function: from which node of which activation it was called."""
-
-    function: Function
-    parent: Context | None
-    at: int  # node of the parent's graph
-    how: str  # "call", "box": by library code, "items": a generator that a loop reads
-    depth: int
-    # How many of the targets' levels it agrees with, by target; absent where it does not
-    agrees: dict[int, int] = field(default_factory=dict)
-
-
-State = tuple[Context, int]
-
-
-@dataclass(frozen=True)
-class SearchTarget:
-    """What is looked for: a stack and the operation at its end, or, without levels, the end of the program."""
-
-    stack: Stack
-    op: str = ""
-
-    @property
-    def is_end(self) -> bool:
-        """Whether it is the end of the program."""
-        return not self.stack.levels
 
 
 @dataclass(eq=False)
@@ -77,7 +48,7 @@ class PathSearch:
         """Explores."""
         self.reached = tuple(set() for _ in self.goals)
         stacks = [goal.stack for goal in self.goals] + ([self.start] if self.start is not None else [])
-        self._known = _shown_calls(stacks)
+        self._known = shown_calls(stacks)
         self._wanted = {level.function for stack in stacks for level in stack.levels}
         ops = (goal.op for goal in self.goals)
         self._nodes = [
@@ -356,21 +327,3 @@ class PathSearch:
                     count += 1
                     heapq.heappush(waiting, (cost + more, count, before))
         return distance
-
-
-def _shown_calls(stacks: Iterable[Stack]) -> dict[tuple[int, int], list[tuple[Function, bool]]]:
-    """Returns what the stacks show that a node calls: [(function, by library code)] by (function, node)."""
-    found: dict[tuple[int, int], list[tuple[Function, bool]]] = defaultdict(list)
-    for stack in stacks:
-        for outer, inner in zip(stack.levels, stack.levels[1:], strict=False):
-            for index in nodes_at(outer, inner.function):
-                one = (inner.function, inner.boxed)
-                if one not in found[id(outer.function), index]:
-                    found[id(outer.function), index].append(one)
-    return found
-
-
-def frame_of(state: State) -> Frame:
-    """Returns the line a state stands at."""
-    context, index = state
-    return context.function.frame(context.function.graph.nodes[index].line)

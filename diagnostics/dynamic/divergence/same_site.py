@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from diagnostics.dynamic.divergence.candidates import decision
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
-from diagnostics.dynamic.divergence.path_search import SearchTarget
+from diagnostics.dynamic.divergence.search_states import SearchTarget
 from diagnostics.dynamic.divergence.stack_alignment import Level, nodes_at
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS, Taint

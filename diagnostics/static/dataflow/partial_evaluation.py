@@ -7,11 +7,11 @@ is no rank of this process, a parameter is what every caller passes, and a funct
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from diagnostics.static.dataflow.concrete_operators import FUNCTIONS, applied, computed, tried, turned, variable
 from diagnostics.static.dataflow.rank_predicates import OPEN, OnRank, RankPredicates, says_distributed
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, is_generator, last_name
@@ -19,24 +19,9 @@ from diagnostics.static.program.project import Project
 
 MOST_ROUNDS = 7
 NOTHING: Mapping[str, Any] = {}
-_RANK_VARIABLES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")
-_WORLD_VARIABLES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
 _RANK_ATTRIBUTES = {"process_index", "global_rank"}  # of Accelerate, Lightning, Fabric
 _SETTINGS = ("args", "opt", "opts", "cfg", "config")
 _SETS_UP = {"init_process_group", "set_device", "setup", "init_distributed", "destroy_process_group", "init_process"}
-_OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge, ast.Is: operator.eq, ast.IsNot: operator.ne,
-    ast.In: lambda one, several: one in several, ast.NotIn: lambda one, several: one not in several,
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod,
-    ast.FloorDiv: operator.floordiv, ast.BitAnd: operator.and_, ast.BitXor: operator.xor, ast.BitOr: operator.or_,
-    ast.LShift: lambda one, other: one << min(other, 64), ast.RShift: operator.rshift,
-}  # fmt: skip
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "min": min, "max": max, "abs": abs, "len": len, "bool": bool, "list": list,
-    "divmod": lambda one, other: list(divmod(one, other)),
-}  # fmt: skip
-MOST_ITEMS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +44,10 @@ class ConcreteEvaluator:
                 values = [self.value(one, function, on, given, rounds) for one in parts]
                 return OPEN if any(one is OPEN for one in values) else values
             case ast.UnaryOp(op=op, operand=operand):
-                return _turned(op, self.value(operand, function, on, given, rounds))
+                return turned(op, self.value(operand, function, on, given, rounds))
             case ast.BinOp(left=left, op=op, right=right) | ast.Compare(left=left, ops=[op], comparators=[right]):
                 one = self.value(left, function, on, given, rounds)
-                return _applied(op, one, self.value(right, function, on, given, rounds))
+                return applied(op, one, self.value(right, function, on, given, rounds))
             case ast.BoolOp(op=op, values=parts):
                 return self._boolean(op, [self.value(one, function, on, given, rounds) for one in parts])
             case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -234,7 +219,7 @@ class ConcreteEvaluator:
     ) -> Any:
         at = self.value(index, function, on, given, rounds)
         if last_name(held) == "environ":
-            return _variable(at, on)
+            return variable(at, on)
         values = self.value(held, function, on, given, rounds)
         fits = isinstance(values, list) and isinstance(at, int) and -len(values) <= at < len(values)
         return values[at] if fits else OPEN
@@ -245,14 +230,14 @@ class ConcreteEvaluator:
             other = call.args or call.keywords  # of a group
             return OPEN if other else on.rank if name.endswith("rank") else on.world
         if name in ("os.getenv", "os.environ.get") and call.args and isinstance(call.args[0], ast.Constant):
-            return _variable(call.args[0].value, on)
+            return variable(call.args[0].value, on)
         if call.keywords and any(one.arg is None for one in call.keywords):
             return OPEN
         values = [self.value(one, function, on, given, rounds) for one in call.args]
         if name == "int" and len(values) == 1:
-            return OPEN if values[0] is OPEN else _tried(lambda: int(values[0]))
-        if name in _FUNCTIONS or name == "range":
-            return OPEN if call.keywords or any(one is OPEN for one in values) else _computed(name, values)
+            return OPEN if values[0] is OPEN else tried(lambda: int(values[0]))
+        if name in FUNCTIONS or name == "range":
+            return OPEN if call.keywords or any(one is OPEN for one in values) else computed(name, values)
         targets = self.project.targets(call, function)
         if len(targets) != 1 or is_generator(targets[0]):
             return OPEN
@@ -331,37 +316,3 @@ def _defaults(function: Function) -> list[tuple[str, ast.expr]]:
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
     return [(one.arg, value) for one, value in pairs if value is not None]
-
-
-def _variable(name: object, on: OnRank) -> Any:
-    """Returns the text that the launcher puts into a variable."""
-    return str(on.rank) if name in _RANK_VARIABLES else str(on.world) if name in _WORLD_VARIABLES else OPEN
-
-
-def _turned(op: ast.unaryop, value: Any) -> Any:
-    if value is OPEN:
-        return OPEN
-    if isinstance(op, ast.Not):
-        return not value
-    return -value if isinstance(op, ast.USub) and isinstance(value, int) else OPEN
-
-
-def _applied(op: ast.AST, one: Any, other: Any) -> Any:
-    apply = _OPERATORS.get(type(op))
-    if apply is None or one is OPEN or other is OPEN:
-        return OPEN
-    return _tried(lambda: apply(one, other))
-
-
-def _computed(name: str, values: list[Any]) -> Any:
-    if name == "range":
-        return _tried(lambda: list(range(*values))[:MOST_ITEMS])
-    return _tried(lambda: _FUNCTIONS[name](*values))
-
-
-def _tried(work: Callable[[], Any]) -> Any:
-    """Returns a result, OPEN where the operands do not fit."""
-    try:
-        return work()
-    except (TypeError, ZeroDivisionError, OverflowError, ValueError, MemoryError):
-        return OPEN

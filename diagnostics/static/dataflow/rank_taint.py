@@ -9,10 +9,20 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from diagnostics.static.dataflow.length_taint import LengthTaint
+from diagnostics.static.dataflow.taint_rules import (
+    agrees,
+    as_data,
+    base_name,
+    content,
+    importance,
+    is_none,
+    is_share,
+    statements_of,
+)
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, Taint, source_of
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
@@ -21,15 +31,8 @@ from diagnostics.static.program.functions import paired
 _ROUNDS = 5
 MOST_FUNCTIONS = 3000
 _SETTINGS = {"scheduler", "scaler", "ema", "logger", "sampler", "teacher", "callback", "writer", "optimizer"}
-# Calls after which every rank has the same.
-_AGREEING = re.compile(
-    r"all_?reduce|all_?gather|^broadcast|gather_for_metrics|reduce_mean|reduce_tensor|^reduce_|sync_?across|^agree"
-    r"|^synchroni[sz]e_|reduce_dict|reduce_boolean_decision|^distribute_|across_(?:ranks|processes)",
-    re.IGNORECASE,
-)
 _FILLED = {"all_reduce", "broadcast", "broadcast_object_list", "all_gather", "all_gather_object",
            "all_gather_into_tensor", "all_reduce_coalesced"}  # fmt: skip
-_EVEN = re.compile(r"DistributedSampler$|DistributedBatchSampler$")
 # What is made with a seed has other content on other ranks.
 _SEEDS = {"manual_seed", "seed", "default_rng", "RandomState", "Random", "Generator", "seed_everything", "set_seed"}
 _CHANGES = re.compile(r"^(?:append|extend|add|update|insert|setdefault|remove|pop|register\w*|add_\w+|put|discard)$")
@@ -63,7 +66,7 @@ class RankTaint:
 
     def of(self, value: ast.AST | None, function: Function) -> Found:
         """Returns the weightiest reason why `value` can differ between ranks, None where none is seen."""
-        return max(self._reasons(value, function), key=_importance, default=None) if value is not None else None
+        return max(self._reasons(value, function), key=importance, default=None) if value is not None else None
 
     def is_agreed(self, value: ast.expr, function: Function) -> bool:
         """Whether a collective made a value the same on every rank."""
@@ -76,7 +79,7 @@ class RankTaint:
     def of_loop(self, iterable: ast.expr, function: Function) -> Found:
         """Returns why a loop over `iterable` can go round a different number of times, or in another order."""
         order = (one for one in self._reasons(iterable, function) if one.why == ORDER)
-        return max([*self._lengths.of(iterable, function), *order], key=_importance, default=None)
+        return max([*self._lengths.of(iterable, function), *order], key=importance, default=None)
 
     def returned(self, function: Function) -> Found:
         """Returns why what a function returns can differ."""
@@ -84,7 +87,7 @@ class RankTaint:
 
     @cached_property
     def _lengths(self) -> LengthTaint:
-        return LengthTaint(self.program, self.of, self._changed_by, lambda name: _agrees(name))
+        return LengthTaint(self.program, self.of, self._changed_by, lambda name: agrees(name))
 
     def _changed_by(self, name: str, function: Function) -> Found:
         """Returns why something was added to what has this name on some ranks only."""
@@ -124,17 +127,17 @@ class RankTaint:
             left = value.left
             if isinstance(left, ast.Name) and left.id in _SETTINGS:
                 return
-        share = _is_share(value)
+        share = is_share(value)
         for child in children(value):
             for one in self._reasons(child, function, depth - 1):
-                yield _as_data(one) if share else one
+                yield as_data(one) if share else one
 
     def _of_call(self, call: ast.Call, function: Function, depth: int) -> Iterator[Taint]:
         name = last_name(call.func)
-        if _agrees(name) or self.program.agrees(call, function):
+        if agrees(name) or self.program.agrees(call, function):
             return
         if name in _SEEDS:
-            yield from (_as_data(one) for one in self._of_parts(call, function, depth))
+            yield from (as_data(one) for one in self._of_parts(call, function, depth))
             return
         if name == "len" and call.args:
             yield from self._lengths.of(call.args[0], function)
@@ -190,7 +193,7 @@ class RankTaint:
         if rounds < 0:
             return False  # `x = x.float()`
         if isinstance(value, ast.Call):
-            if _agrees(last_name(value.func)) or self.program.agrees(value, function):
+            if agrees(last_name(value.func)) or self.program.agrees(value, function):
                 return True
             return isinstance(value.func, ast.Attribute) and self._is_agreed(value.func.value, function, rounds - 1)
         if isinstance(value, ast.BinOp):
@@ -212,7 +215,7 @@ class RankTaint:
             for node in function.own_nodes:
                 if isinstance(node, ast.Call) and last_name(node.func) in _FILLED:
                     for argument in node.args[:1]:
-                        found[_base(argument)].append(node.lineno)
+                        found[base_name(argument)].append(node.lineno)
             self._fills[id(function)] = found
         return self._fills[id(function)]
 
@@ -247,7 +250,7 @@ class RankTaint:
                 ):
                     found = self.of(over, function) or self._items(over, function)
                     if found is not None and not (isinstance(over, ast.Call) and last_name(over.func) == "range"):
-                        found = _as_data(found)
+                        found = as_data(found)
                     numbered = isinstance(over, ast.Call) and last_name(over.func) == "enumerate"
                     items = target.elts[1:] if numbered and isinstance(target, ast.Tuple) else [target]
                     for item in items:
@@ -280,14 +283,14 @@ class RankTaint:
         control = Taint(found.why, function.file, getattr(block, "lineno", 1), function.name, True, block)
         if found.why != RANK and found.why != EXCEPTION:
             control = Taint(found.why, found.file, control.line, found.function, True, block)
-        for node in _statements(block):
+        for node in statements_of(block):
             if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     # Part of a tensor is other content, no other length.
                     changes = isinstance(target, ast.Subscript) or isinstance(node, ast.AugAssign)
                     changes = changes or isinstance(node.value, (ast.BinOp, ast.UnaryOp))
-                    self._set(target, _content(control) if changes else control, function, node)
-            elif isinstance(node, ast.Return) and not (node.value is None or _is_none(node.value)):
+                    self._set(target, content(control) if changes else control, function, node)
+            elif isinstance(node, ast.Return) and not (node.value is None or is_none(node.value)):
                 self._return(function, control, node.value)
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
                 called = node.value.func
@@ -307,7 +310,7 @@ class RankTaint:
 
     def _return(self, function: Function, found: Found, value: ast.AST | None) -> None:
         known = self._returns.get(id(function))
-        if found is not None and (known is None or _importance(found) > _importance(known)):
+        if found is not None and (known is None or importance(found) > importance(known)):
             self._returns[id(function)] = found
             self._changed = True
 
@@ -319,7 +322,7 @@ class RankTaint:
         elif isinstance(target, ast.Attribute):
             key = self.program.attribute_key(target, function)
             known = self._attributes.get(key)
-            if key and (known is None or _importance(found) > _importance(known)):
+            if key and (known is None or importance(found) > importance(known)):
                 self._attributes[key] = found
                 self._changed = True
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -336,54 +339,6 @@ class RankTaint:
         if found is None:
             return
         known = self._names.get((id(function), name))
-        if known is None or _importance(found) > _importance(known):
+        if known is None or importance(found) > importance(known):
             self._names[id(function), name] = found
             self._changed = True
-
-
-def _as_data(taint: Taint) -> Taint:
-    """Returns a taint by the rank as one by what the rank reads."""
-    return replace(taint, why=DATA) if taint.why == RANK and not taint.control else taint
-
-
-def _content(taint: Taint) -> Taint:
-    """Returns a taint of what was changed on a way that only some ranks take as one of content."""
-    return _as_data(replace(taint, control=False))
-
-
-def _is_share(value: ast.AST) -> bool:
-    """Whether it is the part of some data that a rank takes: other content and length, no choice by the rank."""
-    if isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        return any(generator.ifs for generator in value.generators)
-    return isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice)
-
-
-def _agrees(name: str) -> bool:
-    """Whether what a call of this name returns is the same on every rank."""
-    return _AGREEING.search(name) is not None or _EVEN.search(name) is not None
-
-
-def _importance(taint: Taint) -> tuple[int, int]:
-    return taint.weight, not taint.control
-
-
-def _statements(block: ast.AST) -> Iterator[ast.AST]:
-    """Yields the statements in a block, without functions inside."""
-    waiting = [*getattr(block, "body", ()), *getattr(block, "orelse", ())]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
-        yield node
-        if not isinstance(node, ast.expr):
-            waiting += [one for one in children(node) if not isinstance(one, ast.expr)]
-
-
-def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
-
-
-def _base(value: ast.expr) -> str:
-    while isinstance(value, (ast.Attribute, ast.Subscript, ast.Starred)):
-        value = value.value
-    return value.id if isinstance(value, ast.Name) else ""

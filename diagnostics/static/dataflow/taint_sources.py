@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from diagnostics.static.program.call_graph import last_name
-from diagnostics.static.program.cfg_builder import dotted
+from diagnostics.static.program.cfg_expressions import dotted
 
 RANK, EXCEPTION, LOSS, DATA = "rank", "exception", "local loss", "data"
 FILES, TIME, RANDOM, ENVIRONMENT, ORDER = "files", "time", "random", "environment", "order"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from diagnostics.static.program import ast_walk
-from diagnostics.static.program.cfg_builder import dotted
+from diagnostics.static.program.cfg_expressions import dotted
 from diagnostics.static.program.functions import last_name
 
 _LEAVES = {"sys.exit", "exit", "quit", "os._exit", "os.abort"}

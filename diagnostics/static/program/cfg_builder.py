@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from diagnostics.static.program.ast_walk import children
-from diagnostics.static.program.cfg import ControlFlowGraph, Edge, EdgeKind, FunctionSyntax, GraphNode, NodeKind
+from diagnostics.static.program.cfg import ControlFlowGraph, EdgeKind, FunctionSyntax, NodeKind
+from diagnostics.static.program.cfg_expressions import (
+    MAX_DEPTH,
+    MAX_NODES,
+    Ends,
+    ExpressionBuilder,
+    Leave,
+    Span,
+    dotted,
+    own,
+)
 
-MAX_NODES = 40_000
-MAX_DEPTH = 150  # of nested statements and expressions that are followed
 _COPIED_FINALLY = 2  # deeper ones are shared by all ways through them
-_EXITS = {"sys.exit", "exit", "quit", "SystemExit", "_sys.exit"}
-_GONE = {"os._exit", "os.abort", "_exit", "os.kill(os.getpid()"}
 _ALL_ERRORS = {"Exception", "BaseException"}
 _SUPPRESSING = {"suppress", "ignore_errors", "ignoring", "raises", "assertRaises"}
 
-End = tuple[int, EdgeKind]  # a node whose way on is not known yet
-Ends = list[End]
 Suppresses = Callable[[ast.expr], bool]
 
 
@@ -28,43 +32,15 @@ def suppresses_by_name(context: ast.expr) -> bool:
     return dotted(function).rpartition(".")[2] in _SUPPRESSING
 
 
-def dotted(node: ast.AST) -> str:
-    """Returns "a.b.c" of a dotted name, "" of anything else."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
-        return ""
-    return ".".join([node.id, *reversed(parts)])
-
-
 def build(syntax: FunctionSyntax, suppresses: Suppresses = suppresses_by_name) -> ControlFlowGraph:
     """Returns the graph of a function's, lambda's or module's own body; functions inside have graphs of their own."""
-    return _Builder(syntax, suppresses).build()
+    return _Builder(syntax=syntax, suppresses=suppresses).build()
 
 
-@dataclass(slots=True)
-class _Leave:
-    """Where control goes that leaves a block: each way is a list of ends that wait for their target, or a node."""
-
-    raises: int  # node an exception goes to
-    exits: int  # node SystemExit goes to
-    returns: Callable[[Ends], None]
-    breaks: Callable[[Ends], None] | None = None
-    continues: Callable[[Ends], None] | None = None
-    finallies: int = 0
-
-
-@dataclass(slots=True)
-class _Builder:
+@dataclass(slots=True, kw_only=True)
+class _Builder(ExpressionBuilder):
     syntax: FunctionSyntax
     suppresses: Suppresses
-    nodes: list[GraphNode] = field(default_factory=list)
-    statement: ast.stmt | None = None
-    depth: int = 0
-    truncated: bool = False
-    leave: _Leave = field(init=False)
 
     def build(self) -> ControlFlowGraph:
         entry = self.add(NodeKind.ENTRY, None)
@@ -72,7 +48,7 @@ class _Builder:
         raised = self.add(NodeKind.RAISED, None)
         exited = self.add(NodeKind.EXITED, None)
         self.gone = self.add(NodeKind.GONE, None)
-        self.leave = _Leave(raised, exited, lambda ends: self.join(ends, returned))
+        self.leave = Leave(raised, exited, lambda ends: self.join(ends, returned))
         ends: Ends = [(entry, EdgeKind.NEXT)]
         if isinstance(self.syntax, ast.Lambda):
             ends = self.expression(self.syntax.body, ends)
@@ -80,31 +56,6 @@ class _Builder:
             ends = self.block(self.syntax.body, ends)
         self.join(ends, returned)
         return ControlFlowGraph(self.syntax, self.nodes, returned, raised, exited, self.gone, self.truncated)
-
-    gone: int = 0
-
-    # Nodes and edges
-
-    def add(
-        self, kind: NodeKind, syntax: ast.AST | None, ends: Sequence[End] = (), *, span: ast.AST | _Span | None = None
-    ) -> int:
-        """Adds a node that `ends` lead to; `span` gives its lines where the syntax has too many or none."""
-        place = span if span is not None else syntax
-        line = getattr(place, "lineno", 0)
-        node = GraphNode(len(self.nodes), kind, syntax, line, getattr(place, "end_lineno", None) or line)
-        node.statement = self.statement
-        self.nodes.append(node)
-        self.join(ends, node.index)
-        return node.index
-
-    def join(self, ends: Iterable[End], to: int) -> None:
-        for end, kind in ends:
-            edge = Edge(kind, to)
-            if edge not in self.nodes[end].edges:
-                self.nodes[end].edges.append(edge)
-
-    def edge(self, start: int, kind: EdgeKind, to: int) -> None:
-        self.join([(start, kind)], to)
 
     # Statements
 
@@ -135,7 +86,7 @@ class _Builder:
     def on_functiondef(self, statement: ast.FunctionDef | ast.AsyncFunctionDef, ends: Ends) -> Ends:
         for value in (*statement.decorator_list, *statement.args.defaults):
             ends = self.expression(value, ends)
-        node = self.add(NodeKind.STATEMENT, statement, ends, span=_Span(statement.lineno, statement.lineno))
+        node = self.add(NodeKind.STATEMENT, statement, ends, span=Span(statement.lineno, statement.lineno))
         return [(node, EdgeKind.NEXT)]
 
     on_asyncfunctiondef = on_functiondef
@@ -143,7 +94,7 @@ class _Builder:
     def on_classdef(self, statement: ast.ClassDef, ends: Ends) -> Ends:
         for value in (*statement.decorator_list, *statement.bases):
             ends = self.expression(value, ends)
-        node = self.add(NodeKind.STATEMENT, statement, ends, span=_Span(statement.lineno, statement.lineno))
+        node = self.add(NodeKind.STATEMENT, statement, ends, span=Span(statement.lineno, statement.lineno))
         return self.block(statement.body, [(node, EdgeKind.NEXT)])
 
     def on_if(self, statement: ast.If, ends: Ends) -> Ends:
@@ -165,7 +116,7 @@ class _Builder:
 
     def on_for(self, statement: ast.For | ast.AsyncFor, ends: Ends) -> Ends:
         ends = self.expression(statement.iter, ends)
-        span = _Span(statement.lineno, statement.iter.end_lineno or statement.lineno)
+        span = Span(statement.lineno, statement.iter.end_lineno or statement.lineno)
         head = self.add(NodeKind.LOOP, statement, ends, span=span)
         self.edge(head, EdgeKind.RAISES, self.leave.raises)
         after = self.in_loop(statement.body, [(head, EdgeKind.ITEM)], head)
@@ -176,7 +127,7 @@ class _Builder:
     def in_loop(self, body: list[ast.stmt], ends: Ends, head: int) -> Ends:
         """Adds the body of a loop; returns the ends of its breaks."""
         outer, after = self.leave, Ends()
-        self.leave = _Leave(
+        self.leave = Leave(
             outer.raises, outer.exits, outer.returns, after.extend, lambda e: self.join(e, head), outer.finallies
         )
         self.join(self.block(body, ends), head)
@@ -224,7 +175,7 @@ class _Builder:
                 self.edge(dispatch, EdgeKind.RAISES, self.leave.raises)
                 swallowed.append((caught, EdgeKind.NEXT))
                 now = self.leave
-                self.leave = _Leave(dispatch, now.exits, now.returns, now.breaks, now.continues, now.finallies)
+                self.leave = Leave(dispatch, now.exits, now.returns, now.breaks, now.continues, now.finallies)
         ends = self.block(statement.body, ends)
         self.leave = outer
         return ends + swallowed
@@ -250,8 +201,8 @@ class _Builder:
             self.leave = self.through_finally(statement, after)
         around = self.leave
         if statement.handlers:
-            dispatch = self.add(NodeKind.DISPATCH, statement, span=_Span(statement.lineno, statement.lineno))
-            exits = self.add(NodeKind.DISPATCH, statement, span=_Span(statement.lineno, statement.lineno))
+            dispatch = self.add(NodeKind.DISPATCH, statement, span=Span(statement.lineno, statement.lineno))
+            exits = self.add(NodeKind.DISPATCH, statement, span=Span(statement.lineno, statement.lineno))
             handlers = [(one, self.add(NodeKind.HANDLER, one, span=_head(one))) for one in statement.handlers]
             for handler, node in handlers:
                 self.edge(dispatch, EdgeKind.CATCHES, node)
@@ -262,7 +213,7 @@ class _Builder:
             if not any(_catches(handler, {"BaseException"}) for handler, _ in handlers):
                 self.edge(exits, EdgeKind.RAISES, around.exits)
             now = around
-            self.leave = _Leave(dispatch, exits, now.returns, now.breaks, now.continues, now.finallies)
+            self.leave = Leave(dispatch, exits, now.returns, now.breaks, now.continues, now.finallies)
         done = self.block(statement.body, ends)
         self.leave = around
         done = self.block(statement.orelse, done)
@@ -275,7 +226,7 @@ class _Builder:
 
     on_trystar = on_try
 
-    def through_finally(self, statement: ast.Try, after: Ends) -> _Leave:
+    def through_finally(self, statement: ast.Try, after: Ends) -> Leave:
         """Returns ways out that run the `finally` first: a copy of it for each, or one for all where deeply nested."""
         outer = self.leave
         if outer.finallies >= _COPIED_FINALLY:
@@ -288,7 +239,7 @@ class _Builder:
                 self.join(ends, head)
                 outer.returns(tail)
 
-            return _Leave(head, head, shared, shared if outer.breaks else None, shared if outer.continues else None, 9)
+            return Leave(head, head, shared, shared if outer.breaks else None, shared if outer.continues else None, 9)
         raised, exited = (self.final_copy(statement, (to, EdgeKind.RAISES)) for to in (outer.raises, outer.exits))
 
         def copying(way: Callable[[Ends], None]) -> Callable[[Ends], None]:
@@ -299,7 +250,7 @@ class _Builder:
 
             return leaves
 
-        return _Leave(
+        return Leave(
             raised,
             exited,
             copying(outer.returns),
@@ -316,108 +267,10 @@ class _Builder:
 
     # Expressions
 
-    def test(self, test: ast.expr, ends: Ends) -> tuple[Ends, Ends]:
-        """Returns where control is when `test` holds, and when it does not."""
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            yes, no = self.test(test.operand, ends)
-            return no, yes
-        if isinstance(test, ast.BoolOp) and any(_acts(value) for value in test.values[1:]):
-            return self.short_circuit(test, ends)
-        ends = self.expression(test, ends)
-        node = self.add(NodeKind.TEST, test, ends)
-        constant = _constant(test)
-        holds: Ends = [(node, EdgeKind.TRUE)] if constant is not False else []
-        fails: Ends = [(node, EdgeKind.FALSE)] if constant is not True else []
-        return holds, fails
 
-    def short_circuit(self, test: ast.BoolOp, ends: Ends) -> tuple[Ends, Ends]:
-        both = isinstance(test.op, ast.And)
-        decided: Ends = []
-        for value in test.values:
-            yes, no = self.test(value, ends)
-            decided += no if both else yes
-            ends = yes if both else no
-        return (ends, decided) if both else (decided, ends)
-
-    def expression(self, value: ast.AST, ends: Ends) -> Ends:
-        """Adds the nodes of an expression in the order of evaluation."""
-        if self.depth > MAX_DEPTH or len(self.nodes) > MAX_NODES:
-            self.truncated = True
-            return ends
-        if not _acts(value):
-            return ends
-        self.depth += 1
-        ends = self.acting(value, ends)
-        self.depth -= 1
-        return ends
-
-    def acting(self, value: ast.AST, ends: Ends) -> Ends:
-        if isinstance(value, ast.BoolOp) and any(_acts(one) for one in value.values[1:]):
-            last = value.values[-1]
-            if len(value.values) == 1:
-                return self.expression(last, ends)
-            head = ast.BoolOp(op=value.op, values=value.values[:-1])
-            test = ast.copy_location(head, value) if len(value.values) > 2 else value.values[0]
-            yes, no = self.test(test, ends)
-            go_on, decided = (yes, no) if isinstance(value.op, ast.And) else (no, yes)
-            return self.expression(last, go_on) + decided
-        if isinstance(value, ast.IfExp):
-            yes, no = self.test(value.test, ends)
-            return self.expression(value.body, yes) + self.expression(value.orelse, no)
-        if isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            return self.comprehension(value, ends)
-        for child in children(value):
-            ends = self.expression(child, ends)
-        if isinstance(value, ast.Call):
-            return self.call(value, ends)
-        if isinstance(value, (ast.Yield, ast.YieldFrom)):
-            node = self.add(NodeKind.YIELD, value, ends)
-            self.edge(node, EdgeKind.RAISES, self.leave.raises)
-            return [(node, EdgeKind.NEXT)]
-        return ends
-
-    def call(self, value: ast.Call, ends: Ends) -> Ends:
-        name = dotted(value.func)
-        if name in _GONE or name in _EXITS:
-            node = self.add(NodeKind.EXIT_CALL, value, ends)
-            self.edge(node, EdgeKind.RAISES, self.gone if name in _GONE else self.leave.exits)
-            return []
-        node = self.add(NodeKind.CALL, value, ends)
-        self.edge(node, EdgeKind.RAISES, self.leave.raises)
-        return [(node, EdgeKind.NEXT)]
-
-    def comprehension(self, value: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, ends: Ends) -> Ends:
-        after: Ends | None = None
-        again = -1
-        for generator in value.generators:
-            ends = self.expression(generator.iter, ends)
-            head = self.add(NodeKind.LOOP, generator, ends, span=generator.target)
-            if after is None:
-                after = [(head, EdgeKind.EXHAUSTED)]
-            else:
-                self.edge(head, EdgeKind.EXHAUSTED, again)
-            again, ends = head, [(head, EdgeKind.ITEM)]
-            for condition in generator.ifs:
-                ends, no = self.test(condition, ends)
-                self.join(no, head)
-        parts = (value.key, value.value) if isinstance(value, ast.DictComp) else (value.elt,)
-        for part in parts:
-            ends = self.expression(part, ends)
-        self.join(ends, again)
-        return after or []
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """Lines without syntax."""
-
-    lineno: int
-    end_lineno: int
-
-
-def _head(handler: ast.ExceptHandler) -> _Span:
+def _head(handler: ast.ExceptHandler) -> Span:
     end = handler.type.end_lineno if handler.type is not None else None
-    return _Span(handler.lineno, end or handler.lineno)
+    return Span(handler.lineno, end or handler.lineno)
 
 
 def _catches(handler: ast.ExceptHandler, names: set[str]) -> bool:
@@ -437,29 +290,4 @@ def _values(statement: ast.stmt) -> list[ast.expr]:
 def _may_raise(statement: ast.stmt) -> bool:
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return True
-    return any(isinstance(node, (ast.Subscript, ast.BinOp, ast.Await)) for node in _own(statement))
-
-
-def _own(node: ast.AST) -> Iterable[ast.AST]:
-    """Yields a node and what is below it, but for the bodies of lambdas."""
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
-        yield one
-        if not isinstance(one, ast.Lambda):
-            waiting += children(one)
-
-
-_ACTS = (ast.Call, ast.Yield, ast.YieldFrom, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-def _acts(value: ast.AST) -> bool:
-    """Whether an expression calls anything."""
-    return any(isinstance(node, _ACTS) for node in _own(value))
-
-
-def _constant(test: ast.expr) -> bool | None:
-    """Returns what a constant test is, None for any other."""
-    if isinstance(test, ast.Constant):
-        return bool(test.value)
-    return None
+    return any(isinstance(node, (ast.Subscript, ast.BinOp, ast.Await)) for node in own(statement))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.cfg_builder import dotted
+from diagnostics.static.program.cfg_expressions import dotted
 
 RECORDED = frozenset(
     [

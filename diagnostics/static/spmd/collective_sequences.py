@@ -8,22 +8,30 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from diagnostics.static.dataflow.rank_predicates import OnRank, RankPredicates
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.functions import Function, is_generator
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
+from diagnostics.static.spmd.sequence_values import (
+    BREAK,
+    CONTINUE,
+    EXIT,
+    FALL,
+    RAISE,
+    RETURN,
+    CollectiveSequence,
+    either,
+    joined,
+)
 
 MOST_DEPTH = 5
 MOST_ITEMS = 3000
-FALL, RETURN, RAISE, BREAK, CONTINUE, EXIT = "fall", "return", "raise", "break", "continue", "exit"
 _LEAVES = {"sys.exit", "os._exit", "os.abort", "exit", "quit"}
 
 _SOMEWHERE = OnRank(1)
-
-Item = tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -33,15 +41,6 @@ class Assumption:
     decision: ast.AST
     value: bool
     on: OnRank | None = None
-
-
-@dataclass
-class CollectiveSequence:
-    """What a rank passes: `items` to be compared, `met` the operations in their order, how the function is left."""
-
-    items: tuple[Item, ...] = ()
-    met: list[CollectiveSite] = field(default_factory=list)
-    end: str = FALL
 
 
 @dataclass(eq=False)
@@ -115,7 +114,7 @@ class CollectiveSequences:
             case ast.With() | ast.AsyncWith():
                 for item in statement.items:
                     self._expression(item.context_expr, function, assumption, depth, way, entered=True)
-                return _joined(way, self._block(statement.body, function, assumption, depth))
+                return joined(way, self._block(statement.body, function, assumption, depth))
             case ast.Try():
                 return self._try(statement, function, assumption, depth)
             case ast.Match():
@@ -143,10 +142,10 @@ class CollectiveSequences:
         value = self.decided(statement.test, statement, function, assumption)
         if value is not None:
             arm = statement.body if value else statement.orelse
-            return _joined(before, self._block(arm, function, assumption, depth))
+            return joined(before, self._block(arm, function, assumption, depth))
         one = self._block(statement.body, function, assumption, depth)
         other = self._block(statement.orelse, function, assumption, depth)
-        return _joined(before, _either(one, other))
+        return joined(before, either(one, other))
 
     def _loop(
         self, statement: ast.For | ast.AsyncFor | ast.While, function: Function, assumption: Assumption, depth: int
@@ -169,7 +168,7 @@ class CollectiveSequences:
         if body.end in (RETURN, EXIT) and isinstance(statement, ast.While):
             way.end = body.end
             return way
-        return _joined(way, self._block(statement.orelse, function, assumption, depth))
+        return joined(way, self._block(statement.orelse, function, assumption, depth))
 
     def _try(self, statement: ast.Try, function: Function, assumption: Assumption, depth: int) -> CollectiveSequence:
         if isinstance(assumption.decision, ast.ExceptHandler) and assumption.decision in statement.handlers:
@@ -180,7 +179,7 @@ class CollectiveSequences:
         last = self._block(statement.finalbody, function, assumption, depth)
         end = last.end if last.end != FALL else way.end
         whole = (
-            _joined(way, last)
+            joined(way, last)
             if way.end == FALL
             else CollectiveSequence(way.items + last.items, way.met + last.met, way.end)
         )
@@ -193,7 +192,7 @@ class CollectiveSequences:
         arms = [self._block(case.body, function, assumption, depth) for case in statement.cases]
         whole = arms[-1] if arms else CollectiveSequence()
         for arm in arms[-2::-1]:
-            whole = _either(arm, whole)
+            whole = either(arm, whole)
         return whole
 
     # Tests
@@ -233,7 +232,7 @@ class CollectiveSequences:
                 one, other = CollectiveSequence(), CollectiveSequence()
                 self._expression(value.body, function, assumption, depth, one)
                 self._expression(value.orelse, function, assumption, depth, other)
-                chosen = _either(one, other) if truth is None else one if truth else other
+                chosen = either(one, other) if truth is None else one if truth else other
                 way.items, way.met = way.items + chosen.items, way.met + chosen.met
                 return
             case ast.BoolOp():
@@ -311,41 +310,6 @@ def _behind(call: ast.Call, function: Function, reach: CollectiveSite, *, sure: 
     return CollectiveSite(
         reach.op, reach.meeting, ((call, function), *reach.chain), reach.sure and sure, reach.grouped, reach.label
     )
-
-
-def _joined(first: CollectiveSequence, second: CollectiveSequence) -> CollectiveSequence:
-    return CollectiveSequence(first.items + second.items, first.met + second.met, second.end)
-
-
-def _either(one: CollectiveSequence, other: CollectiveSequence) -> CollectiveSequence:
-    """Returns the way of a branch that is open: an arm that raises is not taken."""
-    if one.end == RAISE and not one.items:
-        return other
-    if other.end == RAISE and not other.items:
-        return one
-    if one.items == other.items and one.end == other.end:
-        return one
-    end = one.end if one.end == other.end else FALL
-    return CollectiveSequence((("either", one.items, one.end, other.items, other.end),), one.met + other.met, end)
-
-
-def ways_differ(one: CollectiveSequence, other: CollectiveSequence) -> bool:
-    """Whether two ranks that go these ways do not meet; one that raises ends the job and waits for nobody."""
-    if RAISE in (one.end, other.end) or not (one.met or other.met):
-        return False
-    return _stripped(one.items) != _stripped(other.items)
-
-
-def _stripped(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    """Returns the items up to the last in which ranks meet: how a way ends after that changes nothing."""
-    last = max((at for at, item in enumerate(items) if _meets(item)), default=-1)
-    return items[: last + 1]
-
-
-def _meets(item: Item) -> bool:
-    if item[0] not in ("loop", "either"):
-        return True
-    return any(_meets(inner) for part in item[1:] if isinstance(part, tuple) for inner in part)
 
 
 def leaving(block: Sequence[ast.stmt]) -> ast.stmt | None:

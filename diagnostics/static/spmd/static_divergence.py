@@ -7,26 +7,29 @@ where what the ranks then pass is not the same and the decision itself guards it
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterator
 
 from diagnostics.static.dataflow.local_taint import local_values
 from diagnostics.static.dataflow.rank_predicates import OnRank, RankPredicates, says_distributed
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK, Taint
-from diagnostics.static.program.ast_walk import children, walk
+from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.collective_sequences import (
-    Assumption,
-    CollectiveSequence,
-    CollectiveSequences,
-    counts,
-    leaving,
-    ways_differ,
+from diagnostics.static.spmd.collective_sequences import Assumption, CollectiveSequences, counts, leaving
+from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites
+from diagnostics.static.spmd.divergent_branch import (
+    Asking,
+    Branch,
+    DivergentBranch,
+    Shape,
+    calls_in,
+    leaves_inside,
+    nodes_of,
+    strongest,
+    unmatched,
 )
-from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
+from diagnostics.static.spmd.sequence_values import CollectiveSequence, ways_differ
 
 MOST_DECISIONS = 60  # of one function
 _MODES = {"training", "is_training"}  # of a model: on all ranks the same
@@ -37,41 +40,6 @@ _EVEN_ERRORS = {
     "ImportError", "ModuleNotFoundError", "KeyboardInterrupt", "SystemExit", "AttributeError", "NameError",
     "NotImplementedError", "TypeError", "GeneratorExit", "LookupError", "AssertionError",
 }  # fmt: skip
-
-
-class Shape(StrEnum):
-    """How a decision parts the ranks."""
-
-    ARM = "arm"  # the operation stands in one of its arms
-    EXIT = "exit"  # one arm leaves before the operation
-    LOOP = "loop"  # one rank goes round more often
-    HANDLER = "handler"  # the operation stands in an except branch
-    SKIPPED = "skipped"  # an exception on one rank skips the operation, and the rank goes on
-    FINALLY = "finally"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class DivergentBranch:
-    """One decision that parts ranks. `here` is passed by those that decide one way, `there` by the others instead."""
-
-    function: Function
-    decision: ast.AST
-    shape: Shape
-    why: str  # a word of taint_sources
-    here: CollectiveSite
-    there: CollectiveSite | None
-    ranks: tuple[OnRank, OnRank] | None = None  # two that differ, where the test asks for the rank
-    taint: Taint | None = None
-    exit: ast.stmt | None = None
-
-    @property
-    def line(self) -> int:
-        """The decision's line."""
-        return int(getattr(self.decision, "lineno", 1))
-
-
-_Branch = ast.If | ast.While | ast.IfExp
-_Asking = tuple[_Branch, tuple[OnRank, OnRank]]
 
 
 class StaticDivergence:
@@ -121,7 +89,7 @@ class StaticDivergence:
 
     def _of_function(self, function: Function) -> Iterator[DivergentBranch]:
         tried = 0
-        asking: list[_Asking] = []
+        asking: list[Asking] = []
         for node in function.own_nodes:
             if tried >= MOST_DECISIONS:
                 break
@@ -142,9 +110,9 @@ class StaticDivergence:
 
     # Branches on the rank
 
-    def _rank_branches(self, asking: list[_Asking], function: Function) -> Iterator[DivergentBranch]:
+    def _rank_branches(self, asking: list[Asking], function: Function) -> Iterator[DivergentBranch]:
         """Yields the branches on the rank that part ranks: those whose difference no other one makes up for."""
-        parted: list[tuple[_Asking, CollectiveSequence, CollectiveSequence]] = []
+        parted: list[tuple[Asking, CollectiveSequence, CollectiveSequence]] = []
         for node, ranks in asking:
             whole = [self.ways.way(function, Assumption(node, True, on)) for on in ranks]
             if self.ways.exhausted or not ways_differ(*whole):
@@ -154,8 +122,8 @@ class StaticDivergence:
                 parted.append(((node, ranks), one, other))
             else:
                 yield from self._left(node, ranks, function, one, other, whole)
-        for (node, ranks), one, other in _unmatched(parted):
-            mine, others = _strongest(one.met), _strongest(other.met)
+        for (node, ranks), one, other in unmatched(parted):
+            mine, others = strongest(one.met), strongest(other.met)
             here, there = (mine, others) if mine is not None else (others, None)
             if here is not None:
                 shape = Shape.LOOP if isinstance(node, ast.While) else Shape.ARM
@@ -164,7 +132,7 @@ class StaticDivergence:
 
     def _left(
         self,
-        node: _Branch,
+        node: Branch,
         ranks: tuple[OnRank, OnRank],
         function: Function,
         one: CollectiveSequence,
@@ -182,27 +150,27 @@ class StaticDivergence:
                           ranks=ranks, exit=left_by)  # fmt: skip
 
     def _leaving(self, node: ast.If | ast.While) -> ast.stmt | None:
-        found = leaving(node.body) or leaving(node.orelse) or _leaves_inside(node.body) or _leaves_inside(node.orelse)
+        found = leaving(node.body) or leaving(node.orelse) or leaves_inside(node.body) or leaves_inside(node.orelse)
         return None if isinstance(found, ast.Raise) else found
 
     def _missed(
         self, staying: CollectiveSequence, node: ast.AST, function: Function, left_by: ast.stmt | None
     ) -> CollectiveSite | None:
         """Returns what a rank that leaves misses: in the rest of the round, else behind."""
-        inside = _nodes([node])
+        inside = nodes_of([node])
         rest = [one for one in staying.met if id(one.chain[0][0]) not in inside]
         if isinstance(left_by, (ast.Break, ast.Continue)):
-            found = _strongest(one for one in rest if self._in_same_loop(one, node, function))
+            found = strongest(one for one in rest if self._in_same_loop(one, node, function))
             if found is not None:
                 return found
         last = getattr(node, "end_lineno", 0) or 0
-        return _strongest(
+        return strongest(
             one for one in rest if one.chain[0][0].lineno > last or self._in_same_loop(one, node, function)
         )
 
     # Branches on what the rank alone has seen
 
-    def _local_branch(self, node: _Branch, function: Function) -> Iterator[DivergentBranch]:
+    def _local_branch(self, node: Branch, function: Function) -> Iterator[DivergentBranch]:
         if says_distributed(node.test) or self.tests.same(node.test, function) or last_name(node.test) in _MODES:
             return
         taint = self._reason(node.test, function)
@@ -225,14 +193,14 @@ class StaticDivergence:
         return max(found, key=lambda one: (one.function == function.name and one.why != RANK, one.weight), default=None)
 
     def _parted(
-        self, node: _Branch, function: Function, one: CollectiveSequence, other: CollectiveSequence
+        self, node: Branch, function: Function, one: CollectiveSequence, other: CollectiveSequence
     ) -> tuple[Shape, CollectiveSite, CollectiveSite | None, ast.stmt | None] | None:
         """Returns how this decision parts the ranks."""
         body = [node.body] if isinstance(node, ast.IfExp) else node.body
         orelse = [node.orelse] if isinstance(node, ast.IfExp) else node.orelse
-        inside = _nodes([*body, *orelse])
-        mine = _strongest(reach for reach in one.met if id(reach.chain[0][0]) in inside)
-        others = _strongest(reach for reach in other.met if id(reach.chain[0][0]) in inside)
+        inside = nodes_of([*body, *orelse])
+        mine = strongest(reach for reach in one.met if id(reach.chain[0][0]) in inside)
+        others = strongest(reach for reach in other.met if id(reach.chain[0][0]) in inside)
         here, there = (mine, others) if mine is not None else (others, None)
         if here is not None:
             return Shape.ARM, here, there, None
@@ -247,7 +215,7 @@ class StaticDivergence:
         while around in parents:
             around = parents[around]
             if isinstance(around, (ast.For, ast.While, ast.AsyncFor)):
-                return id(reach.chain[0][0]) in _nodes([around])
+                return id(reach.chain[0][0]) in nodes_of([around])
             if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 return False
         return False
@@ -266,8 +234,8 @@ class StaticDivergence:
         )
 
     def _first_inside(self, block: list[ast.stmt], function: Function) -> CollectiveSite | None:
-        reaches = (self.communication.of_call(call, function) for call in _calls(block))
-        return _strongest(one for one in reaches if one is not None and counts(one))
+        reaches = (self.communication.of_call(call, function) for call in calls_in(block))
+        return strongest(one for one in reaches if one is not None and counts(one))
 
     def _joined(self, node: ast.AST, function: Function) -> bool:
         """Whether the loop stands in a context that lets ranks end early."""
@@ -341,58 +309,5 @@ class StaticDivergence:
         if not any(one in node.body for one in walk(node) if isinstance(one, ast.stmt)):
             return False
         first = skipped.chain[0][0]
-        before = [call for call in _calls(node.body) if call is not first and call.lineno <= first.lineno]
+        before = [call for call in calls_in(node.body) if call is not first and call.lineno <= first.lineno]
         return any(self.communication.of_call(call, function) is None for call in before) or len(skipped.chain) > 1
-
-
-def _unmatched(
-    parted: list[tuple[_Asking, CollectiveSequence, CollectiveSequence]],
-) -> Iterator[tuple[_Asking, CollectiveSequence, CollectiveSequence]]:
-    """Yields the branches but those of which one gives a rank what another one, before or after, gives the other."""
-    open_ = list(parted)
-    for one in parted:
-        opposite = (one[2].items, one[1].items)
-        match = next((two for two in open_ if two is not one and (two[1].items, two[2].items) == opposite), None)
-        if one in open_ and match is not None:
-            open_ = [two for two in open_ if two is not one and two is not match]
-    yield from open_
-
-
-def _strongest(reaches: Iterable[CollectiveSite]) -> CollectiveSite | None:
-    """Returns the operation in which it is surest that ranks meet."""
-    return max(reaches, key=lambda one: (one.sure, one.meeting is not SyncKind.FORWARD), default=None)
-
-
-def _calls(block: list[ast.stmt]) -> Iterator[ast.Call]:
-    waiting: list[ast.AST] = list(block)
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            continue
-        if isinstance(node, ast.Call):
-            yield node
-        waiting += children(node)
-
-
-def _nodes(block: Sequence[ast.AST]) -> set[int]:
-    return {id(node) for one in block for node in walk(one)}
-
-
-def _leaves_inside(block: list[ast.stmt]) -> ast.stmt | None:
-    """Returns a statement in an arm by which the function or the round may be left."""
-    for statement in block:
-        if isinstance(statement, ast.If):
-            found = (
-                leaving(statement.body)
-                or leaving(statement.orelse)
-                or _leaves_inside([*statement.body, *statement.orelse])
-            )
-            if found is not None:
-                return found
-        elif isinstance(statement, (ast.With, ast.Try)):
-            found = leaving(statement.body) or _leaves_inside(statement.body)
-            if found is not None:
-                return found
-        elif leaving([statement]) is not None:
-            return statement
-    return None

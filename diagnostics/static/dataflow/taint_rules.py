@@ -1,0 +1,70 @@
+"""What a reason becomes on its way, and which names and forms say that ranks agree. Pure."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from diagnostics.static.dataflow.taint_sources import DATA, RANK, Taint
+from diagnostics.static.program.ast_walk import children
+
+# Calls after which every rank has the same.
+AGREEING = re.compile(
+    r"all_?reduce|all_?gather|^broadcast|gather_for_metrics|reduce_mean|reduce_tensor|^reduce_|sync_?across|^agree"
+    r"|^synchroni[sz]e_|reduce_dict|reduce_boolean_decision|^distribute_|across_(?:ranks|processes)",
+    re.IGNORECASE,
+)
+EVEN = re.compile(r"DistributedSampler$|DistributedBatchSampler$")
+
+
+def as_data(taint: Taint) -> Taint:
+    """Returns a taint by the rank as one by what the rank reads."""
+    return replace(taint, why=DATA) if taint.why == RANK and not taint.control else taint
+
+
+def content(taint: Taint) -> Taint:
+    """Returns a taint of what was changed on a way that only some ranks take as one of content."""
+    return as_data(replace(taint, control=False))
+
+
+def is_share(value: ast.AST) -> bool:
+    """Whether it is the part of some data that a rank takes: other content and length, no choice by the rank."""
+    if isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return any(generator.ifs for generator in value.generators)
+    return isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice)
+
+
+def agrees(name: str) -> bool:
+    """Whether what a call of this name returns is the same on every rank."""
+    return AGREEING.search(name) is not None or EVEN.search(name) is not None
+
+
+def importance(taint: Taint) -> tuple[int, int]:
+    """Returns what the strongest reason is the largest in."""
+    return taint.weight, not taint.control
+
+
+def statements_of(block: ast.AST) -> Iterator[ast.AST]:
+    """Yields the statements in a block, without functions inside."""
+    waiting = [*getattr(block, "body", ()), *getattr(block, "orelse", ())]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        yield node
+        if not isinstance(node, ast.expr):
+            waiting += [one for one in children(node) if not isinstance(one, ast.expr)]
+
+
+def is_none(value: ast.expr) -> bool:
+    """Whether it is the literal None."""
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def base_name(value: ast.expr) -> str:
+    """Returns the name that a chain of attributes and items begins with."""
+    while isinstance(value, (ast.Attribute, ast.Subscript, ast.Starred)):
+        value = value.value
+    return value.id if isinstance(value, ast.Name) else ""

@@ -1,0 +1,57 @@
+"""What a rank passes on one way through a function, to be compared, and how two of them are put together. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from diagnostics.static.spmd.collective_sites import CollectiveSite
+
+FALL, RETURN, RAISE, BREAK, CONTINUE, EXIT = "fall", "return", "raise", "break", "continue", "exit"
+
+Item = tuple[object, ...]
+
+
+@dataclass
+class CollectiveSequence:
+    """What a rank passes: `items` to be compared, `met` the operations in their order, how the function is left."""
+
+    items: tuple[Item, ...] = ()
+    met: list[CollectiveSite] = field(default_factory=list)
+    end: str = FALL
+
+
+def joined(first: CollectiveSequence, second: CollectiveSequence) -> CollectiveSequence:
+    """Returns one sequence and then the other."""
+    return CollectiveSequence(first.items + second.items, first.met + second.met, second.end)
+
+
+def either(one: CollectiveSequence, other: CollectiveSequence) -> CollectiveSequence:
+    """Returns the way of a branch that is open: an arm that raises is not taken."""
+    if one.end == RAISE and not one.items:
+        return other
+    if other.end == RAISE and not other.items:
+        return one
+    if one.items == other.items and one.end == other.end:
+        return one
+    end = one.end if one.end == other.end else FALL
+    return CollectiveSequence((("either", one.items, one.end, other.items, other.end),), one.met + other.met, end)
+
+
+def ways_differ(one: CollectiveSequence, other: CollectiveSequence) -> bool:
+    """Whether two ranks that go these ways do not meet; one that raises ends the job and waits for nobody."""
+    if RAISE in (one.end, other.end) or not (one.met or other.met):
+        return False
+    return stripped(one.items) != stripped(other.items)
+
+
+def stripped(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    """Returns the items up to the last in which ranks meet: how a way ends after that changes nothing."""
+    last = max((at for at, item in enumerate(items) if meets(item)), default=-1)
+    return items[: last + 1]
+
+
+def meets(item: Item) -> bool:
+    """Whether ranks meet in an item."""
+    if item[0] not in ("loop", "either"):
+        return True
+    return any(meets(inner) for part in item[1:] if isinstance(part, tuple) for inner in part)
