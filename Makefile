@@ -8,6 +8,8 @@ CONFIG ?= configs/quickstart.yaml
 RUN_DIR ?= reports/quickstart-$(shell date +%Y%m%d-%H%M%S)
 RUN_DIR := $(RUN_DIR)
 TESTS ?= tests
+# Tests wait more than they compute: half as many again as there are cores. WORKERS=0: one after the other.
+WORKERS ?= $(shell echo $$(( ($$(nproc) * 3 + 1) / 2 )))
 
 .PHONY: help run test zoo drills lint check install install-test
 .DEFAULT_GOAL := help
@@ -38,7 +40,7 @@ run: install ## data, preflight, latent cache, training on 2 ranks, evaluation w
 	@echo "checkpoint  $(RUN_DIR)/checkpoints/best.pt"
 
 test: install-test ## every test; TESTS=tests/agent for some of them
-	$(BIN)/python -m pytest $(TESTS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
 
 zoo: $(VENV)/.installed-train,test,zoo ## the doctor's score over the fault zoo; ONLY='NAME ...' for some programs
 	$(BIN)/python tests/zoo/score.py $(if $(ONLY),--only $(ONLY))
@@ -48,6 +50,7 @@ drills: $(VENV)/.installed-train,test,zoo ## signals at random moments, hostile 
 	$(BIN)/python tests/benchmarks/output_fuzz.py --minutes 2 --seed $(or $(SEED),1)
 	$(BIN)/python tests/benchmarks/record_fuzz.py --minutes 2 --seed $(or $(SEED),1)
 	$(BIN)/python tests/benchmarks/last_word.py
+	$(BIN)/python tests/benchmarks/clean_ends.py
 	$(BIN)/python tests/zoo/handled.py
 
 lint: install-test ## ruff, mypy, codespell

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
+import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -15,6 +14,14 @@ import pytest
 from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.facts import ChildTimeout, MachineError
 
+RUNS = """
+import sys
+from diagnostics.machine.execution.child_process import GroupChild
+try:
+    GroupChild().run(sys.argv[1:], deadline_s=30)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
 DAEMON = """
 import os, pathlib, sys, time
 if os.fork() == 0:
@@ -91,17 +98,13 @@ def test_a_grandchild_that_holds_the_pipe_does_not_hold_the_answer() -> None:
 
 def test_ctrl_c_ends_the_child_first(tmp_path: Path) -> None:
     note = tmp_path / "pid"
-
-    def interrupt() -> None:
+    argv = [sys.executable, "-c", RUNS, *python(DAEMON, str(note), "stay")]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as caller:
         while not (note.exists() and note.read_text()):
             time.sleep(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    with pytest.raises(KeyboardInterrupt):
-        GroupChild().run(python(DAEMON, str(note), "stay"), deadline_s=30)
-    thread.join()
+        caller.send_signal(signal.SIGINT)
+        said, _ = caller.communicate(timeout=30)
+    assert said == "interrupted\n"
     assert not _alive(int(note.read_text()))
 
 

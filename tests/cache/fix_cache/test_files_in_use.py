@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from temporary_folders import folders_above
 
 from diagnostics.cache.repair.actions import RepairStatus
 from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare
@@ -86,7 +87,7 @@ def test_who_begins_to_write_after_the_plan_is_noticed_too(cache: Path) -> None:
 def test_processes_that_may_write_unseen_are_counted(cache: Path) -> None:
     if os.geteuid():
         pytest.skip("needs root, to become another user")
-    for path in (cache, *cache.rglob("*"), *cache.parents[:3]):
+    for path in (cache, *cache.rglob("*"), *folders_above(cache)):
         path.chmod(0o777)
     program = (
         "import encodings.unicode_escape, os, sys; from pathlib import Path\n"

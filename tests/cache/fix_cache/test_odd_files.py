@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.distributed.checkpoint
+from temporary_folders import folders_above
 
 from diagnostics.cache.repair.actions import Action
 from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare
@@ -97,7 +98,7 @@ def test_a_read_only_file_keeps_its_permissions(one: Path, fix: Fix) -> None:
 def test_what_this_user_may_not_change_is_left_with_the_reason(cache: Path) -> None:
     if os.geteuid():
         pytest.skip("needs root, to become another user")
-    for path in cache.parents[:3]:
+    for path in folders_above(cache):
         path.chmod(0o755)
     program = (
         "import os, sys; from pathlib import Path; from diagnostics.cache.scan.one_file import formats; formats()\n"
@@ -170,7 +171,7 @@ def test_a_folder_that_cannot_be_listed_is_named_and_the_others_are_repaired(one
     (one / "closed").mkdir(mode=0o700)
     for path in (one, one / "cuda.pt"):
         os.chown(path, 65534, 65534)
-    for path in one.parents[:2]:
+    for path in folders_above(one):
         path.chmod(0o755)
     program = (
         "import encodings.unicode_escape, os, sys; from pathlib import Path\n"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from temporary_folders import folders_above
 
 from diagnostics.cache.repair import hard_links
 from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare
@@ -215,7 +216,7 @@ def test_in_a_sticky_folder_files_of_others_are_left_and_own_ones_repaired(torch
         pytest.skip("needs root, to become another user")
     folder = tmp_path / "sticky"
     folder.mkdir()
-    for above in folder.parents[:3]:
+    for above in folders_above(folder):
         above.chmod(0o755)
     shutil.copy(torch_files / "cuda.pt", folder / "own.pt")
     os.chown(folder / "own.pt", 65534, 65534)
