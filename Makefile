@@ -40,7 +40,7 @@ run: install ## data, preflight, latent cache, training on 2 ranks, evaluation w
 	@echo "checkpoint  $(RUN_DIR)/checkpoints/best.pt"
 
 test: install-test ## every test; TESTS=tests/agent for some of them
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 zoo: $(VENV)/.installed-train,test,zoo ## the doctor's score over the fault zoo; ONLY='NAME ...' for some programs
 	$(BIN)/python tests/zoo/score.py $(if $(ONLY),--only $(ONLY))

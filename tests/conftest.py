@@ -8,6 +8,19 @@ from pathlib import Path
 
 import pytest
 
+# Where tests run side by side, what takes longest begins first: no core waits at the end for a folder of trainings.
+LONG = ("ups", "bisection", "supervisor", "diagnosis", "agent", "preflight", "inspection", "cache", "attach")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+
+    def place(item: pytest.Item) -> int:
+        room = item.path.relative_to(here).parts[0]
+        return LONG.index(room) if room in LONG else len(LONG)
+
+    items.sort(key=place)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--real-data", default=None, help="folder with NeuralOperator's darcy_test_16.pt and the like")

@@ -2,9 +2,9 @@
 
     python tests/benchmarks/clean_ends.py [--runs 30]
 
-In torch 2.13 a gloo run that is all right aborts at interpreter exit in 10 to 20 % of runs, unless its process group and
-the threads of that are gone by then. What a rank imports late, and when, is part of how its interpreter ends: so the
-real command, each time. Prints one JSON object.
+In torch 2.13 a gloo run that is all right aborts at interpreter exit in 10 to 20 % of runs, unless its process group
+and the threads of that are gone by then. What a rank imports late, and when, is part of how its interpreter ends: so
+the real command, each time. Prints one JSON object.
 """
 
 from __future__ import annotations
