@@ -15,6 +15,7 @@ from diagnostics.audit.found import Audit, Crash, Found, in_order
 from diagnostics.audit.rule import Violation
 from diagnostics.audit.time_limit import OutOfTimeError, at_most, seconds_for
 from diagnostics.core import redaction
+from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.yaml_nodes import is_deep
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -89,6 +90,8 @@ def asked(rule: ModuleType, file: ProjectFile, project: Project) -> list[Found]:
 def found_by(rule: ModuleType, hit: Violation) -> Found:
     """Returns a hit with its rule."""
     severity = rule.SEVERITY if hit.severity is None else hit.severity
+    if severity is Severity.ERROR and hit.confidence is not Confidence.CONFIRMED:
+        severity = Severity.WARNING  # an error fails a build: only what is proven on the program's own text may
     return Found(code=rule.CODE, name=rule.NAME, severity=severity, hit=hit)
 
 

@@ -62,14 +62,14 @@ def test_findings_stand_at_their_lines_with_steps_and_fix_and_a_summary_ends_the
         "train.py:5:5",
         "   5 |     wait(token='[redacted]')",
         "     |     ^",
-        "FAIL  A901  wait() waits for ever",
+        "warn  A901  wait() waits for ever",
         "            this is likely, not proven",
         "            train.py:1: the file begins here",
         "            fix:  give it a timeout",
         "",
         "skip        old.py: line 1 is no Python 3: Missing parentheses in call to 'print'. Did you mean print(...)?",
         "",
-        "2 files: 2 errors, 1 warning, 1 skipped (1.2 s)   explain: ups-doctor explain A901",
+        "2 files: 1 error, 2 warnings, 1 skipped (1.2 s)   explain: ups-doctor explain A901",
         "1 can be fixed: --diff shows how, --fix does it",
     ]
 
@@ -94,7 +94,7 @@ def test_in_80_columns_sentences_wrap_under_themselves_and_long_lines_are_cut_ar
     ]
     assert max(map(len, shown)) <= 80
     assert list(Lines(width=80).summary(some(), Filter()))[:2] == [
-        "2 files: 2 errors, 1 warning, 1 skipped (1.2 s)",
+        "2 files: 1 error, 2 warnings, 1 skipped (1.2 s)",
         "explain: ups-doctor explain A901",
     ]
 

@@ -41,7 +41,7 @@ main()
         (("run", "--report-dir", "new", "--", sys.executable, "-c", STUBBORN), 2, 1.5),
         (("diagnose", "--log", "long.log", "--report-dir", "new"), 1, 0.6),
         (("audit", str(PROJECT / "diagnostics")), 1, 0.8),
-        (("scan-cache", "--deep", "."), 1, 0.4),
+        (("scan-cache", "--deep", sys.prefix), 1, 0.6),
     ],
 )
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
