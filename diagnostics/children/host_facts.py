@@ -69,8 +69,9 @@ def ask_a_fork(question):
     if pid == 0:
         leave_with(lambda: (die_with(host_pid), os.write(writer, json.dumps(question()).encode())))
     os.close(writer)
-    ready, _, _ = select.select([reader], [], [], GPU_FACTS_DEADLINE_S)
-    answer = os.read(reader, 65536) if ready else b""
+    poll = select.poll()
+    poll.register(reader, select.POLLIN)
+    answer = os.read(reader, 65536) if poll.poll(GPU_FACTS_DEADLINE_S * 1000) else b""
     os.close(reader)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import resource
-import select
 import signal
 import sys
 import traceback
@@ -15,6 +14,7 @@ from typing import Any
 
 from diagnostics.core import redaction
 from diagnostics.core.console import say
+from diagnostics.machine.execution.readiness import readable
 from diagnostics.machine.processes.job_processes import Member
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.supervisor.facts_file import end_of
@@ -76,7 +76,7 @@ def wait_plainly(root: Member, signals: SignalInbox, now: Callable[[], float]) -
         if ended:
             root.status = status
             break
-        select.select([signals.fd], [], [], LONGEST_WAIT_S)
+        readable([signals.fd], LONGEST_WAIT_S)
         for number in signals.take():
             if number != signal.SIGCHLD:
                 with suppress(ProcessLookupError, PermissionError):

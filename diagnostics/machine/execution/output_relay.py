@@ -7,7 +7,6 @@ import json
 import os
 import re
 import secrets
-import select
 import signal
 import socket
 import subprocess
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.core.own_folders import CHILDREN
+from diagnostics.machine.execution.readiness import readable
 
 RELAY = CHILDREN / "relay.py"
 ADDRESS_VARIABLE = "UPS_DOCTOR_STREAMS"
@@ -144,7 +144,7 @@ class JobStreams:
             if any(words and words[0] == word for words in answers):
                 return True
             left = until - time.monotonic()
-            if left <= 0 or not select.select([self._control], [], [], left)[0]:
+            if left <= 0 or not readable([self._control.fileno()], left):
                 return False
             try:
                 data = self._control.recv(4096)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import socket
 import subprocess
 import tempfile
@@ -15,6 +14,7 @@ from typing import Any
 from diagnostics.core.own_folders import CHILDREN
 from diagnostics.machine.execution.bounded_output import last_lines
 from diagnostics.machine.execution.child_process import environment, new_mark
+from diagnostics.machine.execution.readiness import readable
 from diagnostics.machine.facts import ChildTimeout, MachineError
 from diagnostics.machine.processes.descendants import end_family
 
@@ -61,8 +61,7 @@ class TorchHost:
         """Returns the next message. Raises ChildTimeout, and MachineError where the host died."""
         until = time.monotonic() + deadline_s
         while b"\n" not in self._buffer:
-            ready, _, _ = select.select([self._socket], [], [], max(0.0, until - time.monotonic()))
-            if not ready:
+            if not readable([self._socket.fileno()], until - time.monotonic()):
                 raise ChildTimeout(f"{self.python} gave no answer within {deadline_s:g} s{self._last_words()}")
             try:
                 chunk = self._socket.recv(1 << 16)
