@@ -119,7 +119,7 @@ def _end_of(process: subprocess.Popen[bytes]) -> int | None:
     """Returns a descriptor that becomes readable when the child ends; None on kernels before 5.3."""
     try:
         return os.pidfd_open(process.pid)
-    except OSError:
+    except (OSError, AttributeError):
         return None
 
 

@@ -116,7 +116,7 @@ def _start(argv: Sequence[str], number: int, nproc: int, port: int, env: Mapping
 def _end_of(process: subprocess.Popen[bytes]) -> int | None:
     try:
         return os.pidfd_open(process.pid)
-    except OSError:
+    except (OSError, AttributeError):
         return None
 
 

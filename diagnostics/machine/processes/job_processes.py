@@ -7,20 +7,27 @@ is below a child of ours that we did not start. Our own programs are told by a v
 from __future__ import annotations
 
 import os
+import resource
 import select
-import signal
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.machine.processes.descendants import MARK
-from diagnostics.machine.processes.pidfds import open_pidfd, reaped_status, stat_words, zombie_status
+from diagnostics.machine.processes.pidfds import (
+    open_pidfd,
+    reaped_status,
+    send_signal,
+    stat_words,
+    zombie_status,
+)
 from diagnostics.machine.processes.processes import LAUNCHER_VARIABLES
 
 OWN = "UPS_DOCTOR_OWN"  # in our own environment, never in the job's
 MOST = 4096  # processes remembered; of a job that starts programs for ever, those that ended well are forgotten first
 FORK_LOOKS = 3
+SPARE_FILES = 64
 _ORPHAN_S = 2.0  # an unknown zombie child may be a program of ours that is about to be waited for
 
 
@@ -154,6 +161,9 @@ class JobTree:
             self._forget_one()
         self.members[pid, member.start_ticks] = member
         self.changed = True
+        if member.pidfd is not None and member.pidfd >= _most_files() and pid != self._root:
+            os.close(member.pidfd)
+            member.pidfd = None
         if member.pidfd is not None:
             self._by_fd[member.pidfd] = member
             self._poll.register(member.pidfd, select.EPOLLIN)
@@ -210,21 +220,15 @@ class JobTree:
                     continue
 
 
+def _most_files() -> int:
+    """Returns the number from which on descriptors are left to all else: without any, not even /proc can be read."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return soft - min(SPARE_FILES, soft // 4) if soft > 0 else MOST
+
+
 def signal_all(pids: Collection[tuple[int, int]], number: int) -> list[int]:
     """Sends a signal to each (pid, start ticks) that is still the same process; returns those that were reached."""
-    reached = []
-    for pid, start in pids:
-        fd = open_pidfd(pid, start)
-        try:
-            if fd is not None:
-                signal.pidfd_send_signal(fd, number)
-                reached.append(pid)
-        except (ProcessLookupError, PermissionError):  # gone, or it became another user's
-            continue
-        finally:
-            if fd is not None:
-                os.close(fd)
-    return reached
+    return [pid for pid, start in pids if send_signal(pid, start, number)]
 
 
 def _all_stats() -> dict[int, tuple[int, str, int]]:

@@ -1,4 +1,4 @@
-"""How a process ended, as the kernel tells it, also where it is not our child.
+"""How a process ended, as the kernel tells it, also where it is not our child; signals that reach no other one.
 
 Makes this process the parent of every orphan below it.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import os
+import signal
 import struct
 from pathlib import Path
 
@@ -24,12 +25,42 @@ def open_pidfd(pid: int, start_ticks: int) -> int | None:
     """Returns a descriptor that becomes readable at the end of this very process; None where there can be none."""
     try:
         fd = os.pidfd_open(pid)
-    except OSError:  # it has ended, no descriptor is free, or the kernel is older than 5.3
+    except (OSError, AttributeError):  # it has ended, no descriptor is free; a kernel before 5.3, gVisor, seccomp
         return None
     if read_start(pid) == start_ticks:
         return fd
     os.close(fd)
     return None
+
+
+def send_signal(pid: int, start_ticks: int, number: int) -> bool:
+    """Sends a signal to this very process; False where it has ended, or became another user's.
+
+    Where no descriptor tells it from a later process of the same number, it is looked at just before.
+    """
+    fd = open_pidfd(pid, start_ticks)
+    try:
+        if fd is not None and _sent(fd, number):
+            return True
+        if read_start(pid) != start_ticks:
+            return False
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    finally:
+        if fd is not None:
+            os.close(fd)
+    return True
+
+
+def _sent(fd: int, number: int) -> bool:
+    try:
+        signal.pidfd_send_signal(fd, number)
+    except ProcessLookupError:
+        raise
+    except (OSError, AttributeError):  # not known here, or not allowed to be called: kill may be
+        return False
+    return True
 
 
 def reaped_status(fd: int) -> int | None:
