@@ -1,8 +1,9 @@
 """Which processes outlive a job because they were meant to, and what ties the others to it.
 
 A process is left alone where it has left the job's session, or does not hear a hang-up while we do (nohup), and has
-none of the job's output open: without the doctor it would live on, too. Ranks, and what multiprocessing started, get
-a session of their own from launchers and not from a wish to stay: they are what a job that is over has left.
+none of the job's output open: without the doctor it would live on, too. Ranks get a session of their own from
+launchers and not from a wish to stay: they are what a job that is over has left. So is what multiprocessing started,
+unless the process that started it lives and stays.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ Wish = Literal["services stay", "all stay", "all end"]
 Files = Collection[tuple[int, int]]
 MOST_NAMED = 5  # on the screen; all of them are in job.json
 _LONGEST = 60
+_WORKER = "it is one of multiprocessing's"
 _RANK_VARIABLES = ("RANK", "LOCAL_RANK")
 
 
@@ -57,6 +59,8 @@ class Leftovers:
         if now is None:
             return "it is ending"
         kind = _kind(member, by_pid)
+        if kind == _WORKER and now.parent in by_pid and not self._tie(by_pid[now.parent], by_pid):
+            return ""
         if kind:
             return kind
         if now.session == self._session and (self._deaf or not now.ignores_hangup):
@@ -99,7 +103,7 @@ def _first(lines: list[str], done: str) -> list[str]:
 def _kind(member: Member, by_pid: Mapping[int, Member]) -> str:
     """Returns what a process is that no one starts in order to leave it alone, "" for all others."""
     if any(MULTIPROCESSING.search(word) for word in member.argv):
-        return "it is one of multiprocessing's"
+        return _WORKER
     for name in _RANK_VARIABLES:
         if _own_variable(name, member, by_pid):
             return f"it is a rank ({name}={(member.variables or {})[name]})"

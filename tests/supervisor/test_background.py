@@ -208,3 +208,32 @@ def test_another_leftover_is_ended_as_before(tmp_path: Path) -> None:
     assert b"monitor.py), which CMD left: it is in CMD's session" in ended.stderr
     assert time.monotonic() - began < 30
     assert [one["why"] for one in facts(tmp_path)["sent"]] == ["leftover"]
+
+
+SERVE = """
+import multiprocessing, os, sys, time
+
+def work():
+    os.replace("serving.part", "serving")
+    time.sleep(270)
+
+if __name__ == "__main__":
+    worker = multiprocessing.get_context(sys.argv[1]).Process(target=work)
+    open("serving.part", "w").close()
+    worker.start()
+    worker.join()
+"""
+
+
+@pytest.mark.parametrize(("method", "count"), [("spawn", 3), ("forkserver", 4)])
+def test_the_workers_of_a_service_go_on_with_it(tmp_path: Path, method: str, count: int) -> None:
+    (tmp_path / "serve.py").write_text(SERVE)
+    serve = f"setsid {sys.executable} serve.py {method} > log 2>&1 < /dev/null &"
+    ended = run(tmp_path, "bash", "-c", f"{serve} until [ -e serving ]; do sleep 0.02; done")
+    seen = [one["pid"] for one in facts(tmp_path)["processes"] if one["argv"][:1] == [sys.executable]]
+    alive = [pid for pid in seen if is_alive(pid)]
+    for pid in alive:
+        os.kill(pid, signal.SIGKILL)
+    assert (ended.returncode, len(alive), sorted(alive)) == (0, count, sorted(seen))
+    assert facts(tmp_path)["sent"] == []
+    assert ended.stderr.decode().count("goes on without CMD; the doctor leaves it alone") == count

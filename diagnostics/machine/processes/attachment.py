@@ -14,6 +14,7 @@ from diagnostics.machine.processes.pidfds import stat_words
 class Attachment:
     """`files` are (device, inode) of all that it has open; None where they may not be read."""
 
+    parent: int
     session: int
     ignores_hangup: bool
     files: frozenset[tuple[int, int]] | None
@@ -24,7 +25,9 @@ def attachment(pid: int) -> Attachment | None:
     words = stat_words(pid)
     if words is None or words[0] in "ZX":
         return None
-    return Attachment(session=int(words[3]), ignores_hangup=ignores_hangup(pid), files=_open_files(pid))
+    return Attachment(
+        parent=int(words[1]), session=int(words[3]), ignores_hangup=ignores_hangup(pid), files=_open_files(pid)
+    )
 
 
 def ignores_hangup(pid: int) -> bool:
