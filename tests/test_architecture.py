@@ -62,7 +62,7 @@ ARROWS = {
     "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
     "supervisor/capture": "agent/shared machine m/host m/processes record d/launch s/program",
     "supervisor/hang": "agent/shared diagnosis m/processes record d/job d/collectives supervisor/capture",
-    "supervisor": "diagnosis m/processes m/execution record report d/job supervisor/capture supervisor/hang",
+    "supervisor": "diagnosis m/processes m/execution record report d/job s/program supervisor/capture supervisor/hang",
     "attach": "diagnosis machine m/processes record report d/job d/stall supervisor/capture supervisor/hang",
     "audit": "s/program s/launch_files",
     "audit/suppression": "audit s/program",

@@ -171,7 +171,7 @@ class EventLoop:
         self._tree.look()
         wanted = self._tree.root.status == 0 and self._background == "services stay"
         while wanted and not self._ending.is_on:
-            pids = background_trainings(self._tree.members.values(), self._place.agents)
+            pids = background_trainings(self._tree.members.values(), self._place.agents, self._left.to_end())
             if pids and not self._in_background:
                 self._in_background = True
                 self._terminal.take_back()

@@ -237,3 +237,44 @@ def test_the_workers_of_a_service_go_on_with_it(tmp_path: Path, method: str, cou
     assert (ended.returncode, len(alive), sorted(alive)) == (0, count, sorted(seen))
     assert facts(tmp_path)["sent"] == []
     assert ended.stderr.decode().count("goes on without CMD; the doctor leaves it alone") == count
+
+
+def test_a_service_that_loads_torch_is_no_training_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").touch()
+    (tmp_path / "serve.py").write_text("import time\nimport torch\nopen('serving', 'w').close()\ntime.sleep(260)\n")
+    serve = f"setsid {sys.executable} serve.py > log 2>&1 < /dev/null &"
+    process = start(
+        tmp_path, "bash", "-c", f"{serve} until [ -e serving ]; do sleep 0.02; done", stderr=subprocess.PIPE
+    )
+    _, said = process.communicate(timeout=60)
+    (pid,) = [one["pid"] for one in facts(tmp_path)["processes"] if one["argv"][1:] == ["serve.py"]]
+    alive = is_alive(pid)
+    os.kill(pid, signal.SIGKILL)
+    assert (process.returncode, alive, b"watching it" in said) == (0, True, False)
+    (line,) = [one for one in said.decode().splitlines() if one.startswith(f"ups-doctor: pid {pid} (")]
+    assert line.endswith(") goes on without CMD; the doctor leaves it alone")
+
+
+WAITS = """
+import time
+import torch
+import loop
+open("begun", "w").close()
+while not torch.ready():
+    time.sleep(0.02)
+"""
+LOOP = "def train(model, optimizer):\n    model().backward()\n    optimizer.step()\n"
+
+
+def test_a_training_that_has_made_no_step_yet_is_known_by_its_source(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("import os\ndef ready(): return os.path.exists('go')\n")
+    (tmp_path / "loop.py").write_text(LOOP)
+    (tmp_path / "train.py").write_text(WAITS)
+    process = start(
+        tmp_path, "bash", "-c", f"setsid {sys.executable} train.py > log 2>&1 < /dev/null &", stderr=subprocess.PIPE
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == b"ups-doctor: CMD has ended, 1 training process goes on; watching it\n"
+    (tmp_path / "go").touch()
+    process.communicate(timeout=60)
+    assert (process.returncode, facts(tmp_path)["sent"]) == (0, [])
