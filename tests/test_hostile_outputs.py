@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import random
 import subprocess
 import sys
@@ -12,6 +14,8 @@ import pytest
 from diagnostics.core import redaction
 from diagnostics.core.line_clipping import HEAD, TAIL, clipped_lines
 from diagnostics.diagnosis.engine import examine_logs
+from diagnostics.record.untrusted_files import MAX_TEXT_BYTES, read_output
+from diagnostics.supervisor import output_copies
 
 BENCHMARKS = Path(__file__).parent / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
@@ -73,3 +77,71 @@ def test_no_secret_is_cut_off_its_name() -> None:
         f"{'x ' * 20_000}password={secret}",
     ):
         assert "hunter2" not in redaction.text(clipped_lines(text))
+
+
+TOLD_ONCE = "hunter2Zq9x"
+FORMS = (
+    "password: {}", "--password {}", "postgres://me:{}@db/x", '"password": "{}"', "aws_secret_access_key = {}",
+    "Authorization: Bearer {}",
+)  # fmt: skip
+
+
+def left_of_it(text: str) -> set[str]:
+    """Returns the pieces of the secret that a text still has."""
+    return {TOLD_ONCE[at : at + 4] for at in range(len(TOLD_ONCE) - 3)} & {text[at : at + 4] for at in range(len(text))}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_cut_inside_a_line_parts_a_secret_from_what_tells_it(form: str) -> None:
+    told = form.format(TOLD_ONCE)
+    for shift in range(-1, len(told) + 2, 2):
+        for text in (
+            ("x " * HEAD)[: HEAD - shift] + told + " y" * 20_000,
+            "x " * 20_000 + told + (" y" * TAIL)[: TAIL - len(told) + shift],
+        ):
+            assert left_of_it(redaction.text(clipped_lines(text))) == set(), shift
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_cut_between_kept_bytes_parts_a_secret_from_what_tells_it(form: str, tmp_path: Path) -> None:
+    told = form.format(TOLD_ONCE)
+    for shift in range(0, len(told), 3):
+        head, tail = "x " * 8000 + told[:shift], told[shift:] + " y" * 8000
+        assert left_of_it(kept(tmp_path, head, tail, 7)) == set(), shift
+        # The last copies get little: they are cut by the keeper, where a quarter of that ends or the rest begins.
+        quarter = output_copies.LEAST_BYTES // 4
+        first = ("x " * quarter)[: quarter - shift] + told + " y" * 8000
+        last = "x " * 8000 + told + (" y" * 8000)[: 3 * quarter - len(told) + shift]
+        assert left_of_it(kept(tmp_path, first, last, 0, copies=2000)) == set(), shift
+
+
+def kept(folder: Path, head: str, tail: str, left_out: int, copies: int = 1) -> str:
+    """Returns what the keeper makes of a process's output; of so many copies all others are empty."""
+    stream = io.BytesIO()
+    stream.write(json.dumps(["10-5.stdout.txt", len(head), len(tail), left_out]).encode() + b"\n")
+    stream.write((head + tail).encode())
+    stream.write(b'["none", 0, 0, 0]\n' * (copies - 1))
+    stream.seek(0)
+    output_copies.keep(stream, folder)
+    return (folder / "10-5.stdout.txt").read_text()
+
+
+def test_a_progress_bar_is_kept_by_its_turns_on_both_sides_of_a_cut(tmp_path: Path) -> None:
+    bar = "".join(f"\r{step} of 999" for step in range(100, 1000))
+    assert kept(tmp_path, bar[:1000], bar[-1000:], 7) == (
+        "\n" + "".join(f"{step} of 999\n" for step in range(100, 190)) + "\n... 7 bytes left out ...\n\n"
+        + "\n".join(f"{step} of 999" for step in range(910, 1000))
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_cut_in_a_log_that_is_too_long_to_be_read_parts_a_secret(form: str, tmp_path: Path) -> None:
+    told = form.format(TOLD_ONCE)
+    half, shift = MAX_TEXT_BYTES // 2, form.index("{}")
+    (tmp_path / "train.log").write_text(
+        ("x " * half)[: half - shift] + told + " y" * half + told + (" z" * half)[: half - len(told) + shift]
+    )
+    shown = redaction.text(read_output(tmp_path / "train.log"))
+    assert left_of_it(shown) == set()
+    assert shown.startswith("x x x")
+    assert shown.rstrip().endswith(" z z z")

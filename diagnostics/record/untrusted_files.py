@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.core import untrusted_json
-from diagnostics.core.line_clipping import clipped_lines
+from diagnostics.core.line_clipping import after_cut, before_cut, clipped_lines
 from diagnostics.record import supervisor_facts
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.supervisor_facts import SupervisorFacts
@@ -37,7 +37,8 @@ def read_text(path: Path) -> str:
         file.seek(facts.st_size - MAX_TEXT_BYTES // 2)
         tail = file.read(MAX_TEXT_BYTES // 2)
     left_out = facts.st_size - MAX_TEXT_BYTES
-    return f"{head.decode('utf-8', 'replace')}\n... {left_out} bytes left out ...\n{tail.decode('utf-8', 'replace')}"
+    first, last = head.decode("utf-8", "replace"), tail.decode("utf-8", "replace")
+    return f"{before_cut(first)}\n... {left_out} bytes left out ...\n{after_cut(last)}"
 
 
 def read_json(path: Path) -> Any:

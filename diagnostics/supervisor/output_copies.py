@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from diagnostics.core import private_files, redaction
-from diagnostics.core.line_clipping import clipped_lines
+from diagnostics.core.line_clipping import after_cut, before_cut, clipped_lines
 
 MAX_BYTES = 3 << 20  # of all processes' own copies together: secrets are looked for in each of them
 LEAST_BYTES = 4 << 10  # of each one
@@ -34,17 +34,18 @@ def keep(stream: BinaryIO, folder: Path) -> None:
 
 
 def _shortened(head: bytes, tail: bytes, left_out: int, most: int) -> tuple[bytes, bytes, int]:
-    """Returns at most `most` bytes: a quarter from the beginning, the rest from the end, cut at ends of lines."""
+    """Returns at most `most` bytes: a quarter from the beginning, the rest from the end."""
     if len(head) + len(tail) <= most:
         return head, tail, left_out
     start, end = head[: most // 4], (tail or head)[-(most * 3 // 4) :]
-    start, end = start[: start.rfind(b"\n") + 1], end[end.find(b"\n") + 1 :]
     return start, end, left_out + len(head) + len(tail) - len(start) - len(end)
 
 
 def _text(head: bytes, tail: bytes, left_out: int) -> str:
-    gap = f"\n... {left_out} bytes left out ...\n" if left_out else ""
-    return redaction.text(clipped_lines(head.decode("utf-8", "replace") + gap + tail.decode("utf-8", "replace")))
+    if not left_out:
+        return redaction.text(clipped_lines((head + tail).decode("utf-8", "replace")))
+    first, last = head.decode("utf-8", "replace"), tail.decode("utf-8", "replace")
+    return redaction.text(f"{before_cut(first)}\n... {left_out} bytes left out ...\n{after_cut(last)}")
 
 
 if __name__ == "__main__":

@@ -21,10 +21,8 @@ class Copy:
                 del self.tail[: len(self.tail) - self.tail_bytes]
 
     def parts(self):
-        """Returns head, tail, bytes left out between; both end at a line's end, so that no secret is cut in two."""
+        """Returns head, tail, bytes left out between; what a cut parts is for those who know secrets to leave out."""
         head, tail = bytes(self.head), bytes(self.tail[-self.tail_bytes :])
         if self.total == len(head) + len(tail):
             return head + tail, b"", 0
-        head = head[: head.rfind(b"\n") + 1] or head
-        tail = tail[tail.find(b"\n") + 1 :]
         return head, tail, self.total - len(head) - len(tail)
