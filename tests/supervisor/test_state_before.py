@@ -17,6 +17,7 @@ from diagnostics.diagnosis.hang.rank_outside_collectives import CODE
 from diagnostics.diagnosis.with_deadline import Haste, diagnose_in_time
 from diagnostics.record.record import BEFORE, RunRecord
 from diagnostics.record.supervisor_facts import SeenProcess, SentSignal, Stall, SupervisorFacts
+from diagnostics.supervisor.capture import pre_signal_state
 from diagnostics.supervisor.capture.pre_signal_state import BLOCK_BYTES, keep_state
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
 
@@ -113,3 +114,38 @@ def test_a_state_behind_a_link_is_not_read(place: RunFolder, tmp_path: Path) -> 
     (place.record / "before").rename(tmp_path / "elsewhere")
     (place.record / "before").symlink_to(tmp_path / "elsewhere")
     assert RunRecord.load(place.record).before() is None
+
+
+def test_a_file_that_vanishes_while_the_state_is_kept_costs_nothing_else(
+    place: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("agent-7-1.bin", "agent-8-1.bin", "stream-1-2"):
+        (place.agents / name).touch()
+    listed = os.scandir
+
+    def vanishing(folder: Path) -> list[os.DirEntry[str]]:
+        with listed(folder) as entries:
+            found = list(entries)
+        (place.agents / "stream-1-2").unlink(missing_ok=True)  # as the relay does
+        return found
+
+    monkeypatch.setattr(os, "scandir", vanishing)
+    assert keep_state(place, FACTS) == ()
+    monkeypatch.undo()
+    kept = [path.name for path in sorted((place.record / "before" / "agents").iterdir())]
+    assert kept == ["agent-7-1.bin", "agent-8-1.bin"]
+
+
+def test_where_not_all_can_be_kept_the_oldest_processes_are_whatever_they_wrote_last(
+    place: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pre_signal_state, "MOST_BYTES", 350)
+    sizes = {"agent-9-30.bin": 100, "agent-8-100.bin": 100, "agent-700-20.bin": 200, "agent-7-9.bin": 300}
+    for name, size in sizes.items():  # the rank, pid 7, writes all the time: its file is the one that changed last
+        (place.agents / name).write_bytes(b"x" * size)
+    (place.record / "captures" / "proc-7.json").write_bytes(b"x" * 51)
+    (place.record / "output" / "all.txt").write_bytes(b"x" * 50)
+    assert keep_state(place, FACTS) == ()
+    before = place.record / "before"
+    kept = sorted(str(path.relative_to(before)) for path in before.rglob("*") if path.is_file())
+    assert kept == ["agents/agent-7-9.bin", "job.json", "output/all.txt"]
