@@ -51,28 +51,36 @@ def diagnose_in_time(
     limits: Thresholds | None = None,
     haste: Haste | None = None,
     earlier: Mapping[str, Match | None] | None = None,
-    heard: dict[str, Match | None] | None = None,
 ) -> RunReport:
     """As `diagnose`, within the limits. Raises NoDiagnosisError too.
 
-    `earlier` are answers that stand for signatures which there is no time to ask; `heard` is given all there were.
+    `earlier` are answers that stand for signatures which there is no time to ask.
     """
     report = _in_time(
         lambda asking: examine(folder, provisional=provisional, strict=strict, asking=asking),
         limits,
         haste,
         earlier or {},
-        heard,
     )
     write_report(report, folder.parent if folder.name == "record" else folder)
     return report
 
 
-def examine_in_time(folder: Path | None, logs: Sequence[Path] = (), *, limits: Thresholds | None = None) -> RunReport:
-    """As `examine`, or `examine_logs` where there is no folder, within the limits. Raises NoDiagnosisError too."""
+def examine_in_time(
+    folder: Path | None,
+    logs: Sequence[Path] = (),
+    *,
+    provisional: bool = False,
+    limits: Thresholds | None = None,
+    heard: dict[str, Match | None] | None = None,
+) -> RunReport:
+    """As `examine`, or `examine_logs` where there is no folder, within the limits. Raises NoDiagnosisError too.
+
+    `heard` is given the answers of all signatures.
+    """
     if folder is None:
-        return _in_time(lambda asking: examine_logs(logs, asking=asking), limits, None)
-    return _in_time(lambda asking: examine(folder, asking=asking), limits, None)
+        return _in_time(lambda asking: examine_logs(logs, asking=asking), limits, None, heard=heard)
+    return _in_time(lambda asking: examine(folder, provisional=provisional, asking=asking), limits, None, heard=heard)
 
 
 def _in_time(

@@ -9,16 +9,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from diagnostics.core.shell_quoting import pasteable
 from diagnostics.core.working_folder import working_folder
 from diagnostics.diagnosis.signature import Match
-from diagnostics.diagnosis.with_deadline import diagnose_in_time
 from diagnostics.machine.execution.output_relay import JobStreams
 from diagnostics.machine.processes.debugger_tools import running_tools
 from diagnostics.machine.processes.job_processes import JobTree, Member
 from diagnostics.record.record import BEFORE
 from diagnostics.record.supervisor_facts import Missing, Stall
-from diagnostics.report.headline import headline
 from diagnostics.supervisor.capture.core_dumps import cores
 from diagnostics.supervisor.capture.exception_flag import RaisedWatch
 from diagnostics.supervisor.capture.host_facts import HostFacts, at_start
@@ -30,6 +27,7 @@ from diagnostics.supervisor.facts_file import JobFactsFile
 from diagnostics.supervisor.hang.monitor import HangMonitor
 from diagnostics.supervisor.hang.progress import JobProgress, waits_for_orders
 from diagnostics.supervisor.hang.stall_detector import StallState
+from diagnostics.supervisor.provisional_report import ProvisionalReport
 
 MOST_SNAPSHOTS = 3  # after deaths; a job whose helpers fail by design is not looked at again and again
 SNAPSHOT_S = 5.0
@@ -57,7 +55,8 @@ class CaptureController:
         now: Callable[[], float],
         stop_asked: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._place, self._file, self._say, self._kill = place, file, say, kill
+        self._place, self._file, self._kill = place, file, kill
+        self._report = ProvisionalReport(place.folder, say)
         self._stop_asked = stop_asked
         self._hangs = HangMonitor(place, now, self._note)
         self._around: HostFacts | None = None
@@ -65,8 +64,6 @@ class CaptureController:
         self._raising, self._raised = RaisedWatch(place.agents), set[int]()
         self._pauses_s = self._next_look = self._next_provisional = 0.0
         self._progress_at_end: tuple[Stall, ...] = ()
-        self._said = ""
-        self.answers: Mapping[str, Match | None] = {}  # of the signatures, about the state that was kept last
         self._now, self._ended_s, self._told_stall = now, float("-inf"), False
         self._withdraw_s, self._stalled_at_step, self._kept_s = float("inf"), 0, float("-inf")
         self._wants_end, self._is_ending = "", False
@@ -87,6 +84,11 @@ class CaptureController:
     def stalls(self) -> tuple[Stall, ...]:
         """Returns the times without progress."""
         return self._progress.stalls if self._progress is not None else self._progress_at_end
+
+    @property
+    def answers(self) -> Mapping[str, Match | None]:
+        """What the signatures said about the state that was kept last."""
+        return self._report.answers
 
     @property
     def wants_end(self) -> str:
@@ -156,8 +158,9 @@ class CaptureController:
         self._guard("progress", lambda: self._judge(at_s, tree, streams))
 
     def facts_at_end(self, pids: Collection[int]) -> Mapping[str, Any]:
-        """Returns what is known of the machine after the job; reads the cores it left."""
+        """Returns what is known of the machine after the job; reads the cores it left. Ends what is provisional."""
         self._join(SNAPSHOT_S)
+        self._report.close()
         dead = {member.pid: Path(member.cwd or "/") for member in self._dumped}
         if dead:
             self._begin(lambda: self._note(cores(dead, self._place.record, self._file.started_ns, CORES_S)))
@@ -169,6 +172,7 @@ class CaptureController:
 
     def keep_sources(self, argvs: Sequence[Sequence[str]]) -> None:
         """Copies the user's files that are named in call paths and command lines."""
+        self._join(SOURCES_S)  # a report that comes too late may still be in the making
         begun = self._begin(lambda: self._note(collect_sources(self._place.record, working_folder(), argvs)))
         self._join(SOURCES_S)
         if not begun or (self._work is not None and self._work.is_alive()):
@@ -220,11 +224,8 @@ class CaptureController:
             self._withdraw()
 
     def _withdraw(self) -> None:
-        self._withdraw_s, self._told_stall, self.answers = float("inf"), False, {}
-        self._say("ups-doctor: the job goes on; the provisional report is withdrawn")
-        self._join(SNAPSHOT_S)
-        for name in ("report.md", "report.json"):
-            (self._place.folder / name).unlink(missing_ok=True)
+        self._withdraw_s, self._told_stall = float("inf"), False
+        self._report.withdraw()
 
     def _look_at_peers(self, raised: Sequence[int], living: Mapping[int, int]) -> None:
         """Looks at the others as soon as a process has raised the exception that will end it."""
@@ -267,16 +268,12 @@ class CaptureController:
             self._provisional(living, streams)
 
     def _provisional(self, living: Mapping[int, int], streams: JobStreams | None) -> None:
+        turn = self._report.turn
         self._snapshot(living, "stall")
         if streams is not None:
             streams.write_copies(SNAPSHOT_S)
         self._keep_state()
-        heard: dict[str, Match | None] = {}
-        report = diagnose_in_time(self._place.folder, provisional=True, heard=heard)
-        self.answers = {code + BEFORE: match for code, match in heard.items()}
-        if headline(report) != self._said:  # once, however long the stall goes on
-            self._said = headline(report)
-            self._say(f"ups-doctor: {self._said} See {pasteable(self._place.folder / 'report.md')}")
+        self._report.tell(turn)
 
     def _keep_state(self) -> None:
         """Keeps the state of now, unless the job was asked to end: then the one before that stays."""

@@ -1,0 +1,52 @@
+"""The report about a job that stands still: made beside the loop, and taken back by it where the job goes on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from diagnostics.core.shell_quoting import pasteable
+from diagnostics.diagnosis.engine import write_report
+from diagnostics.diagnosis.signature import Match
+from diagnostics.diagnosis.with_deadline import examine_in_time
+from diagnostics.record.record import BEFORE
+from diagnostics.report.headline import headline
+
+
+class ProvisionalReport:
+    """Of one job. What is told belongs to a turn, which ends with each withdrawal: whoever is late tells nothing."""
+
+    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
+        self._folder, self._say = folder, say
+        self._lock = threading.Lock()
+        self._said = ""
+        self.turn = 0
+        self.answers: Mapping[str, Match | None] = {}  # of the signatures, about the state that was kept last
+
+    def tell(self, turn: int) -> None:
+        """Diagnoses the record as it is now; writes and says that, unless the turn has ended meanwhile."""
+        heard: dict[str, Match | None] = {}
+        report = examine_in_time(self._folder, provisional=True, heard=heard)
+        with self._lock:
+            if turn != self.turn:
+                return
+            write_report(report, self._folder)
+            self.answers = {code + BEFORE: match for code, match in heard.items()}
+            if headline(report) != self._said:  # once, however long the stall goes on
+                self._said = headline(report)
+                self._say(f"ups-doctor: {self._said} See {pasteable(self._folder / 'report.md')}")
+
+    def withdraw(self) -> None:
+        """Takes back what was told: the job goes on."""
+        with self._lock:
+            self.turn += 1
+            self.answers = {}
+            self._say("ups-doctor: the job goes on; the provisional report is withdrawn")
+            for name in ("report.md", "report.json"):
+                (self._folder / name).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Ends the turn: the job has ended, and its last report is due. What was told stays until then."""
+        with self._lock:
+            self.turn += 1
