@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from diagnostics.children.output.destination import Destination, Source
 from diagnostics.children.output.relay import Relay
+from diagnostics.machine.execution.forked import Forked, NoAnswerError
 
 HIGH = 1100  # the first number that is given out here
 
@@ -84,3 +86,11 @@ def test_a_stream_with_a_high_number_is_passed_on_settled_and_drained(
     relay.control.close()
     relay.listener.close()
     doctor.close()
+
+
+def test_a_copy_of_this_process_is_heard_through_a_high_number(high: Callable[[int], int]) -> None:
+    with Forked(lambda send: send("heard")) as copy:
+        copy.fd = high(copy.fd)
+        assert copy.receive(time.monotonic() + 20) == "heard"
+        with pytest.raises(NoAnswerError, match="exit code 0"):
+            copy.receive(time.monotonic() + 20)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import os
 import pickle
-import select
 import signal
 import struct
 import time
@@ -17,6 +16,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Any
+
+from diagnostics.machine.execution.readiness import readable
 
 _PR_SET_PDEATHSIG = 1
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP)
@@ -58,8 +59,8 @@ class Forked:
         Raises NoAnswerError where the copy has ended.
         """
         while (value := self._next()) is None:
-            left_s = max(0.0, until_s - time.monotonic())
-            if self.fd not in select.select([self.fd, *wake], [], [], left_s)[0]:
+            left_s = until_s - time.monotonic()
+            if self.fd not in readable((self.fd, *wake), left_s):
                 return None
             data = os.read(self.fd, _CHUNK_BYTES)
             if not data:
