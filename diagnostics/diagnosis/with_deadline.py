@@ -24,6 +24,7 @@ from diagnostics.machine.execution.forked import TOLD, Forked, NoAnswerError
 from diagnostics.report.run_report import RunReport
 
 ASKING_SHARE = 0.75  # of all time; the rest is for what was said: deciding and filling the report
+WHOLE_S = 1.0  # for the rest of an answer that has begun to come
 CLOSED = "not asked: no time was left"
 HINT = "the record is whole; try again on a machine that has less to do: ups-doctor diagnose FOLDER"
 
@@ -157,10 +158,12 @@ class _Course:
         self.asked = ""
         try:
             while True:
-                self._look_at_haste()
-                if self._is_stuck(copy):
-                    return None
-                told = copy.receive(self._next_s(), wake=self.haste.wake)
+                told = self._already_told(copy)
+                if told is None:
+                    self._look_at_haste()
+                    if self._is_stuck(copy):
+                        return None
+                    told = copy.receive(self._next_s(), wake=self.haste.wake)
                 if told is not None and (report := self._take(*told)) is not None:
                     return report
         except NoAnswerError as error:  # code in C may crash
@@ -168,6 +171,11 @@ class _Course:
                 raise NoDiagnosisError(f"the diagnosis came to no end: {error}", hint=HINT) from error
             self.left_out[self.asked] = str(error)
             return None
+
+    def _already_told(self, copy: Forked) -> Any:
+        """Returns what lies there, None for nothing: this process may have been stopped while the copy was not."""
+        told = copy.receive(0.0)
+        return copy.receive(time.monotonic() + WHOLE_S) if told is None and copy.is_telling else told
 
     def _take(self, what: str, said: Any) -> RunReport | None:
         if what == "report":

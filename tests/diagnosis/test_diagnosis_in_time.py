@@ -20,8 +20,17 @@ from diagnostics.core.thresholds import Thresholds
 from diagnostics.diagnosis import engine
 from diagnostics.diagnosis.short_report import write_short_report
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.diagnosis.with_deadline import CLOSED, Haste, NoDiagnosisError, diagnose_in_time, examine_in_time
+from diagnostics.diagnosis.with_deadline import (
+    CLOSED,
+    Haste,
+    NoDiagnosisError,
+    _Course,
+    diagnose_in_time,
+    examine_in_time,
+)
 from diagnostics.dynamic.job.job import Job
+from diagnostics.machine.execution.forked import Forked
+from diagnostics.machine.execution.readiness import readable
 
 LOG = """\
 Traceback (most recent call last):
@@ -169,3 +178,12 @@ def test_a_provisional_report_is_not_replaced_by_a_short_one(tmp_path: Path) -> 
     (tmp_path / "report.md").write_text("what was seen before")
     assert write_short_report(tmp_path, 7, "why") == 7
     assert (tmp_path / "report.md").read_text() == "what was seen before"
+
+
+@pytest.mark.parametrize("size", [1, 1_000_000])  # what a pipe holds, and what comes in parts
+def test_who_was_stopped_until_after_the_deadline_takes_the_report_that_is_there(size: int) -> None:
+    course = _Course(Thresholds(diagnosis_deadline_s=0.1), Haste())
+    with Forked(lambda send: send(("report", "x" * size))) as copy:
+        assert readable([copy.fd], 20)
+        time.sleep(max(0.0, course.end_s - time.monotonic()))  # as under Ctrl-Z, which the copy does not hear
+        assert course.follow(copy) == "x" * size

@@ -69,6 +69,11 @@ class Forked:
             self._received += data
         return value
 
+    @property
+    def is_telling(self) -> bool:
+        """Whether a value has begun to come: the copy does nothing but write it until it is whole."""
+        return bool(self._received)
+
     def tell(self) -> None:
         """Sends TOLD to the copy, where it lives."""
         if not self._how:
