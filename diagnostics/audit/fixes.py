@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import difflib
 import io
@@ -10,7 +9,6 @@ import os
 import re
 import tempfile
 import tokenize
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -20,6 +18,7 @@ from diagnostics.audit.found import Found
 from diagnostics.audit.rule import Edit
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError, from_os_error
+from diagnostics.core.python_syntax import parsed
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
@@ -141,9 +140,7 @@ def _still_parses(file: ProjectFile, text: str) -> bool:
     if file.kind is not FileKind.PYTHON:
         return True
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
+        parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

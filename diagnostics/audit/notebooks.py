@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from diagnostics.core.python_syntax import parsed
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 LARGEST = 2 << 20  # characters of code
@@ -102,9 +101,7 @@ def _comment(line: str) -> str:
 
 def _parses(lines: list[str]) -> bool:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse("\n".join(lines))
+        parsed("\n".join(lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

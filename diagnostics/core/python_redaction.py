@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from diagnostics.agent.shared.secret_names import NONE, PIN, SURE, WEAK, strength
 from diagnostics.agent.shared.secret_values import is_generated, is_nothing, is_secret_value, like_password
 from diagnostics.agent.shared.trigger_words import HIDDEN
+from diagnostics.core.python_syntax import parsed
 
 _MOST = 4_000_000  # characters that are parsed
 _Span = tuple[int, int, int, int]  # line and column (in bytes) where a literal begins and ends
@@ -21,7 +22,7 @@ def without_literals(text: str) -> str:
     if len(text) > _MOST:
         return text
     try:
-        tree = ast.parse(text)
+        tree = parsed(text)
         spans = {span for name, value in _named(tree) for span in _spans(name, value)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text

@@ -14,6 +14,7 @@ from diagnostics.bisection.repro.user_sources import UserSources
 from diagnostics.bisection.repro.ways import Variant
 from diagnostics.bisection.trial import ModuleNode
 from diagnostics.bisection.tries.recording import ModuleCall, Recording
+from diagnostics.core.python_syntax import parsed
 from diagnostics.static.slicing.source_closure import Closure, Own, source_closure
 from diagnostics.static.slicing.value_literals import MADE, Literals, NotTextError, NumberFidelity
 
@@ -110,7 +111,7 @@ class Subjects:
         return text
 
     def _is_dataclass(self, own: Own) -> bool:
-        tree = ast.parse(self._sources[own.module].text)
+        tree = parsed(self._sources[own.module].text)
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and node.name == own.name:
                 return any("dataclass" in ast.unparse(one) for one in node.decorator_list)
@@ -149,7 +150,7 @@ class Subjects:
         yield f"model = {whole}.get_submodule({way.path!r})" if way.path else f"model = {made}"
 
     def _is_callable(self, own: Own) -> bool:
-        tree = ast.parse(self._sources[own.module].text)
+        tree = parsed(self._sources[own.module].text)
         kinds = ast.FunctionDef | ast.ClassDef
         return not any(
             isinstance(node, ast.Assign)

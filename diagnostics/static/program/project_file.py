@@ -7,12 +7,12 @@ import bisect
 import io
 import re
 import tokenize
-import warnings
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 
+from diagnostics.core.python_syntax import parsed
 from diagnostics.static.program.ast_walk import children, too_deep, walk
 from diagnostics.static.program.source_file import SourceFile
 
@@ -65,9 +65,7 @@ class ProjectFile(SourceFile):
         if self.kind is not FileKind.PYTHON or not self.text:
             return ast.parse("") if self.kind is FileKind.PYTHON and not self.problem else None
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # invalid escapes in somebody's strings
-                tree = ast.parse(self.text)
+            tree = parsed(self.text)
             if (line := too_deep(tree, DEEPEST)) is None:
                 return tree
             self.problem = f"line {line} is nested more than {DEEPEST} deep, which no rule follows"

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from diagnostics.core.python_syntax import parsed
 from diagnostics.static.program.ast_walk import walk
 
 _LEVELS_ABOVE = 2
@@ -51,7 +52,7 @@ class SourceFile:
     def tree(self) -> ast.Module | None:
         """The parsed file."""
         try:
-            return ast.parse(self.text) if self.text else None
+            return parsed(self.text) if self.text else None
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from diagnostics.core.python_syntax import parsed
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.slicing.scopes import Imports, Reference, bound_names, references
 
@@ -101,7 +102,7 @@ class Module:
     def __init__(self, source: ModuleText) -> None:
         self.source = source
         self.name = source.name
-        self.tree = ast.parse(source.text)
+        self.tree = parsed(source.text)
         kept = (node for node in self.tree.body if not _never_runs(node))
         self.units = [Unit(source.name, place, node) for place, node in enumerate(kept)]
 
