@@ -25,9 +25,15 @@ def printable(text: str, *, colour: bool = False) -> str:
     return _escaped(text)
 
 
-def _escaped(text: str) -> str:
+def printable_line(text: str) -> str:
+    """Returns a text in one line: a newline in it is shown, too."""
+    return text if text.isprintable() else _escaped(text, "")
+
+
+def _escaped(text: str, passing: str = "\n\t") -> str:
     return "".join(
-        char if char.isprintable() or char in "\n\t" else char.encode("unicode_escape").decode("ascii") for char in text
+        char if char.isprintable() or char in passing else char.encode("unicode_escape").decode("ascii")
+        for char in text
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from diagnostics.agent.shared.redaction import without_values
 from diagnostics.agent.shared.secret_lines import Lines, hidden, hidden_words, is_secret_variable
 from diagnostics.agent.shared.trigger_words import HIDDEN
+from diagnostics.core.console import printable_line
 from diagnostics.core.python_redaction import without_literals
 
 __all__ = [
@@ -79,8 +80,7 @@ def _own_secrets() -> tuple[tuple[str, str], ...]:
 
 def line(value: str) -> str:
     """Returns one line for a terminal or a page: without secrets and without control characters."""
-    safe = text(value.replace("\t", "    "))
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in safe)
+    return printable_line(text(value.replace("\t", "    ")))
 
 
 def json_value(value: Any) -> Any:

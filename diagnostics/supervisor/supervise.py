@@ -30,8 +30,6 @@ from diagnostics.supervisor.signals import SignalInbox
 from diagnostics.supervisor.start import NotStartedError
 from diagnostics.supervisor.unwatched import lacks, run_unwatched, too_few_files
 
-BROKEN_EXIT = 70
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchOptions:

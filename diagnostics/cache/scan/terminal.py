@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from diagnostics.cache.file_scan import FileScan, Tally
 from diagnostics.cache.scan.result import CacheScan
+from diagnostics.core.console import printable_line
 from diagnostics.core.findings import Finding, Severity
 
 INDENT = " " * 12
@@ -36,16 +37,11 @@ def lines(scan: CacheScan, *, width: int = 0, colour: bool = False) -> Iterator[
 def bad_line(scan: FileScan) -> str:
     """Returns one bad file in one line."""
     told = "; ".join(f"{problem.name}: {problem.observed}" for problem in scan.problems)
-    return printable(f"{scan.path}: {told}")
-
-
-def printable(line: str) -> str:
-    """Returns the line as it may reach a terminal: file names and device tags come from outside."""
-    return line if line.isprintable() else line.encode("unicode_escape").decode("ascii")
+    return printable_line(f"{scan.path}: {told}")
 
 
 def _fitted(line: str, width: int) -> Iterator[str]:
-    line = printable(line)
+    line = printable_line(line)  # file names and device tags come from outside
     told = line.lstrip()
     label = told.startswith(("read: ", "fix:  "))
     command = len(line) - len(told) > len(INDENT) or told.startswith(

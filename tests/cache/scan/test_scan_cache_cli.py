@@ -92,10 +92,10 @@ def test_a_glob_names_its_files(torch_files: Path, tmp_path: Path) -> None:
 
 
 def test_a_control_character_of_a_file_name_never_reaches_the_terminal(torch_files: Path, tmp_path: Path) -> None:
-    shutil.copy(torch_files / "cuda.pt", tmp_path / "evil\x1b[2J.pt")
+    shutil.copy(torch_files / "cuda.pt", tmp_path / "evil\x1b[2J\nü.pt")
     _, lines = printed(str(tmp_path))
     assert "\x1b" not in "".join(lines)
-    assert f"{tmp_path}/evil\\x1b[2J.pt" in "".join(lines)
+    assert f"{tmp_path}/evil\\x1b[2J\\nü.pt" in "".join(lines)
 
 
 def test_many_processes_find_what_one_finds(torch_files: Path, tmp_path: Path) -> None:
