@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from diagnostics.core.working_folder import working_folder
 from diagnostics.diagnosis.signature import Match
 from diagnostics.machine.execution.output_relay import JobStreams
 from diagnostics.machine.processes.debugger_tools import running_tools
@@ -28,6 +27,7 @@ from diagnostics.supervisor.hang.monitor import HangMonitor
 from diagnostics.supervisor.hang.progress import JobProgress, waits_for_orders
 from diagnostics.supervisor.hang.stall_detector import StallState
 from diagnostics.supervisor.provisional_report import ProvisionalReport
+from diagnostics.supervisor.working_folder import working_folder
 
 MOST_SNAPSHOTS = 3  # after deaths; a job whose helpers fail by design is not looked at again and again
 SNAPSHOT_S = 5.0

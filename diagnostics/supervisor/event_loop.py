@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from diagnostics.core.working_folder import working_folder
 from diagnostics.machine.execution.child_process import new_mark
 from diagnostics.machine.execution.folder_watch import FolderWatch
 from diagnostics.machine.execution.output_relay import JobStreams
@@ -26,6 +25,7 @@ from diagnostics.supervisor.job_control import JobControl
 from diagnostics.supervisor.signals import INTERRUPTS, Escalation, SignalInbox, SignalLog
 from diagnostics.supervisor.start import environment, not_started, open_streams, raise_open_files, spawn
 from diagnostics.supervisor.unwatched import fault, wait_plainly
+from diagnostics.supervisor.working_folder import working_folder
 
 FIRST_LOOK_S, LONGEST_LOOK_S = 0.05, 1.0  # between two looks at /proc; each new process makes it short again
 AGENT_LOOK_S = 0.05  # at the earliest again, however many processes start
