@@ -108,3 +108,64 @@ def test_children_of_tests_and_pools_are_told_as_such(watch) -> None:
     parent = next(agent for agent in run.record.agents if not agent.forked_from)
     told = [event.text.partition(" | ")[0].partition(" ")[2] for event in parent.events if event.kind == "child"]
     assert told == ["how=process reads=1 pool=1", "how=popen reads=1", "how=popen reads=1 test=unittest"]
+
+
+def test_what_goes_through_the_standard_library_is_told_to_be_read_by_somebody(watch) -> None:
+    run = watch(
+        """\
+        import asyncio, contextlib, inspect, os, subprocess, sys
+        from concurrent.futures import ThreadPoolExecutor
+
+        FAILS = [sys.executable, "-S", "-c", "raise SystemExit(7)"]
+
+        async def loop():
+            process = await asyncio.create_subprocess_exec(*FAILS)
+            await asyncio.wait_for(process.wait(), 60)  # 8
+            await asyncio.gather(check(), return_exceptions=True)
+
+        async def check():
+            subprocess.check_call(FAILS)  # 12
+
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(subprocess.call, FAILS).result() == 7
+            assert isinstance(pool.submit(subprocess.check_call, FAILS).exception(), subprocess.CalledProcessError)
+            assert pool.submit(os.system, "exit 7").result()
+        asyncio.run(loop())  # 18
+        assert os.spawnv(os.P_WAIT, sys.executable, FAILS) == 7  # 19
+        with contextlib.ExitStack() as stack:
+            stack.callback(subprocess.Popen(FAILS).wait)  # 20 leaves here
+        repr(subprocess.run(FAILS))  # 22
+        assert inspect.iscoroutinefunction(asyncio.subprocess.Process.wait)
+        """
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    parent = next(agent for agent in run.record.agents if agent.argv[1:] == ("main.py",) and not agent.forked_from)
+    reads = [event for event in parent.events if event.kind == "child-read"]
+    assert [(event.text.partition(" ")[2], event.path[0].line if event.path else 0) for event in reads] == [
+        ("how=unseen", 0),
+        ("how=raised", 0),
+        ("how=unseen", 0),
+        ("how=unseen", 18),
+        ("how=raised kept=1", 12),
+        ("how=spawnv", 19),
+        ("how=unseen", 20),
+        ("how=returncode", 22),
+    ]
+
+
+def test_good_waits_use_up_no_room_for_a_bad_one(watch) -> None:
+    run = watch(
+        """\
+        import asyncio, sys
+
+        async def main():
+            for code in [0] * 50 + [7]:
+                process = await asyncio.create_subprocess_exec(sys.executable, "-S", "-c", f"raise SystemExit({code})")
+                await process.wait()  # 6
+
+        asyncio.run(main())
+        """
+    )
+    parent = next(agent for agent in run.record.agents if agent.argv[1:] == ("main.py",))
+    reads = [event for event in parent.events if event.kind == "child-read"]
+    assert [(event.text.partition(" ")[2], event.path[0].line) for event in reads] == [("how=wait", 6)]

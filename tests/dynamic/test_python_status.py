@@ -12,6 +12,7 @@ from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failur
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.static.launch_files.shell_exit_status import Fate
 
+DROPPED, HANDLED, UNKNOWN = Fate.DROPPED, Fate.HANDLED, Fate.UNKNOWN
 STARTED = "pid=2 how=popen reads=1 | python train.py"
 
 
@@ -175,3 +176,157 @@ def test_who_is_told_of_one_rank_is_told_of_those_that_ran_beside_it(
     source = "try:\n    spawn(train)\nexcept Exception:\n    spawn(smaller)"
     made = case(parent, failed, other, code=0, cwd=tmp_path, files={"launch.py": source})
     assert {one.story.pid: one.fate for one in failure_fates(made)}[2] is expected
+
+
+def raising(tmp_path: Path, source: str, *lines: int, how: str = "raised") -> Fate:
+    """Returns the fate of a failure that an exception told, raised through these lines, innermost first."""
+    file = f"{tmp_path}/launch.py"
+    look = event("child-read", f"pid=2 how={how}", *(f"{file}:{line}" for line in lines))
+    parent = story(
+        1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"),
+        agent=agent(event("child", STARTED, f"{file}:{lines[0]}"), look),
+    )  # fmt: skip
+    failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),), agent=agent(steps=3))
+    return failure_fates(case(parent, failed, code=0, cwd=tmp_path, files={"launch.py": source}))[0].fate
+
+
+MAIN = "def main():\n    try:\n        subprocess.run(x, check=True)\n    %s\n"  # main is what hand-made frames run
+
+
+@pytest.mark.parametrize(
+    ("source", "lines", "expected"),
+    [
+        # Handlers that cannot take it are passed.
+        ("try:\n    run(x)\nexcept FileNotFoundError:\n    print('x')", (2,), HANDLED),
+        ("try:\n    run(x)\nexcept subprocess.TimeoutExpired:\n    pass", (2,), HANDLED),
+        ("with suppress(OSError):\n    run(x)", (2,), HANDLED),
+        ("try:\n    run(x)\nexcept (OSError, SubprocessError):\n    print('x')", (2,), DROPPED),
+        ("class E(Exception): ...\ntry:\n    run(x)\nexcept E:\n    pass", (3,), HANDLED),
+        ("try:\n    run(x)\nexcept lib.Failed:\n    print('x')", (2,), UNKNOWN),
+        ("try:\n    run(x)\nexcept lib.Failed:\n    a()\nexcept Exception:\n    pass", (2,), UNKNOWN),
+        (MAIN % "except OSError: pass" + "try:\n    main()\nexcept Exception:\n    pass", (3, 6), DROPPED),
+        (MAIN % "except OSError: pass" + "try:\n    main()\nexcept Exception:\n    smaller()", (3, 6), HANDLED),
+        # What a handler raises in its place is another exception.
+        (MAIN % "except Exception: raise ValueError" + "try:\n    main()\nexcept OSError: pass", (3, 6), HANDLED),
+        (MAIN % "except Exception: raise ValueError" + "try:\n    main()\nexcept ValueError: pass", (3, 6), DROPPED),
+        # What stands around a definition is not around its calls.
+        ("try:\n    def main():\n        run(x)\nexcept Exception:\n    pass\nmain()", (3, 6), HANDLED),
+        # What follows the call, an `else`, what is passed over, a value that is returned.
+        ("try:\n    run(x)\n    done = True\nexcept Exception:\n    pass", (2,), UNKNOWN),
+        ("try:\n    run(x)\n    print('well')\nexcept Exception:\n    pass", (2,), DROPPED),
+        ("try:\n    run(x)\nexcept Exception:\n    pass\nelse:\n    sys.exit()\nsmaller()", (2,), UNKNOWN),
+        ("with suppress(Exception):\n    run(x)\n    done = True", (2,), UNKNOWN),
+        ("try:\n    out = run(x)\nexcept Exception:\n    pass\nprint(out)", (2,), UNKNOWN),
+        ("try:\n    out = run(x)\nexcept Exception:\n    pass", (2,), DROPPED),
+        ("for x in y:\n    try:\n        run(x)\n    except Exception:\n        continue\n    break", (3,), UNKNOWN),
+        ("for x in y:\n    try:\n        run(x)\n    except Exception:\n        continue", (3,), DROPPED),
+        (MAIN % "except Exception: return None\n    return 1" + "code = main()\nprint(code)", (3, 6), UNKNOWN),
+        (MAIN % "except Exception: return None\n    return 1" + "main()", (3, 6), DROPPED),
+        (MAIN % "except Exception: pass\n    return 0" + "sys.exit(main())", (3, 6), DROPPED),
+        # What is written where others can read it.
+        ("try:\n    run(x)\nexcept Exception:\n    failed.write('x')", (2,), HANDLED),
+        ("try:\n    run(x)\nexcept Exception:\n    print('x', file=failed)", (2,), HANDLED),
+        ("try:\n    run(x)\nexcept Exception:\n    print('x', file=sys.stderr)", (2,), DROPPED),
+        # A context manager may take it.
+        ("try:\n    with guard():\n        run(x)\nexcept Exception:\n    pass", (3,), UNKNOWN),
+        ("try:\n    with open(y) as log:\n        run(x)\nexcept Exception:\n    pass", (3,), DROPPED),
+        ("try:\n    run(x)\nexcept* Exception:\n    pass", (2,), UNKNOWN),
+    ],
+)  # fmt: skip
+def test_an_exception_is_followed_by_its_type_to_who_can_take_it_and_to_what_tells_it_apart(
+    source: str, lines: tuple[int, ...], expected: Fate, tmp_path: Path
+) -> None:
+    assert raising(tmp_path, source, *lines) is expected
+
+
+def test_what_the_standard_library_took_is_nobodys_lie(tmp_path: Path) -> None:
+    source = MAIN % "finally: pass" + "try:\n    main()\nexcept Exception:\n    pass"
+    assert raising(tmp_path, source, 3, 6) is Fate.DROPPED
+    assert raising(tmp_path, source, 3, 6, how="raised kept=1") is Fate.UNKNOWN
+    assert raising(tmp_path, "run(x)", 1, how="unseen") is Fate.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("run(x)\nif not os.path.exists('model.pt'):\n    smaller()", Fate.UNKNOWN),
+        ("run(x)\nif Path('model.pt').exists():\n    sys.exit()\nsmaller()", Fate.UNKNOWN),
+        ("run(x)\ntext = Path('log').read_text()\nbest = text if 'done' in text else None", Fate.UNKNOWN),
+        ("run(x)\ntry:\n    best = json.load(open('best'))\nexcept OSError:\n    best = {}", Fate.UNKNOWN),
+        ("out = run(x, capture_output=True).stdout\nif 'loss' in out:\n    smaller()", Fate.UNKNOWN),
+        ("p = Popen(x)\nscore = float(p.communicate()[0])", Fate.UNKNOWN),
+        ("run(x)\nif os.path.exists('model.pt'):\n    print('there')", Fate.DROPPED),
+        ("if not os.path.exists('data'):\n    load()\nrun(x)", Fate.DROPPED),
+        ("p = Popen(x)\nwhile not os.path.exists('model.pt'):\n    time.sleep(1)", Fate.DROPPED),
+        ("out = run(x, capture_output=True).stdout\nprint(out)", Fate.DROPPED),
+        ("p = Popen(x)\nfor line in p.stdout:\n    sys.stdout.write(line)", Fate.DROPPED),
+        ("p = Popen(x)\nfor line in p.stdout:\n    losses.append(float(line))", Fate.UNKNOWN),
+        ("run(x, stdout=sys.stdout)", Fate.DROPPED),
+    ],
+)
+def test_who_looks_at_what_a_child_leaves_may_see_that_it_failed(source: str, expected: Fate, tmp_path: Path) -> None:
+    line = next(number for number, text in enumerate(source.splitlines(), 1) if "(x" in text)
+    started = event("child", STARTED, f"{tmp_path}/launch.py:{line}")
+    parent = story(1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"), agent=agent(started))
+    failed = story(2, code=1, agent=agent(steps=3))
+    assert failure_fates(case(parent, failed, code=0, cwd=tmp_path, files={"launch.py": source}))[0].fate is expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("q = Queue()\np.start()\np.join()\nif q.empty():\n    smaller()", Fate.UNKNOWN),
+        ("q = Queue()\np.start()\ntry:\n    best = q.get(timeout=9)\nexcept Empty:\n    best = None", Fate.UNKNOWN),
+        ("port = find()\np.start()\np.join()\nif port == 1:\n    close()", Fate.DROPPED),
+    ],
+)
+def test_who_looks_at_what_is_shared_with_a_process_may_see_that_it_failed(
+    source: str, expected: Fate, tmp_path: Path
+) -> None:
+    started = event("child", "pid=2 how=process reads=1 | work", f"{tmp_path}/launch.py:2")
+    parent = story(1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"), agent=agent(started))
+    failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/launch.py:9"),), agent=agent(steps=3))
+    assert failure_fates(case(parent, failed, code=0, cwd=tmp_path, files={"launch.py": source}))[0].fate is expected
+
+
+def scripted(tmp_path: Path, script: str, **end: object) -> Fate:
+    """Returns the fate of a training that a script started."""
+    shell = story(1, part=ProcessRole.SHELL, rank=None, argv=("bash", "-c", script))
+    failed = story(2, agent=agent(steps=3), argv=("python", "train.py", "--big"), **end)
+    return failure_fates(case(shell, failed, code=0, cwd=tmp_path))[0].fate
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("python train.py --big; echo done", Fate.DROPPED),
+        ("nohup nice -n 5 python train.py --big; echo done", Fate.DROPPED),
+        ("python train.py $ARGS; echo done", Fate.DROPPED),
+        ("python3 ./train.py --big || true", Fate.DROPPED),
+        # No command that this process was: only words of it.
+        ("cp train.py --big out; echo done", Fate.UNKNOWN),
+        ("echo python train.py --big; echo done", Fate.UNKNOWN),
+        ("python train.py --small; echo done", Fate.UNKNOWN),
+        ("state=$(python train.py --big) || state=bad; python train.py $ARGS; echo done", Fate.UNKNOWN),
+    ],
+)
+def test_only_a_command_that_became_the_process_tells_its_fate(script: str, expected: Fate, tmp_path: Path) -> None:
+    assert scripted(tmp_path, script, code=3) is expected
+
+
+def test_a_script_that_ends_its_training_knows_of_that_however_the_training_answers(tmp_path: Path) -> None:
+    ending = "python train.py --big & t=$!; kill $t; wait; echo done"
+    error = (raised("KeyError: 1", f"{tmp_path}/train.py:4"),)
+    assert scripted(tmp_path, ending, code=143) is Fate.HANDLED
+    assert scripted(tmp_path, ending, code=1, raised=(raised("SignalException: 15"),)) is Fate.HANDLED
+    assert scripted(tmp_path, ending, code=1, raised=error) is Fate.DROPPED
+    assert scripted(tmp_path, ending, signal=11) is Fate.DROPPED
+    unseen = "python train.py --big & ./stop.sh; wait"
+    assert (scripted(tmp_path, unseen, signal=15), scripted(tmp_path, unseen, signal=9)) == (Fate.UNKNOWN, Fate.DROPPED)
+
+
+def test_a_reader_that_had_seen_enough_of_a_pipe_ends_it(tmp_path: Path) -> None:
+    broken = (raised("BrokenPipeError: [Errno 32]"),)
+    assert scripted(tmp_path, "python train.py --big | head -1", code=1, raised=broken) is Fate.UNKNOWN
+    assert scripted(tmp_path, "python train.py --big | head -1", code=1) is Fate.DROPPED
+    assert scripted(tmp_path, "python train.py --big | tee log", code=1, raised=broken) is Fate.DROPPED

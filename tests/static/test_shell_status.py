@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from diagnostics.static.launch_files.shell_commands import commands
 from diagnostics.static.launch_files.shell_exit_status import Fate, status_of
 from diagnostics.static.launch_files.shell_parser import parse
 
-DROPPED, HANDLED, PASSED = Fate.DROPPED, Fate.HANDLED, Fate.PASSED
+DROPPED, HANDLED, PASSED, UNKNOWN = Fate.DROPPED, Fate.HANDLED, Fate.PASSED, Fate.UNKNOWN
 
 SCRIPTS = [
     ("./train.sh || true", DROPPED, (1,)),
@@ -60,6 +61,52 @@ SCRIPTS = [
     ("run() { ./train.sh; }\nrun", PASSED, ()),
     ("( ./train.sh )", PASSED, ()),
     ("bash -c './train.sh'", PASSED, ()),
+    # What `&&` does leaves a trace, or words.
+    ("./train.sh && touch done.flag || echo failed", UNKNOWN, ()),
+    ("./train.sh && good=1 || true\n[ ${good:-0} = 1 ] || ./smaller.sh", UNKNOWN, ()),
+    ("./train.sh && good=1 || true", DROPPED, (1,)),
+    ("./train.sh && echo well || true", DROPPED, (1,)),
+    ("./train.sh && ./smaller.sh || ./smaller.sh", HANDLED, ()),
+    # A bare `exit` or `return` ends its shell or function with the status of the command before it.
+    ("./train.sh || exit", PASSED, ()),
+    ("./train.sh\nexit", PASSED, ()),
+    ("train() { ./train.sh || return; echo well; }\nif train; then echo well; else ./smaller.sh; fi", HANDLED, ()),
+    ("train() { ./train.sh || return; echo well; }\ntrain\necho done", DROPPED, (2,)),
+    ("train() {\n  ./train.sh\n  return\n}\ntrain || ./smaller.sh", HANDLED, ()),
+    ("( ./train.sh || exit; echo well ) || ./smaller.sh", HANDLED, ()),
+    ("( ./train.sh\nexit ) || ./smaller.sh", HANDLED, ()),
+    ("./train.sh || { echo failed; exit; }", DROPPED, (1,)),
+    ("train() { ./train.sh || return 0; }\ntrain", DROPPED, (1,)),
+    ("train() { ./train.sh || return 0; touch well; }\ntrain", UNKNOWN, ()),
+    # A function or a trap may wait for it.
+    ('finish() { wait "$1" || ./smaller.sh; }\n./train.sh &\nfinish $!', UNKNOWN, ()),
+    ("finish() { wait; }\n./train.sh &\nfinish", DROPPED, (1, 2)),
+    ("trap 'wait $T || ./smaller.sh' EXIT\n./train.sh & T=$!", UNKNOWN, ()),
+    ("trap 'wait' EXIT\n./train.sh & T=$!", DROPPED, (2,)),
+    ("./train.sh & p=$!\nsleep 0 &\nwait $p || ./smaller.sh\nwait", HANDLED, ()),
+    ("./train.sh & p=$!\nsleep 0 & q=$!\nwait $q || ./smaller.sh", DROPPED, (1,)),
+    # A function runs what it is given.
+    ('try() { "$@" || ./smaller.sh; }\ntry ./train.sh\necho done', HANDLED, ()),
+    ('try() { "$@"; echo done; }\ntry ./train.sh', DROPPED, (1,)),
+    ("try() { eval $WHAT; }\ntry ./train.sh\necho done", UNKNOWN, ()),
+    # The end of a pipe judges what came through it.
+    ("if ./train.sh | grep -q trained; then echo well; else ./smaller.sh; fi", UNKNOWN, ()),
+    ("if ./train.sh | tee log; then echo well; else ./smaller.sh; fi", DROPPED, (1,)),
+    # The trap at the end decides.
+    ("end() { code=$?; [ $code -eq 0 ] || ./smaller.sh; exit 0; }\ntrap end EXIT\n./train.sh", HANDLED, ()),
+    ("trap '[ -f model.pt ] && exit 0; exit 3' EXIT\n./train.sh", UNKNOWN, ()),
+    ("trap './smaller.sh' ERR\ntrap 'exit 0' EXIT\n./train.sh", HANDLED, ()),
+    # A file or words in a log tell.
+    ("./train.sh || true\n[ -f model.pt ] || ./smaller.sh", UNKNOWN, ()),
+    ("./train.sh || true\nif [ -f model.pt ]; then exit 0; fi\n./smaller.sh", UNKNOWN, ()),
+    ("./train.sh > log\ngrep -q trained log || ./smaller.sh", UNKNOWN, ()),
+    ("./train.sh; n=$(ls | wc -l)\n[ $n -gt 90 ] || ./smaller.sh", UNKNOWN, ()),
+    ("bash -c './train.sh || true'\n[ -f model.pt ] || ./smaller.sh", UNKNOWN, ()),
+    ("[ -f model.pt ] || ./smaller.sh\n./train.sh || true", DROPPED, (2,)),
+    ("./train.sh || true\n[ -f model.pt ] && echo there\ntrue", DROPPED, (1,)),
+    # The words go where they are read.
+    ("for lr in 1 2; do ./train.sh || echo $lr; done > failed\n./smaller.sh failed", UNKNOWN, ()),
+    ("for lr in 1 2; do ./train.sh || echo $lr; done > log", DROPPED, (1,)),
 ]
 
 
@@ -80,6 +127,64 @@ def test_a_script_that_kills_what_it_started_knows_of_that_end() -> None:
     script = commands(parse("./server.sh &\npid=$!\n./train.sh\nkill $pid\nwait"))
     assert status_of(script[0], script, killed=True).fate is HANDLED
     assert status_of(script[0], script).fate is DROPPED
+
+
+@pytest.mark.parametrize(
+    ("text", "fate"),
+    [
+        ("./train.sh & t=$!\nkill $t\nwait $t\necho done", HANDLED),
+        ("stop() { kill $t; wait $t; }\n./train.sh & t=$!\nstop; echo done", HANDLED),
+        ("trap 'kill $(jobs -p)' EXIT\n./train.sh &\necho done", HANDLED),
+        ("./train.sh &\npkill -f train.sh\nwait", HANDLED),
+        ("( sleep 9; pkill -f train.sh ) &\n./train.sh\necho done", HANDLED),
+        ("./server.sh & s=$!\n./train.sh &\nwait\nkill $s", DROPPED),
+        ("./server.sh & s=$!\n./train.sh\nkill $s", DROPPED),
+        ("./train.sh & t=$!\nkill -0 $t\nwait", DROPPED),
+        ("./train.sh &\npkill -f server.sh\nwait", DROPPED),
+        ("kill $old\n./train.sh &\nwait", DROPPED),
+    ],
+)
+def test_a_kill_wherever_it_stands_may_be_what_ended_it_if_it_is_not_known_to_be_for_another(
+    text: str, fate: Fate
+) -> None:
+    script = commands(parse(text))
+    failing = next(one for one in script if "./train.sh" in one.words)
+    assert status_of(failing, script, killed=True).fate is fate
+
+
+AROUND = ["{}", "( {} )", "f() {{ {}; }}; f", "if {}; then ./mark.sh; fi", "for i in 1 2; do {}; done"]
+RUNS = ["./train.sh", "./train.sh && x=1 || true", "./train.sh || exit", "! ./train.sh; :"]
+BEHIND = ["; echo done", " || ./mark.sh", '; [ -f model.pt ] || ./mark.sh; [ "$x" = 1 ] && ./mark.sh']
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_what_is_called_dropped_changes_nothing_in_bash(around: str, tmp_path: Path) -> None:
+    (tmp_path / "mark.sh").write_text("#!/bin/sh\necho ran >> marks\n")
+    (tmp_path / "mark.sh").chmod(0o755)
+    texts = [around.format(run) + behind for run in RUNS for behind in BEHIND]
+    fates = []
+    for text in texts:
+        script = commands(parse(text))
+        fates.append(status_of(next(one for one in script if "./train.sh" in one.words), script).fate)
+    # Each script in a folder of its own, all by one bash; what it ends with and what it ran is its trace.
+    traces = []
+    for code, product in ((7, ""), (0, "touch model.pt")):
+        (tmp_path / "train.sh").write_text(f"#!/bin/sh\n{product}\nexit {code}\n")
+        (tmp_path / "train.sh").chmod(0o755)
+        runs = [
+            f"mkdir -p {code}/{number}; (cd {code}/{number}; ln -s ../../*.sh .; bash -c {shlex.quote(text)}; "
+            "echo $? >> marks) > /dev/null 2>&1"
+            for number, text in enumerate(texts)
+        ]
+        subprocess.run(["bash", "-c", "\n".join(runs)], cwd=tmp_path, check=False, timeout=60)
+        traces.append([(tmp_path / f"{code}/{number}/marks").read_text() for number in range(len(texts))])
+    told = [
+        text
+        for text, fate, bad, good in zip(texts, fates, *traces, strict=True)
+        if fate is DROPPED and bad.endswith("0\n") and bad != good
+    ]
+    assert told == []
+    assert DROPPED in fates or around.startswith("if"), "a lie stays one"
 
 
 def test_where_calls_of_a_function_differ_nothing_is_said() -> None:

@@ -22,12 +22,17 @@ if "--fail" in sys.argv:
 if "--die" in sys.argv:
     time.sleep(1)  # of a process that is killed in its first tenth of a second nobody may see the end but its shell
     os.kill(os.getpid(), 9)
-if "--sleep" in sys.argv:
+if "--answer" in sys.argv:  # SIGTERM with a code of its own
+    import signal
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    open("ready", "w").close()
+if "--sleep" in sys.argv or "--answer" in sys.argv:
     time.sleep(60)
 print("trained", flush=True)
 """
 DRIVER = """\
 import multiprocessing, os, subprocess, sys
+from concurrent.futures import ThreadPoolExecutor
 env = {{**os.environ, "RANK": "0", "WORLD_SIZE": "1"}}
 fail, die, small = ([sys.executable, "train.py", *one] for one in (["--fail"], ["--die"], []))
 
@@ -52,6 +57,13 @@ SHELL_HANDLES = {
     "a time limit": f"timeout 1 env {SLEEPS}; [ $? -eq 124 ]",
     "a job that is waited for": f"{BIG} & wait $!; echo $?",
     "a chaos test": f"{SLEEPS} & pid=$!; kill -9 $pid; wait $pid; [ $? -eq 137 ]",
+    "a stop in a trap": (
+        f"rm -f ready\ntrap 'kill $t; wait $t; exit 0' EXIT\nRANK=0 {PYTHON} train.py --answer & t=$!\n"
+        "until [ -f ready ]; do sleep 0.1; done"
+    ),
+    "a function that runs what it is given": (
+        f'try() {{ "$@" || {SMALL}; }}\nexport RANK=0\ntry {PYTHON} train.py --fail\necho done'
+    ),
     "a list of what failed": f"{BIG} || failed=1; echo ${{failed:-0}} failed",
 }
 PYTHON_HANDLES = {
@@ -64,11 +76,19 @@ PYTHON_HANDLES = {
         "    os.environ.update(env)\n    child = multiprocessing.get_context('spawn').Process(target=leave)\n"
         "    child.start(); child.join(); assert child.exitcode == 1"
     ),
+    "a code that a thread's future gives": (
+        "    job = ThreadPoolExecutor().submit(subprocess.call, fail, env=env)\n    if job.result(): print('known')"
+    ),
+    "a handler that cannot take it": (
+        "    try:\n        try: start(fail, check=True)\n        except FileNotFoundError: print('no such program')\n"
+        "    except subprocess.CalledProcessError: print('known'); known = True"
+    ),
     "a chaos test": "    assert start(die).returncode == -9",
 }
 SHELL_DROPS = {
     "|| true": f"{BIG} || true",
     "|| echo": f"{BIG} || echo failed",
+    "&& echo || true": f"{BIG} && echo well || true",
     "a pipe": f"{BIG} | cat",
     "a bare wait": f"{BIG} & wait",
     "the next command": f"{BIG}\necho done",
@@ -77,6 +97,7 @@ SHELL_DROPS = {
 }
 PYTHON_DROPS = {
     "a result that nobody reads": "    start(fail)",
+    "a thread's future that nobody asks": ("    with ThreadPoolExecutor() as pool: pool.submit(start, fail)"),
     "a wait that nobody reads": "    subprocess.Popen(fail, env=env).wait()",
     "a handler that prints": "    try: start(fail, check=True)\n    except Exception as error: print('failed')",
     "a code that only one trial's is": "    code = start(fail).returncode if False else start(die)",

@@ -1,8 +1,10 @@
 """Who looked at how a failed child ended: reads of returncode and exitcode, what wait() gave, what join() raised.
 
 Only failures are told: a child that ended with 0 may be looked at or not. An event `child-read` has `pid=123 how=...`:
-returncode and exitcode are read as attributes, wait, poll, call, close, system and waitpid gave the code to their
-caller, raised means that the caller got an exception. Whether the caller used what it got stands in its source.
+returncode and exitcode are read as attributes, wait, poll, call, close, system, spawnv and waitpid gave the code to
+their caller, raised means that the caller got an exception, unseen that the standard library got the code: a pool's
+thread, an event loop, an exit handler. What that did with it cannot be seen. Whether any other caller used what it got
+stands in its source. `kept=2` says that behind the first two frames the standard library may have taken the exception.
 """
 
 from __future__ import annotations
@@ -10,12 +12,14 @@ from __future__ import annotations
 import sys
 from _thread import get_ident
 
-from ..frames import is_stdlib
+from ..frames import is_library, is_stdlib
 from ..patching import disguised, wrap_method
 
 REMEMBERED = 256
 # Functions of subprocess and os that hand the code itself to whoever called them.
 GIVING = ("wait", "poll", "call", "getstatusoutput", "close")
+# They wait for the children that they started themselves, and keep the code for who asks.
+KEEPING = ("/subprocess.py", "/multiprocessing/", "/asyncio/")
 # They look at codes to raise an exception for a bad one.
 RAISING = ("/torch/multiprocessing/spawn.py", "/torch/distributed/elastic/", "/torch/distributed/launcher/")
 
@@ -32,15 +36,15 @@ class Reads:
 
     def told(self, frame, pid, how):
         """Records that the code at `frame` got or read the code of a failed child."""
-        if frame is None:
-            return
-        known = (pid, how, frame.f_code, frame.f_lineno)
+        known = (pid, how, frame and frame.f_code, frame and frame.f_lineno)
         if known in self._known:
             return
         if len(self._known) >= REMEMBERED:
             self._known.clear()
         self._known.add(known)
-        self._agent.event("child-read", "pid=%d how=%s" % (pid, how), frame=frame)
+        kept = _kept(frame) if how == "raised" else None
+        more = "" if kept is None else " kept=%d" % kept
+        self._agent.event("child-read", "pid=%d how=%s%s" % (pid, how, more), frame=frame)
 
     def read(self, frame, pid, how):
         """Records that an attribute was read, if not by the library that keeps it."""
@@ -53,11 +57,17 @@ class Reads:
     def given(self, frame, pid):
         """Records whom a wait gave a bad code to: the caller of subprocess, by the function that it called."""
         self._failed[get_ident()] = pid
-        function = "wait"
-        while frame is not None and is_stdlib(frame.f_code.co_filename):
-            frame, function = frame.f_back, frame.f_code.co_name
-        if frame is not None and function in GIVING:
-            self.read(frame, pid, function)
+        function, frame = _caller(frame, "wait", "/subprocess.py")
+        if function in GIVING:
+            self.handed(frame, pid, function)
+
+    def handed(self, frame, pid, function):
+        """Records who got a bad code, through which function of the standard library, if any."""
+        name, user = _caller(frame, function)
+        if user is not None and (user is frame or name in GIVING or name.startswith("spawn")):
+            self.read(user, pid, name)
+        else:
+            self.told(user, pid, "unseen")
 
     def completed(self, process):
         """Remembers whose code a CompletedProcess holds."""
@@ -70,15 +80,46 @@ class Reads:
         pid = self._completed.get(id(process), 0)
         if frame.f_code.co_name == "check_returncode":
             self.told(frame.f_back, pid, "raised")
+        elif frame.f_code.co_name == "__repr__":
+            self.handed(frame.f_back, pid, "returncode")
         else:
             self.read(frame, pid, "returncode")
 
     def raised(self, frame):
         """Records who gets a CalledProcessError."""
-        pid = self._failed.get(get_ident(), 0)
-        while frame is not None and is_stdlib(frame.f_code.co_filename):
-            frame = frame.f_back
-        self.told(frame, pid, "raised")
+        self.told(_caller(frame, "")[1], self._failed.get(get_ident(), 0), "raised")
+
+
+def _caller(frame, function, part=""):
+    """Returns the function that the first frame outside the standard library called, and that frame or None.
+
+    With `part`, of the first frame outside the files whose names hold it.
+    """
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not is_stdlib(name) or part not in name:
+            if not name.startswith("<frozen importlib._bootstrap, ups"):  # a wrapper of ours
+                break
+        else:
+            function = frame.f_code.co_name
+        frame = frame.f_back
+    return function, frame
+
+
+def _kept(frame):
+    """Returns how many frames of the job stand before one of the standard library; None where there is no such frame.
+
+    A pool's thread, an event loop, a context manager: what is raised through it may end there.
+    """
+    count = 0
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not is_library(name):
+            count += 1
+        elif count and is_stdlib(name) and not name.startswith("<frozen") and not name.endswith("/runpy.py"):
+            return count
+        frame = frame.f_back
+    return None
 
 
 class Code:
@@ -147,19 +188,27 @@ def watch_asyncio(agent):
         if result:
             while frame is not None and "/asyncio/" in frame.f_code.co_filename:
                 frame = frame.f_back
-            reads.told(frame, args[0].get_pid() or 0, "returncode")
+            if frame is not None:
+                reads.read(frame, args[0].get_pid() or 0, "returncode")
 
     wrap_method(base, "get_returncode", after=got)
 
 
 def watch_asyncio_waits(agent):
-    """Hooks into what `await process.wait()` gives; the code is not known yet when it is asked for."""
-    reads = of(agent)
+    """Hooks into what `await process.wait()` gives: to the coroutine that awaits it, or to a task."""
+    reads, process = of(agent), sys.modules["asyncio.subprocess"].Process
+    original = process.wait
 
-    def waiting(frame, args, kwargs):
-        reads.told(frame, args[0].pid, "wait")
+    async def wait(self):
+        code = await original(self)
+        if code:
+            try:
+                reads.handed(sys._getframe(1), self.pid, "wait")
+            except Exception:
+                pass  # an event less; the job goes on
+        return code
 
-    wrap_method(sys.modules["asyncio.subprocess"].Process, "wait", before=waiting)
+    process.wait = disguised(wait, original)
 
 
 def watch_multiprocessing(agent):
@@ -182,8 +231,9 @@ def watch_multiprocessing(agent):
 
 
 def reaped(agent, frame, pid, how):
-    """Records that somebody outside the libraries got a bad code from the os module itself."""
-    of(agent).read(frame, pid, how)
+    """Records who got a bad code from the os module itself."""
+    if not any(part in frame.f_code.co_filename for part in KEEPING if is_stdlib(frame.f_code.co_filename)):
+        of(agent).handed(frame, pid, how)
 
 
 def of(agent):

@@ -54,7 +54,7 @@ def _ended(agent, frame, pid, status, call):
 def _given(agent, frame, pid, call):
     from . import child_exit_reads
 
-    child_exit_reads.of(agent).read(frame, pid, call)
+    child_exit_reads.reaped(agent, frame, pid, call)
 
 
 def _waited(agent, frame, result, args, kwargs):

@@ -1,76 +1,154 @@
-"""What became of an exception that told a Python program of a child's failure. Pure."""
+"""What became of an exception that told a Python program of a child's failure. Pure.
+
+It is followed outwards through the frames on its way. A handler that can take it and only says so drops it, unless
+something else tells the two ways apart: what follows the call, an `else`, a value that is returned.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from diagnostics.core.frame import Frame
+from diagnostics.core.frame import Frame, Owner
+from diagnostics.core.frames import owner_of
+from diagnostics.dynamic.exit_status.caught_types import CHILD_FAILED, Catches, RaisedType, catches, raised_by
+from diagnostics.dynamic.exit_status.code_uses import result_is_used
+from diagnostics.dynamic.exit_status.enclosing_statements import Enclosing, enclosing
+from diagnostics.dynamic.exit_status.handler_effects import says_only, tells_apart
 from diagnostics.dynamic.job.job import Job
 from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
-from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.exception_flow import catching, ends_in_raise, goes_on_raising, hiding_line, spans
+from diagnostics.static.program.exception_flow import ends_in_raise, hiding_line, leaves_with_success
+from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.source_file import SourceFile
 
-# Functions and methods that only say something; methods of loggers, traceback and warnings among them.
-_SAYING = frozenset(
-    ["print", "debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print_exc", "write",
-     "flush", "echo", "secho", "print_exception"]
+_RAISERS = ("run", "check_call", "check_output", "check_returncode", "spawn", "start_processes", "join", "launch_agent")
+# Context managers that expect an exception, and those of the standard library and of torch that let each one through.
+_EXPECTING = frozenset(["raises", "assertRaises", "assertRaisesRegex"])
+_LETTING = frozenset(
+    ["open", "Popen", "TemporaryDirectory", "NamedTemporaryFile", "TemporaryFile", "Lock", "RLock", "closing", "chdir",
+     "ThreadPoolExecutor", "ProcessPoolExecutor", "Pool", "redirect_stdout", "redirect_stderr", "nullcontext",
+     "catch_warnings", "socket", "no_grad", "inference_mode", "autocast"]
 )  # fmt: skip
-_LEAVING = ("sys.exit", "os._exit", "exit", "quit")
+_NOT_SEEN = StatusFlow(fate=Fate.UNKNOWN, how="an exception told its parent, and who took it is not seen")
+_DECIDES = StatusFlow(fate=Fate.UNKNOWN, how="an exception told its parent, whose way on may depend on it")
 
 
-def what_became_of(case: Job, frames: Sequence[Frame]) -> StatusFlow:
-    """Follows the exception outwards through the user's frames, innermost first, to who caught it."""
-    for frame in frames:
-        source = case.sources.file(frame.file)
-        suppressed = _suppressing(source, frame.line)
-        block = catching(source, frame.line)
-        if suppressed is not None and (block is None or suppressed.lineno > block.lineno):
-            place = case.line(Frame(file=frame.file, line=suppressed.lineno, function=""))
-            return StatusFlow(fate=Fate.DROPPED, places=(place, case.line(frame)), how="suppress() swallowed it",
-                              by_exception=True)  # fmt: skip
-        if block is None or goes_on_raising(block):
-            continue
-        if all(_says_only(handler.body) for handler in block.handlers if not ends_in_raise(handler.body)):
-            place = case.line(Frame(file=frame.file, line=hiding_line(block), function=""))
-            return StatusFlow(fate=Fate.DROPPED, places=(place, case.line(frame)), how="its handler only says so",
-                              by_exception=True)  # fmt: skip
-        return StatusFlow(fate=Fate.HANDLED, how=f"an exception told its parent, which caught it ({case.line(frame)})")
+def what_became_of(case: Job, path: Sequence[Frame], agent_folder: str, kept: int | None) -> StatusFlow:
+    """Follows the exception outwards to who caught it; `kept` frames stand before the standard library's first one."""
+    frames, through_library = _own_frames(path if kept is None else path[:kept], agent_folder)
+    way = _Way(case, frames, unsure=through_library)
+    for index in range(len(frames)):
+        found = way.through(index)
+        if found is not None:
+            return _NOT_SEEN if way.unsure and found.fate is Fate.DROPPED else found
+    if way.unsure or kept is not None or not frames:
+        return _NOT_SEEN
     return StatusFlow(fate=Fate.HANDLED, how="an exception told its parent")
 
 
-def _suppressing(source: SourceFile, line: int) -> ast.With | None:
-    """Returns the innermost `with suppress(...)` around a line."""
-    found = [
-        node
-        for node in (walk(source.tree) if source.tree is not None else ())
-        if isinstance(node, ast.With) and spans(node, line) and any(map(_is_suppress, node.items))
-    ]
-    return max(found, key=lambda node: node.lineno, default=None)
+def _own_frames(path: Sequence[Frame], agent_folder: str) -> tuple[tuple[Frame, ...], bool]:
+    """Returns the user's frames up to the next library, which may take it, and whether one stands before them."""
+    told = [(frame, owner_of(frame, agent_folder)) for frame in path]
+    first = next((index for index, (_, owner) in enumerate(told) if owner is Owner.USER), len(told))
+    own: list[Frame] = []
+    for frame, owner in told[first:]:
+        if owner in (Owner.PACKAGE, Owner.LAUNCHER):
+            break
+        if owner is Owner.USER:
+            own.append(frame)
+    return tuple(own), any(owner is Owner.PACKAGE for _, owner in told[:first])
 
 
-def _is_suppress(item: ast.withitem) -> bool:
-    call = item.context_expr
-    return isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] == "suppress"
+@dataclass(slots=True)
+class _Way:
+    """The exception on its way: its type so far, and whether something may have taken it unseen."""
 
+    case: Job
+    frames: Sequence[Frame]
+    unsure: bool
+    error: RaisedType = CHILD_FAILED
 
-def _says_only(statements: Sequence[ast.stmt]) -> bool:
-    """Whether a handler keeps nothing, decides nothing and starts nothing."""
-    return all(_is_idle(statement) for statement in statements)
+    def through(self, index: int) -> StatusFlow | None:
+        """Returns what became of it in one frame; None where it left that by its caller."""
+        frame = self.frames[index]
+        source = self.case.sources.file(frame.file)
+        around = enclosing(source, frame)
+        if around is None:
+            return None
+        for at in range(len(around.levels) - 1, -1, -1):
+            owner, part = around.levels[at].owner, around.levels[at].part
+            found = None
+            if isinstance(owner, ast.Try):
+                found = self.by_try(index, owner, part, source, around, at)
+            elif isinstance(owner, (ast.With, ast.AsyncWith)):
+                found = self.by_with(index, owner, source, around, at)
+            elif hasattr(ast, "TryStar") and isinstance(owner, ast.TryStar):
+                self.unsure = True
+            if found is not None:
+                return found
+        return None
 
+    def by_try(
+        self, index: int, block: ast.Try, part: str, source: SourceFile, around: Enclosing, at: int
+    ) -> StatusFlow | None:
+        handler = self.taking(block, source) if part == "body" else None
+        if handler is not None and not ends_in_raise(handler.body):
+            if not says_only(handler.body):
+                at_line = self.case.line(self.frames[index])
+                return StatusFlow(fate=Fate.HANDLED, how=f"an exception told its parent, which caught it ({at_line})")
+            dropped = self.dropped(index, hiding_line(block), "its handler only says so")
+            return _DECIDES if self.decides(index, around, at, handler.body, source) else dropped
+        if handler is not None:
+            self.error = raised_by(handler, self.error)
+        if part == "finalbody" or not block.finalbody:
+            return None
+        if leaves_with_success(block.finalbody):
+            return self.dropped(index, hiding_line(block), "its `finally` leaves with 0")
+        self.unsure = self.unsure or isinstance(block.finalbody[-1], (ast.Return, ast.Break, ast.Continue))
+        return None
 
-def _is_idle(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Pass() | ast.Continue() | ast.Expr(value=ast.Constant()):
-            return True
-        case ast.Return(value=None | ast.Constant(value=None)):
-            return True
-        case ast.Expr(value=ast.Call() as call):
-            name = ast.unparse(call.func)
-            return name.rpartition(".")[2] in _SAYING or (name in _LEAVING and _leaves_with_0(call))
-    return False
+    def taking(self, block: ast.Try, source: SourceFile) -> ast.ExceptHandler | None:
+        """Returns the handler that takes it."""
+        for handler in block.handlers:
+            match catches(handler.type, self.error, source):
+                case Catches.YES:
+                    return handler
+                case Catches.MAYBE:
+                    self.unsure = True
+        return None
 
+    def by_with(
+        self, index: int, block: ast.With | ast.AsyncWith, source: SourceFile, around: Enclosing, at: int
+    ) -> StatusFlow | None:
+        for item in reversed(block.items):
+            call = item.context_expr
+            name = last_name(call.func) if isinstance(call, ast.Call) else ""
+            if name in _EXPECTING:
+                return StatusFlow(fate=Fate.HANDLED, how="an exception told its parent, which expects it")
+            if name != "suppress" or not isinstance(call, ast.Call):
+                self.unsure = self.unsure or name not in _LETTING
+                continue
+            match catches(ast.Tuple(elts=call.args), self.error, source):
+                case Catches.YES:
+                    dropped = self.dropped(index, block.lineno, "suppress() swallowed it")
+                    return _DECIDES if self.decides(index, around, at, (), source) else dropped
+                case Catches.MAYBE:
+                    self.unsure = True
+        return None
 
-def _leaves_with_0(call: ast.Call) -> bool:
-    return not call.args or (isinstance(call.args[0], ast.Constant) and not call.args[0].value)
+    def decides(self, index: int, around: Enclosing, at: int, handler: Sequence[ast.stmt], source: SourceFile) -> bool:
+        """Whether the program can tell what came of it though its handler only says so."""
+        line = self.frames[index].line
+        called = (self.frames[index - 1].function,) if index else _RAISERS
+        used = True
+        if index + 1 < len(self.frames):
+            caller = self.frames[index + 1]
+            used = result_is_used(self.case.sources.file(caller.file), caller.line, (self.frames[index].function,))
+        return tells_apart(around, at, handler, source, line, called=called, used=used)
+
+    def dropped(self, index: int, line: int, how: str) -> StatusFlow:
+        """Returns that it ended here, at a line of the frame's file."""
+        frame = self.frames[index]
+        place = self.case.line(Frame(file=frame.file, line=line, function=""))
+        return StatusFlow(fate=Fate.DROPPED, places=(place, self.case.line(frame)), how=how, by_exception=True)

@@ -6,22 +6,34 @@ and what a test expected was dealt with by design.
 
 from __future__ import annotations
 
+import re
+import signal
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from diagnostics.core.wording import sentence
 from diagnostics.dynamic.exit_status.masked_exit_lines import hiding_script_lines
-from diagnostics.dynamic.exit_status.python_exit_status import of_python, starts_conditionally
+from diagnostics.dynamic.exit_status.python_exit_status import looks_at_products_of, of_python, starts_conditionally
 from diagnostics.dynamic.exit_status.shell_scripts import command_of, script_of
+from diagnostics.dynamic.failures.native_crash import is_fault
 from diagnostics.dynamic.failures.teardown import is_teardown
 from diagnostics.dynamic.job.evidence import ended_s, how_it_ended, interrupted_s, named, program
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_kinds import test_runner
-from diagnostics.dynamic.launch.launch_settings import MAKE
-from diagnostics.static.launch_files.shell_commands import SHELLS
+from diagnostics.dynamic.launch.kill_commands import time_limit
+from diagnostics.dynamic.launch.launch_settings import MAKE, lines_with
+from diagnostics.static.launch_files.background_jobs import Jobs
+from diagnostics.static.launch_files.file_checks import checks_files_after
+from diagnostics.static.launch_files.shell_commands import SHELLS, Ran
 from diagnostics.static.launch_files.shell_exit_status import Fate, is_conditional, status_of
+from diagnostics.static.launch_files.shell_parser import Simple
 
 ORPHAN_REAPED = "supervisor-wait"  # the doctor waited for it: whoever had started it was over
+_UNFLUSHED = 120  # Python's code where its output could not be written at the end
+_INTERRUPTS = ("KeyboardInterrupt", "SystemExit", "SignalException")  # how Python programs answer signals
+_ASKING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+# What a makefile reads the status or the product of a command with.
+_MAKE_READS = re.compile(r"\.SHELLSTATUS|\$\(wildcard|(?:\[\[?|\btest)\s+(?:!\s+)?-[efsdr]\s")
 _ADVICE = {
     "script": "begin the script with `set -euo pipefail`, and let nothing swallow the code",
     "python": "use subprocess.run(..., check=True), read exitcode after join(), and pass the code on",
@@ -61,7 +73,9 @@ def _fate(case: Job, story: JobProcess) -> FailureFate:
     runner = _test_runner(case, above)
     if runner:
         return FailureFate(story=story, fate=Fate.HANDLED, how=f"the tests that {runner} ran passed")
-    if below.end.source == ORPHAN_REAPED and not again:
+    if _may_be_killed(story, story) and time_limit(case, story, signal.SIGTERM) is not None:
+        return FailureFate(story=story, fate=Fate.HANDLED, how="its time limit ended it")
+    if below.end.source == ORPHAN_REAPED and not again and not (above and _ended_by_script(case, story, below, above)):
         return FailureFate(
             story=story, fate=Fate.DROPPED, who="CMD" if above is None else program(above),
             how="it had ended before, and nobody waited",
@@ -70,6 +84,8 @@ def _fate(case: Job, story: JobProcess) -> FailureFate:
     if above is None:
         return FailureFate(story=story, fate=Fate.UNKNOWN)
     fate = _received(case, story, below, above)
+    if fate.fate is Fate.DROPPED and _looked_at_further_up(case, above):
+        fate = FailureFate(story=story, fate=Fate.UNKNOWN)
     if fate.fate is Fate.DROPPED:  # what is not told by its code may be told by a file that is missing
         again = [one for one in again if _under_condition(case, one, above)]
     if fate.fate is not Fate.HANDLED and again:
@@ -94,6 +110,8 @@ def _received(case: Job, story: JobProcess, below: JobProcess, above: JobProcess
         return _by_script(case, story, below, above)
     if name in MAKE:  # it ends with an error of its own, unless it was told to ignore that of the recipe
         places = hiding_script_lines(case, story)
+        if lines_with(case, _MAKE_READS, "shell"):
+            return FailureFate(story=story, fate=Fate.UNKNOWN)
         return FailureFate(
             story=story, fate=Fate.DROPPED, who="make", how="make was told to ignore it", places=places,
             advice=_ADVICE["make"],
@@ -121,16 +139,73 @@ def _by_script(case: Job, story: JobProcess, below: JobProcess, shell: JobProces
     script = script_of(case, shell)
     if script is None:
         return unknown
-    flows = [status_of(ran, script.commands, killed=below.end.signal is not None) for ran in command_of(script, below)]
+    killed = _may_be_killed(story, below)
+    started = command_of(script, below)
+    flows = [status_of(ran, script.commands, killed=killed) for ran in started]
     if not flows or len({one.fate for one in flows}) > 1:
         return unknown
     flow = flows[0]
+    asked = killed and _was_asked_to_end(below) and any(map(Jobs(script.commands).is_job, started))
+    if flow.fate is Fate.DROPPED and asked:  # another script may have ended it
+        return unknown
+    if flow.fate is Fate.DROPPED and _lost_its_reader(story) and any(map(_is_read_in_part, started)):
+        return unknown  # `| head -1` had seen enough
     if flow.fate is Fate.PASSED:  # and yet the shell said 0: it was not this command
         return unknown
     places = tuple(f"{script.file}:{line}" for line in flow.lines) if script.file else hiding_script_lines(case, story)
     return FailureFate(
         story=story, fate=flow.fate, who="the script", how=flow.how, places=places, advice=_ADVICE["script"]
     )
+
+
+def _ended_by_script(case: Job, story: JobProcess, below: JobProcess, shell: JobProcess) -> bool:
+    """Whether a script that did not wait for a process may have ended it."""
+    script = script_of(case, shell)
+    started = command_of(script, below) if script is not None else ()
+    return script is not None and _may_be_killed(story, below) and any(map(Jobs(script.commands).may_end, started))
+
+
+def _may_be_killed(story: JobProcess, below: JobProcess) -> bool:
+    """Whether a signal may have ended a process, or what started it: not a fault or an error of its own.
+
+    Programs answer a signal as they like: with a code, with an exception of their own.
+    """
+    error = story.uncaught
+    own_error = error is not None and error.type.rpartition(".")[2] not in _INTERRUPTS
+    return not own_error and not any(is_fault(one.end.signal) for one in (story, below))
+
+
+def _was_asked_to_end(story: JobProcess) -> bool:
+    """Whether a signal that asks for an end, or the code that stands for it, ended a process."""
+    codes = [128 + number for number in _ASKING]
+    return story.end.signal in _ASKING or story.end.exit_code in codes
+
+
+def _lost_its_reader(story: JobProcess) -> bool:
+    broken = story.uncaught is not None and story.uncaught.type == "BrokenPipeError"
+    return broken or story.end.signal == signal.SIGPIPE or story.end.exit_code == _UNFLUSHED
+
+
+def _is_read_in_part(ran: Ran) -> bool:
+    """Whether what a command writes goes to one that may end before it."""
+    last = ran.pipeline.commands[-1]
+    words = [word.text for word in last.words] if isinstance(last, Simple) else []
+    return last is not ran.command and words[:1] not in (["tee"], ["cat"])
+
+
+def _looked_at_further_up(case: Job, above: JobProcess) -> bool:
+    """Whether a script or program above the one that dropped a failure looks at what was to be left behind."""
+    below, upper = above, case.of_pid(above.parent_pid)
+    for _ in range(len(case.processes)):
+        if upper is None or upper.pid == below.pid:
+            return False
+        script = script_of(case, upper)
+        if script is not None and any(checks_files_after(one, script.commands) for one in command_of(script, below)):
+            return True
+        if looks_at_products_of(case, upper, below):
+            return True
+        below, upper = upper, case.of_pid(upper.parent_pid)
+    return False
 
 
 def _under_condition(case: Job, story: JobProcess, top: JobProcess) -> bool:

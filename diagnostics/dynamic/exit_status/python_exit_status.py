@@ -7,27 +7,21 @@ that was handed over was used stands in the source: `child.wait()` alone drops i
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
-from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.exit_status.child_exceptions import what_became_of
+from diagnostics.dynamic.exit_status.child_products import looks_at_products
+from diagnostics.dynamic.exit_status.code_uses import code_is_used
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.process_list import words
-from diagnostics.record.agent_data import LifecycleEvent
+from diagnostics.record.agent_data import AgentData, LifecycleEvent
 from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
 from diagnostics.static.program.source_file import SourceFile
 
 READ = "child-read"
-_ATTRIBUTES = ("returncode", "exitcode")
-_GIVING = {
-    "wait": ("wait", "poll"), "poll": ("wait", "poll"), "call": ("call",), "close": ("close",),
-    "getstatusoutput": ("getstatusoutput",), "system": ("system",),
-    "waitpid": ("waitpid", "wait", "wait3", "wait4", "waitid"),
-}  # fmt: skip
 
 
 def of_python(case: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
@@ -41,24 +35,55 @@ def of_python(case: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
     if "test" in told:
         return StatusFlow(fate=Fate.HANDLED, how=f"a test of {told['test']} started it")
     group = _started_with(case, parent, child, started)
-    reads = [one for one in parent.agent.events if one.kind == READ and _is_about(one, started, group)]
-    unused: list[str] = []
-    for read in reads:
-        frames = user_frames(read.path, agent_folder=parent.agent.agent_folder)
-        how = words(read.text).get("how", "")
-        if how == "raised":
-            return what_became_of(case, frames)
-        if not frames or _is_used(case.sources.file(frames[0].file), frames[0], how):
-            at = f" at {case.line(frames[0])}" if frames else ""
-            return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
-        unused.append(case.line(frames[0]))
-    if "pool" in told or "reads" not in told or _lost_some(parent):
-        return StatusFlow(fate=Fate.UNKNOWN)
-    if told.get("how") == "process" and child.end.signal is None and child.uncaught is None:
-        return StatusFlow(fate=Fate.UNKNOWN)  # a code that it chose; its answer may have gone through a queue
+    looks = [_look(case, parent.agent, one) for one in _reads(parent.agent, started, group)]
+    for fate in (Fate.HANDLED, Fate.UNKNOWN):
+        answers = [one for one in looks if one.fate is fate]
+        if answers:
+            return answers[0]
     at_start = user_frames(started.path, agent_folder=parent.agent.agent_folder)
-    places = tuple(dict.fromkeys([*unused[-1:], *(case.line(one) for one in at_start[:1])]))
-    return StatusFlow(fate=Fate.DROPPED, places=places, how="its parent never looked at the code")
+    if any(one.by_exception for one in looks):
+        dropped = next(one for one in looks if one.by_exception)
+    elif "pool" in told or "reads" not in told or _lost_some(parent):
+        return StatusFlow(fate=Fate.UNKNOWN)
+    elif told.get("how") == "process" and child.end.signal is None and child.uncaught is None:
+        return StatusFlow(fate=Fate.UNKNOWN)  # a code that it chose; its answer may have gone through a queue
+    else:
+        unused = [place for one in looks for place in one.places]
+        places = tuple(dict.fromkeys([*unused[-1:], *(case.line(one) for one in at_start[:1])]))
+        dropped = StatusFlow(fate=Fate.DROPPED, places=places, how="its parent never looked at the code")
+    if not at_start or looks_at_products(case, at_start, process=told.get("how") == "process"):
+        return StatusFlow(fate=Fate.UNKNOWN, how="its parent looks at what it left" if at_start else "")
+    return dropped
+
+
+def looks_at_products_of(case: Job, parent: JobProcess, child: JobProcess) -> bool:
+    """Whether `parent`, which started `child`, decides on what that left behind."""
+    started = _started(parent, child)
+    if started is None or parent.agent is None:
+        return False
+    frames = user_frames(started.path, agent_folder=parent.agent.agent_folder)
+    return looks_at_products(case, frames, process=words(started.text).get("how") == "process")
+
+
+def _reads(parent: AgentData, started: LifecycleEvent, group: set[str]) -> list[LifecycleEvent]:
+    return [one for one in parent.events if one.kind == READ and _is_about(one, started, group)]
+
+
+def _look(case: Job, parent: AgentData, read: LifecycleEvent) -> StatusFlow:
+    """Returns what one look at the code says of it; DROPPED where what it gave went nowhere."""
+    said = words(read.text)
+    how = said.get("how", "")
+    if how == "raised":
+        kept = said.get("kept", "")
+        return what_became_of(case, read.path, parent.agent_folder, int(kept) if kept.isdigit() else None)
+    if how == "unseen":
+        return StatusFlow(fate=Fate.UNKNOWN, how="a library got its code")
+    frames = user_frames(read.path, agent_folder=parent.agent_folder)
+    imported = len(frames) > 1 and frames[0].function == "<module>"  # others may look at its names
+    if not frames or imported or code_is_used(case.sources.file(frames[0].file), frames[0].line, how):
+        at = f" at {case.line(frames[0])}" if frames else ""
+        return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
+    return StatusFlow(fate=Fate.DROPPED, places=(case.line(frames[0]),))
 
 
 def starts_conditionally(case: Job, parent: JobProcess, child: JobProcess) -> bool:
@@ -111,60 +136,14 @@ def _events(story: JobProcess, kind: str) -> list[LifecycleEvent]:
 
 
 def _is_about(read: LifecycleEvent, started: LifecycleEvent, group: set[str]) -> bool:
+    said = words(read.text)
     if words(started.text).get("how") == "system":
-        return words(read.text).get("how") == "system" and read.path == started.path
-    return words(read.text).get("pid") in group
+        return said.get("how") in ("system", "unseen") and said.get("pid") == "0" and read.path == started.path
+    unknown = said.get("pid") == "0" and said.get("how") == "returncode"  # of a result that another process made
+    return said.get("pid") in group or unknown
 
 
 def _lost_some(parent: JobProcess) -> bool:
     """Whether there were more reads than its agent had room for."""
     dropped = parent.agent.last_event("dropped") if parent.agent is not None else None
     return dropped is not None and READ in dropped.text
-
-
-def _is_used(source: SourceFile, frame: Frame, how: str) -> bool:
-    """Whether a code that was read or handed over at a line went anywhere; where the source does not tell, it did."""
-    if source.tree is None:
-        return True
-    nodes = [node for node in walk(source.tree) if spans(node, frame.line)]
-    on_line = [node for node in nodes if _is_meant(node, how)]
-    if not on_line:
-        return True
-    above = {child: node for node in (source.tree, *nodes) for child in ast.iter_child_nodes(node)}
-    loaded = {node.id for node in walk(source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    return any(_goes_somewhere(node, above, loaded, how) for node in on_line)
-
-
-def _is_meant(node: ast.AST, how: str) -> bool:
-    if how in _ATTRIBUTES:
-        return isinstance(node, ast.Attribute) and node.attr == how
-    if not isinstance(node, ast.Call):
-        return False
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return name in _GIVING.get(how, (how,))
-
-
-def _goes_somewhere(node: ast.AST, above: dict[ast.AST, ast.AST], loaded: set[str], how: str) -> bool:
-    parent = above.get(node)
-    while isinstance(parent, (ast.Await, ast.ListComp, ast.GeneratorExp, ast.List, ast.Tuple, ast.NamedExpr)):
-        if isinstance(parent, ast.NamedExpr) and parent.target.id in loaded:
-            return True
-        node, parent = parent, above.get(parent)
-    if isinstance(parent, ast.Compare):  # `is None` asks whether it has ended, not how
-        return not all(isinstance(one, (ast.Is, ast.IsNot)) for one in parent.ops)
-    if isinstance(parent, ast.Expr):
-        return False
-    if isinstance(parent, (ast.Assign, ast.AnnAssign)):
-        targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
-        return any(_is_loaded(target, loaded, how) for target in targets)
-    return True
-
-
-def _is_loaded(target: ast.expr, loaded: set[str], how: str) -> bool:
-    """Whether what is assigned is looked at anywhere in the file."""
-    if isinstance(target, ast.Name):
-        return target.id in loaded
-    if isinstance(target, (ast.Tuple, ast.List)):
-        parts: Sequence[ast.expr] = target.elts[1:] if how == "waitpid" else target.elts  # the first is the pid
-        return any(_is_loaded(one, loaded, how) for one in parts)
-    return True

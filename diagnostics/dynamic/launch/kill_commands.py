@@ -34,10 +34,11 @@ class KillCommand:
 
 def kill_command(case: Job, story: JobProcess, number: int) -> KillCommand | None:
     """Returns the command of the job that sent `story` the signal `number`; None where none is known."""
-    return _timeout(case, story, number) or _of_python(case, story, number) or _of_script(case, number)
+    return time_limit(case, story, number) or _of_python(case, story, number) or _of_script(case, number)
 
 
-def _timeout(case: Job, story: JobProcess, number: int) -> KillCommand | None:
+def time_limit(case: Job, story: JobProcess, number: int) -> KillCommand | None:
+    """Returns the `timeout` above a process whose time was over when the process ended by this signal."""
     above = case.of_pid(story.parent_pid)
     for _ in range(len(case.processes)):
         if above is None or above.parent_pid == above.pid:

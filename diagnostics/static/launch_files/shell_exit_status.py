@@ -6,22 +6,39 @@ as a shell does: it is looked at (`if`, `!`, `&&`, `$?`, an answer behind `||`),
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from diagnostics.static.launch_files.background_jobs import Jobs, in_trap
 from diagnostics.static.launch_files.command_locations import reads_status, simple_commands, tokens_of
+from diagnostics.static.launch_files.compound_commands import (
+    compound_of,
+    functions_around,
+    is_test,
+    pipes_behind,
+    position_in,
+)
+from diagnostics.static.launch_files.file_checks import checks_files_after
+from diagnostics.static.launch_files.quiet_commands import (
+    are_quiet,
+    copies,
+    files_written,
+    first_of,
+    is_quiet,
+    is_quiet_text,
+    leaves,
+    leaves_a_trace,
+    passes_status_on,
+    written_in,
+)
 from diagnostics.static.launch_files.shell_commands import Ran
-from diagnostics.static.launch_files.shell_lexer import ShellError
-from diagnostics.static.launch_files.shell_parser import AndOr, Command, Compound, Pipeline, Simple, parse
+from diagnostics.static.launch_files.shell_parser import AndOr, Command, Compound, Pipeline
 
-# They end with 0 and do nothing about a failure.
-QUIET = frozenset(["true", ":", "echo", "printf", "/bin/true", "/usr/bin/true", "sleep", "date"])
-_ENDS = frozenset(["exit", "return"])
-_KILLS = frozenset(["kill", "pkill", "killall"])
-_SINKS = ("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "1", "2", "&1", "&2")
 _MOST_CALLS = 8  # of functions that call each other
+_PASSING_WORDS = frozenset(["retry", "time", "eval", "trap", "xargs", "parallel", "export"])
+_GIVEN = ("$@", "$*", "${@", "${*", "$1", "${1", "$2", "${2")  # how a function runs the words it was given
+_NO_RUN = frozenset(["echo", "printf", "local", "shift", "[", "[[", "test", "export", "declare", "trap", "set"])
 
 
 class Fate(StrEnum):
@@ -50,198 +67,276 @@ class StatusFlow:
 def status_of(ran: Ran, script: Sequence[Ran], *, killed: bool = False) -> StatusFlow:
     """Returns what becomes of the failure of `ran`, one of the commands of `script`.
 
-    `killed` says that it died of a signal: a script that sends one to what it started knows of that end.
+    `killed` says that somebody may have ended it: a script that sends signals to what it started knows of that end.
     """
-    return _Flow(script, killed=killed).of(ran, 0)
+    found = _Flow(script).of_started(ran)
+    if found.fate is not Fate.DROPPED:
+        return found
+    if killed and Jobs(script).may_end(ran):
+        return StatusFlow(fate=Fate.HANDLED, how="the script ends it itself")
+    check = checks_files_after(ran, script)
+    if check is not None:
+        return StatusFlow(fate=Fate.UNKNOWN, how=f"line {check.line} looks at what it left")
+    return found
 
 
 def is_conditional(ran: Ran) -> bool:
     """Whether a command stands in a branch, or behind `&&` or `||`."""
     branch = any(around.kind in ("if", "case", "while", "until") for around in ran.around)
-    behind = any(_position(ran, block.statements[block.index])[0] > 0 for block in ran.blocks)
+    behind = any(position_in(ran, block.statements[block.index])[0] > 0 for block in ran.blocks)
     return branch or behind or (ran.outer is not None and is_conditional(ran.outer))
 
 
 class _Flow:
-    def __init__(self, script: Sequence[Ran], *, killed: bool) -> None:
+    def __init__(self, script: Sequence[Ran]) -> None:
         self.script = script
-        self.killed = killed
+        self.jobs = Jobs(script)
+        self.through: dict[str, Ran] = {}  # functions by the one call that is meant
+
+    def of_started(self, ran: Ran) -> StatusFlow:
+        """A function that is handed a command line runs it somewhere inside."""
+        name = ran.words[0] if ran.words else ""
+        inside = [one for one in self.script if name and name in functions_around(one)]
+        if not inside or name in self.through:
+            return self.of(ran, 0)
+        self.through[name] = ran
+        given = [one for one in inside if _runs_what_is_given(one)]
+        return _agreed([self.of_started(one) for one in given])
 
     def of(self, ran: Ran, deep: int) -> StatusFlow:
+        return self.outwards(ran, len(ran.blocks), deep)
+
+    def outwards(self, ran: Ran, levels: int, deep: int, *, piped: bool = False) -> StatusFlow:
+        """Follows the status of the statement at the innermost of so many levels; `piped`, that of its whole pipe."""
         if deep > _MOST_CALLS:
             return StatusFlow(fate=Fate.UNKNOWN)
         in_loop = False
-        for block in reversed(ran.blocks):
-            statement = block.statements[block.index]
-            found = self.in_statement(ran, statement, block.after, deep)
+        for level in range(levels, 0, -1):
+            block = ran.blocks[level - 1]
+            found = self.in_statement(ran, level, deep, piped=piped and level == levels)
             if found is not None:
                 return found
             if "errexit" in ran.options and not ran.tested:
                 return self.at_the_end(ran)
             if block.after:
-                return self.before(ran, statement, block.after)
-            around = _around(ran, block.statements)
+                return self.before(ran, level, deep)
+            around = compound_of(ran, block)
             if around is None:
                 break
-            if _is_test(around, block.statements):
+            if is_test(around, block):
                 return StatusFlow(fate=Fate.HANDLED, how=f"`{around.kind}` looks at it")
             if around.kind == "function":
                 return self.of_function(around, deep)
             in_loop = in_loop or around.kind in ("for", "while", "until", "select")
         found = self.of(ran.outer, deep + 1) if ran.outer is not None else self.at_the_end(ran)
         if found.fate is Fate.PASSED and in_loop:  # the status of a loop is that of its last round
-            return StatusFlow(fate=Fate.DROPPED, lines=(_line(ran),), how="the next round of the loop goes on")
+            return _dropped("the next round of the loop goes on", _line(ran))
         return found
 
-    def in_statement(self, ran: Ran, statement: AndOr, after: Sequence[AndOr], deep: int) -> StatusFlow | None:
+    def in_statement(self, ran: Ran, level: int, deep: int, *, piped: bool) -> StatusFlow | None:
         """Returns where a statement ends the way of the status, None where it becomes the statement's own."""
-        at, place = _position(ran, statement)
+        block = ran.blocks[level - 1]
+        statement = block.statements[block.index]
+        at, place = position_in(ran, statement)
         pipeline = statement.pipelines[at]
-        if place < len(pipeline.commands) - 1 and "pipefail" not in ran.options:
-            if any("pipestatus" in token.text.lower() for one in (statement, *after[:2]) for token in tokens_of(one)):
-                return StatusFlow(fate=Fate.HANDLED, how="PIPESTATUS is read")
-            return StatusFlow(
-                fate=Fate.DROPPED, lines=(_line(ran),), how="the pipe ends with the code of its last command"
-            )
+        rest = pipeline.commands[place + 1 :]
+        if rest and not piped and "pipefail" not in ran.options:
+            return self.in_pipe(ran, level, rest, deep)
         if pipeline.negated:
             return StatusFlow(fate=Fate.HANDLED, how="`!` expects it")
         behind = statement.operators[at:]
         if "||" in behind:
-            answer = statement.pipelines[at + behind.index("||") + 1 :]
-            return self.answered(ran, answer)
+            answer = at + behind.index("||") + 1
+            return self.answered(ran, level, statement.pipelines[at + 1 : answer], statement.pipelines[answer], deep)
         if behind:
             return StatusFlow(fate=Fate.HANDLED, how="`&&` looks at it")
         return self.in_background(ran, deep) if statement.background else None
 
-    def answered(self, ran: Ran, answer: Sequence[Pipeline]) -> StatusFlow:
-        """What stands behind `||`: words alone are no answer."""
-        if _is_quiet(answer[0]):
-            return StatusFlow(fate=Fate.DROPPED, lines=(_line(ran),), how="`||` swallows it")
-        return StatusFlow(fate=Fate.HANDLED, how="`||` answers it")
+    def in_pipe(self, ran: Ran, level: int, rest: Sequence[Command], deep: int) -> StatusFlow:
+        block = ran.blocks[level - 1]
+        statements = (block.statements[block.index], *block.after[:2])
+        if any("pipestatus" in token.text.lower() for one in statements for token in tokens_of(one)):
+            return StatusFlow(fate=Fate.HANDLED, how="PIPESTATUS is read")
+        if not copies(rest) and self.outwards(ran, level, deep + 1, piped=True).fate is Fate.HANDLED:
+            return StatusFlow(fate=Fate.UNKNOWN, how="the last command of its pipe judges what it wrote")
+        return _dropped("the pipe ends with the code of its last command", _line(ran))
+
+    def answered(
+        self, ran: Ran, level: int, skipped: Sequence[Pipeline], answer: Pipeline, deep: int
+    ) -> StatusFlow | None:
+        """What stands behind `||`: words alone are no answer, if nothing else tells the two ways apart."""
+        word = passes_status_on(first_of(answer))
+        if word:
+            return self.leaving(ran, level, word, deep)
+        if not is_quiet(answer):
+            return StatusFlow(fate=Fate.HANDLED, how="`||` answers it")
+        if leaves_a_trace(skipped, self.script):
+            return StatusFlow(fate=Fate.UNKNOWN, how="what stands behind `&&` is left out")
+        if leaves(answer) and not self.nothing_follows(ran, level):
+            return StatusFlow(fate=Fate.UNKNOWN, how="what follows is left out")
+        if self.words_are_read(ran, level):
+            return StatusFlow(fate=Fate.UNKNOWN, how="what `||` says is read")
+        return _dropped("`||` swallows it", _line(ran))
+
+    def nothing_follows(self, ran: Ran, level: int) -> bool:
+        """Whether leaving a function or a subshell early leaves nothing out but words; leaving the script ends it."""
+        for block in reversed(ran.blocks[:level]):
+            if not are_quiet(block.after):
+                inner = [compound_of(ran, one) for one in ran.blocks[:level]]
+                return not any(one is not None and one.kind in ("function", "subshell") for one in inner)
+            around = compound_of(ran, block)
+            if around is None or around.kind in ("function", "subshell"):
+                return True
+        return True
+
+    def words_are_read(self, ran: Ran, level: int) -> bool:
+        """Whether what is written around here goes into a pipe that judges it, or a file that the script reads."""
+        for block in reversed(ran.blocks[:level]):
+            around = compound_of(ran, block)
+            if around is None:
+                return False
+            files = [one for one in files_written(around) if self.mentions(one, around)]
+            if files or any(not copies(rest) for rest in pipes_behind(ran, around)):
+                return True
+        return False
+
+    def mentions(self, file: str, around: Compound) -> bool:
+        others = (one for one in self.script if not any(compound is around for compound in one.around))
+        inside = (one for one in self.script if any(compound is around for compound in one.around))
+        return any(file in text for one in others for text in written_in(one)) or any(
+            file in token.text for one in inside for token in one.command.words
+        )
+
+    def leaving(self, ran: Ran, level: int, word: str, deep: int) -> StatusFlow | None:
+        """A bare `exit` or `return` ends its shell or function with the status."""
+        for number in range(level, 0, -1):
+            block = ran.blocks[number - 1]
+            statement = block.statements[block.index]
+            at, _ = position_in(ran, statement)
+            if number < level and len(statement.pipelines[at].commands) > 1:
+                return self.outwards(ran, number, deep + 1)
+            if statement.background:
+                return self.in_background(ran, deep)
+            around = compound_of(ran, block)
+            if around is not None and around.kind == "subshell":
+                return self.outwards(ran, number - 1, deep + 1)
+            if around is not None and around.kind == "function":
+                if word == "return":
+                    return self.of_function(around, deep)
+                calls = self.calls_of(around)
+                if deep > _MOST_CALLS:
+                    return StatusFlow(fate=Fate.UNKNOWN)
+                return _agreed([self.leaving(one, len(one.blocks), word, deep + 1) for one in calls])
+        if ran.outer is not None:
+            return self.of(ran.outer, deep + 1)
+        return self.at_the_end(ran) if word == "exit" else StatusFlow(fate=Fate.UNKNOWN)
 
     def in_background(self, ran: Ran, deep: int) -> StatusFlow:
-        later = self.script[self.script.index(ran) + 1 :]
-        if self.killed and any(one.words[:1] and one.words[0] in _KILLS for one in later):
-            return StatusFlow(fate=Fate.HANDLED, how="the script ends it itself")
-        waits = [one for one in later if one.words[:1] == ("wait",)]
-        bare = [one.line for one in waits if len(one.command.words) == 1]
-        if not waits:
-            return StatusFlow(fate=Fate.DROPPED, lines=(_line(ran),), how="nothing waits for it")
+        waits = self.jobs.waits_for(ran)
+        named = [(self.of(one, deep + 1), surely) for one, surely in waits if len(one.command.words) > 1]
+        for found, surely in named:
+            if found.fate is not Fate.DROPPED:
+                return found if surely else StatusFlow(fate=Fate.UNKNOWN, how="a function may wait for it")
+        for one, text in self.jobs.waits_in_traps(ran):
+            if len(one.command.words) > 1 and _Flow(text).of(one, deep + 1).fate is Fate.HANDLED:
+                return StatusFlow(fate=Fate.UNKNOWN, how="a trap may wait for it")
+        bare = [one.line for one, _ in waits if len(one.command.words) == 1]
         if bare:
-            return StatusFlow(fate=Fate.DROPPED, lines=(bare[0], _line(ran)), how="`wait` without a job gives 0")
-        found = [self.of(one, deep + 1) for one in waits]
-        return next((one for one in found if one.fate is not Fate.DROPPED), found[0])
+            return _dropped("`wait` without a job gives 0", bare[0], _line(ran))
+        return named[0][0] if named else _dropped("nothing waits for it", _line(ran))
 
-    def before(self, ran: Ran, statement: AndOr, after: Sequence[AndOr]) -> StatusFlow:
+    def before(self, ran: Ran, level: int, deep: int) -> StatusFlow:
         """The command that follows takes the place of the status, if it does not read it."""
+        after = ran.blocks[level - 1].after
         if reads_status(after[:1]):
             return StatusFlow(fate=Fate.HANDLED, how="`$?` is read")
-        if any(one.words[:1] == ("trap",) and "ERR" in one.words[2:] and not _quiet_text(one.words[1])
-               for one in self.script):  # fmt: skip
+        following = after[0].pipelines[0]
+        word = passes_status_on(first_of(following)) if not after[0].background else ""
+        left = self.leaving(ran, level, word, deep) if word else None
+        if left is not None:
+            return left
+        if passes_status_on(first_of(following, "subshell")):
+            return StatusFlow(fate=Fate.UNKNOWN, how="a subshell behind it ends with it")
+        if self.is_answered_by_trap():
             return StatusFlow(fate=Fate.HANDLED, how="the trap for ERR answers it")
-        ends = [*self.exits_0(after), *self.trapped()]
-        return StatusFlow(fate=Fate.DROPPED, lines=(*ends, _line(ran)), how="the script goes on without a look at it")
-
-    def exits_0(self, after: Sequence[AndOr]) -> list[int]:
-        return [
-            one.first.line
-            for statement in after
-            for one in simple_commands(statement)
-            if [word.text for word in one.words[:2]] == ["exit", "0"] and not statement.operators
-        ]
+        ends = [*_exits_0(after), *(one.line for one in self.trapped() if _ends_well(one))]
+        return _dropped("the script goes on without a look at it", *ends, _line(ran))
 
     def of_function(self, function: Compound, deep: int) -> StatusFlow:
         """A function ends with the status of its last command, wherever it is called."""
+        if deep > _MOST_CALLS:
+            return StatusFlow(fate=Fate.UNKNOWN)
+        return _agreed([self.of(one, deep + 1) for one in self.calls_of(function)])
+
+    def calls_of(self, function: Compound) -> list[Ran]:
+        """Returns the calls of a function; [] where another function or command may call it too."""
         name = function.header[0].text if function.header else ""
-        calls = [self.of(one, deep + 1) for one in self.script if one.words[:1] == (name,)]
-        fates = {one.fate for one in calls}
-        return calls[0] if len(fates) == 1 else StatusFlow(fate=Fate.UNKNOWN)
+        if name in self.through:
+            return [self.through[name]]
+        functions = {one for ran in self.script for one in functions_around(ran)}
+        handed = any(name in " ".join(one.words[1:]).split() for one in self.script
+                     if one.words[:1] and one.words[0] in functions | _PASSING_WORDS)  # fmt: skip
+        return [] if handed else [one for one in self.script if one.words[:1] == (name,)]
 
     def at_the_end(self, ran: Ran) -> StatusFlow:
         """The script ends with it, unless a trap says otherwise."""
+        if self.is_answered_by_trap():
+            return StatusFlow(fate=Fate.HANDLED, how="the trap for ERR answers it")
         trapped = self.trapped()
-        if trapped:
-            return StatusFlow(fate=Fate.DROPPED, lines=(*trapped, _line(ran)), how="the trap at the end says 0")
+        if any("$?" in text or "${?" in text for one in trapped for text in written_in(one)):
+            return StatusFlow(fate=Fate.HANDLED, how="the trap at the end reads it")
+        ends = [one for one in trapped if _ends_well(one)]
+        if any(map(is_conditional, ends)):
+            return StatusFlow(fate=Fate.UNKNOWN, how="the trap at the end decides what the script ends with")
+        if ends:
+            return _dropped("the trap at the end says 0", *(one.line for one in ends), _line(ran))
         return StatusFlow(fate=Fate.PASSED)
 
-    def trapped(self) -> list[int]:
-        """Returns the lines of `exit 0` in traps for the script's end, and in the functions that these call."""
-        lines = []
+    def is_answered_by_trap(self) -> bool:
+        """Whether a trap for ERR does more than to say so."""
+        traps = (one for one in self.script if one.words[:1] == ("trap",) and "ERR" in one.words[2:])
+        return any(not is_quiet_text(one.words[1]) for one in traps)
+
+    def trapped(self) -> list[Ran]:
+        """Returns the commands of traps for the script's end, and of the functions that these call."""
+        found: list[Ran] = []
         for trap in self.script:
-            if trap.words[:1] != ("trap",) or len(trap.words) < 3 or not {"EXIT", "0", "ERR"} & set(trap.words[2:]):
-                continue
-            if re.search(r"(?:^|[;&{\s])exit\s+0\s*(?:$|[;}])", trap.words[1]):
-                lines.append(trap.line)
-            lines.extend(
-                one.line for one in self.script if _in_function(one, trap.words[1]) and one.words[:2] == ("exit", "0")
-            )
-        return lines
+            if trap.words[:1] == ("trap",) and {"EXIT", "0", "ERR"} & set(trap.words[2:]):
+                inside = in_trap(trap)
+                names = {one.words[0] for one in inside if one.words}
+                found += [*inside, *(one for one in self.script if names & functions_around(one))]
+        return found
+
+
+def _dropped(how: str, *lines: int) -> StatusFlow:
+    return StatusFlow(fate=Fate.DROPPED, lines=tuple(lines), how=how)
+
+
+def _agreed(flows: Iterable[StatusFlow | None]) -> StatusFlow:
+    """Returns what all of them say; unknown where they differ or there are none."""
+    found = [one for one in flows if one is not None]
+    return found[0] if len({one.fate for one in found}) == 1 else StatusFlow(fate=Fate.UNKNOWN)
+
+
+def _runs_what_is_given(ran: Ran) -> bool:
+    words = [token.text.strip('"') for token in ran.command.words]
+    return bool(words) and words[0] not in _NO_RUN and any(word.startswith(_GIVEN) for word in words)
+
+
+def _ends_well(ran: Ran) -> bool:
+    return ran.words[:2] == ("exit", "0")
+
+
+def _exits_0(after: Sequence[AndOr]) -> list[int]:
+    return [
+        one.first.line
+        for statement in after
+        for one in simple_commands(statement)
+        if [word.text for word in one.words[:2]] == ["exit", "0"] and not statement.operators
+    ]
 
 
 def _line(ran: Ran) -> int:
     """Returns the line that names the script which is run, of a command that goes over several."""
     named = (token.line for token in ran.tokens if token.text.endswith((".py", ".sh")))
     return next(named, ran.line)
-
-
-def _in_function(ran: Ran, text: str) -> bool:
-    names = {one.header[0].text for one in ran.around if one.kind == "function" and one.header}
-    return bool(names & set(text.replace(";", " ").split()))
-
-
-def _position(ran: Ran, statement: AndOr) -> tuple[int, int]:
-    """Returns which pipeline of the statement holds the command, and at which place."""
-    held = {id(ran.command), *map(id, ran.around)}
-    for at, pipeline in enumerate(statement.pipelines):
-        for place, command in enumerate(pipeline.commands):
-            if id(command) in held:
-                return at, place
-    return 0, 0
-
-
-def _around(ran: Ran, statements: tuple[AndOr, ...]) -> Compound | None:
-    """Returns the compound command whose part these statements are."""
-    return next((one for one in reversed(ran.around) if any(part is statements for part in one.parts)), None)
-
-
-def _is_test(around: Compound, statements: tuple[AndOr, ...]) -> bool:
-    index = next(number for number, part in enumerate(around.parts) if part is statements)
-    if around.kind in ("while", "until"):
-        return index == 0
-    return around.kind == "if" and index % 2 == 0 and index < len(around.parts) - 1
-
-
-def _is_quiet(pipeline: Pipeline) -> bool:
-    """Whether what stands behind `||` only says something, and ends with 0."""
-    found = [one for command in pipeline.commands for one in _inside(command)]
-    return bool(found) and all(one is not None and _says_only(one) for one in found)
-
-
-def _quiet_text(text: str) -> bool:
-    try:
-        return all(_is_quiet(pipeline) for statement in parse(text) for pipeline in statement.pipelines)
-    except ShellError:
-        return False
-
-
-def _inside(command: Command) -> Iterator[Simple | None]:
-    if isinstance(command, Simple):
-        yield command
-    elif command.kind in ("group", "subshell"):
-        for statement in command.parts[0]:
-            for pipeline in statement.pipelines:
-                for one in pipeline.commands:
-                    yield from _inside(one)
-    else:
-        yield None
-
-
-def _says_only(command: Simple) -> bool:
-    words = [word.text for word in command.words]
-    if not words or any("$?" in word for word in words):  # an assignment keeps it; so may what reads it
-        return False
-    if words[0] in _ENDS:
-        return words[1:] in ([], ["0"])
-    to_file = any(one.operator in (">", ">>", "&>", "&>>", ">|") and one.target.text not in _SINKS
-                  for one in command.redirects)  # fmt: skip
-    return words[0] in QUIET and not to_file

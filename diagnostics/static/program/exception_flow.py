@@ -41,7 +41,9 @@ def catching(source: SourceFile, line: int) -> ast.Try | None:
     tries = [
         node
         for node in (walk(source.tree) if source.tree is not None else ())
-        if isinstance(node, ast.Try) and (node.handlers or _leaves(node.finalbody)) and _inside(node.body, line)
+        if isinstance(node, ast.Try)
+        and (node.handlers or leaves_with_success(node.finalbody))
+        and _inside(node.body, line)
     ]
     return max(tries, key=lambda node: node.lineno, default=None)
 
@@ -172,7 +174,8 @@ def _leaving(node: ast.AST) -> Iterator[ast.Call]:
             yield call
 
 
-def _leaves(statements: list[ast.stmt]) -> bool:
+def leaves_with_success(statements: list[ast.stmt]) -> bool:
+    """Whether a call among some statements ends the process without an error."""
     return any(True for statement in statements for _ in _leaving(statement))
 
 
@@ -184,7 +187,7 @@ def ends_in_raise(statements: list[ast.stmt]) -> bool:
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
         call = last.value
         exits = ast.unparse(call.func) in ("sys.exit", "os._exit", "exit", "os.abort")
-        return exits and not _leaves([last])
+        return exits and not leaves_with_success([last])
     return False
 
 
