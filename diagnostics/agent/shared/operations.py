@@ -5,44 +5,121 @@ from __future__ import annotations
 TENSORS = ("tensor", "input_tensor", "input_tensor_list", "input", "output", "tensors")
 ROOTS = ("src", "dst")
 GROUP_ROOTS = ("group_src", "group_dst")
+# What ranks must agree on: elements and dtype; the dtype alone (NCCL's uneven lists, splits); that it is called, and
+# its root. Nothing: two ranks only, or a call that in a healthy job one rank may end without.
+SIZE, DTYPE, CALL, PEER, NOTHING = "size", "dtype", "call", "peer", ""
 
-# Functions whose tensors have the same number of elements on every rank of the group.
-SAME_SIZE = (
-    "all_reduce",
-    "all_reduce_coalesced",
-    "broadcast",
-    "reduce",
-    "all_gather_into_tensor",
-    "all_gather_single",
-    "_all_gather_base",
-    "gather",
-    "scatter",
-    "reduce_scatter",
-    "reduce_scatter_tensor",
-    "reduce_scatter_single",
-    "_reduce_scatter_base",
-)
-# The sizes may differ (NCCL's uneven lists, splits), the dtype may not.
-SAME_DTYPE = ("all_gather", "all_gather_coalesced", "all_to_all", "all_to_all_single")
-# Nothing but that it is called, and its root.
-SAME_CALL = (
-    "barrier",
-    "monitored_barrier",
-    "all_gather_object",
-    "gather_object",
-    "scatter_object_list",
-    "broadcast_object_list",
-    "new_group",
-)
-# Of two ranks only, so no part of what a group agrees on.
-POINT_TO_POINT = ("send", "recv", "isend", "irecv", "send_object_list", "recv_object_list", "batch_isend_irecv")
-# Recorded, and no part of what the group agrees on: in a healthy job one rank may end without it.
-NOT_COUNTED = ("destroy_process_group",)
-ALL = SAME_SIZE + SAME_DTYPE + SAME_CALL + POINT_TO_POINT + NOT_COUNTED
-ALWAYS_ASYNC = ("isend", "irecv", "batch_isend_irecv")
-ANY_SOURCE = ("recv", "irecv", "recv_object_list")
-# What gloo counts as operations of the group although not all of its ranks make as many.
-UNEVEN = (*POINT_TO_POINT, "monitored_barrier")
+
+class Row:
+    """One function by its name.
+
+    `parameters`: by position, as torch declares them; "" where the agents see it through what it calls.
+    `agree`: SIZE, DTYPE, CALL, PEER or NOTHING.
+    `sends`, `receives`: which half of a message it is; `batch`: several messages at once.
+    `always_async`: it returns a handle whatever is asked for.
+    `needs`: whom a rank waits for; "root": who is not the root needs the root alone, "others": only the root needs the
+    others; "all".
+    `shares`: afterwards all ranks have the same in the first argument.
+    `parts`: the argument that gets one part of each rank; `pickled`: the argument that goes as pickled objects.
+    `family`: aliases of one another, and what is carried out by the same code.
+    `unlike`: in a healthy job the sizes that backends record of it may differ.
+    `uneven`: gloo counts operations of it that not all ranks of the group make.
+    `common`: its name alone says little, other things have it too: sockets send, asyncio gathers.
+    """
+
+    def __init__(self, name, parameters, agree, **marks):
+        self.name, self.parameters, self.agree = name, tuple(parameters.split()), agree
+        self.sends = self.receives = self.batch = self.always_async = self.shares = False
+        self.unlike = self.common = self.makes_group = False
+        self.uneven = agree == PEER
+        self.needs, self.parts, self.pickled, self.family = "all", "", "", name
+        for mark, value in marks.items():
+            getattr(self, mark)  # one that is misspelt is an error here, not a row without it
+            setattr(self, mark, value)
+
+
+_INTO = "output_tensor input_tensor group async_op"
+_SCATTERED = "output input op group async_op"
+_GATHERED = "all_gather"
+TABLE = (
+    Row("all_reduce", "tensor op group async_op", SIZE, shares=True),
+    Row("all_reduce_coalesced", "tensors op group async_op", SIZE, shares=True, family="all_reduce"),
+    Row("broadcast", "tensor src group async_op", SIZE, shares=True, needs="root", common=True),
+    Row("reduce", "tensor dst op group async_op", SIZE, needs="others", common=True),
+    Row("all_gather", "tensor_list tensor group async_op", DTYPE, shares=True, parts="tensor_list", unlike=True),
+    Row("all_gather_into_tensor", _INTO, SIZE, shares=True, parts="output_tensor", family=_GATHERED),
+    Row("all_gather_single", _INTO, SIZE, shares=True, parts="output_tensor", family=_GATHERED),
+    Row("_all_gather_base", _INTO, SIZE, shares=True, parts="output_tensor", family=_GATHERED),
+    Row("all_gather_coalesced", "output_tensor_lists input_tensor_list group async_op", DTYPE, family=_GATHERED),
+    Row("gather", "tensor gather_list dst group async_op", SIZE, needs="others", parts="gather_list", unlike=True,
+        common=True),
+    Row("scatter", "tensor scatter_list src group async_op", SIZE, needs="root", unlike=True, common=True),
+    Row("reduce_scatter", "output input_list op group async_op", SIZE, unlike=True),
+    Row("reduce_scatter_tensor", _SCATTERED, SIZE, family="reduce_scatter"),
+    Row("reduce_scatter_single", _SCATTERED, SIZE, family="reduce_scatter"),
+    Row("_reduce_scatter_base", _SCATTERED, SIZE, family="reduce_scatter"),
+    Row("all_to_all", "output_tensor_list input_tensor_list group async_op", DTYPE, unlike=True),
+    Row("all_to_all_single", "output input output_split_sizes input_split_sizes group async_op", DTYPE,
+        family="all_to_all"),
+    Row("barrier", "group async_op device_ids", CALL),
+    Row("monitored_barrier", "group timeout wait_all_ranks", CALL, needs="first", uneven=True),
+    Row("all_gather_object", "object_list obj group", CALL, shares=True, pickled="obj"),
+    Row("gather_object", "obj object_gather_list dst group", CALL, pickled="obj"),
+    Row("scatter_object_list", "scatter_object_output_list scatter_object_input_list src group", CALL, needs="root",
+        pickled="scatter_object_input_list"),
+    Row("broadcast_object_list", "object_list src group", CALL, shares=True, needs="root", pickled="object_list"),
+    Row("new_group", "ranks timeout backend pg_options use_local_synchronization", CALL, makes_group=True),
+    Row("send", "tensor dst group tag", PEER, sends=True, common=True),
+    Row("recv", "tensor src group tag", PEER, receives=True, common=True),
+    Row("isend", "tensor dst group tag", PEER, sends=True, always_async=True),
+    Row("irecv", "tensor src group tag", PEER, receives=True, always_async=True),
+    Row("batch_isend_irecv", "p2p_op_list", PEER, batch=True, always_async=True),
+    Row("send_object_list", "object_list dst group", PEER, sends=True, pickled="object_list"),
+    Row("recv_object_list", "object_list src group", PEER, receives=True, pickled="object_list"),
+    Row("destroy_process_group", "group", NOTHING),
+)  # fmt: skip
+# It calls new_group: the agents see that.
+MADE_OF_OTHERS = (Row("new_subgroups", "", CALL, makes_group=True),)
+
+
+def names(asked, rows=TABLE):
+    """Returns the names of the rows of which `asked` is true."""
+    return tuple(row.name for row in rows if asked(row))
+
+
+ALL = names(lambda row: True)
+PARAMETERS = {row.name: row.parameters for row in TABLE}
+TENSOR = {row.name: next((name for name in TENSORS if name in row.parameters), "") for row in TABLE}
+# Whatever makes ranks meet; DESTROY is recorded, and no part of what the group agrees on.
+MEETINGS = names(lambda row: row.agree != NOTHING, TABLE + MADE_OF_OTHERS)
+DESTROY = "destroy_process_group"
+COLLECTIVES = names(lambda row: row.agree in (SIZE, DTYPE, CALL))
+POINT_TO_POINT = names(lambda row: row.agree == PEER)
+NOT_COUNTED = names(lambda row: row.agree == NOTHING)
+SAME_SIZE = names(lambda row: row.agree == SIZE)
+SAME_DTYPE = names(lambda row: row.agree == DTYPE)
+GROUP_MAKERS = names(lambda row: row.makes_group, TABLE + MADE_OF_OTHERS)
+ROOTED = {row.name: root for row in TABLE if row.agree != PEER for root in ROOTS if root in row.parameters}
+REDUCING = names(lambda row: "op" in row.parameters)
+
+SENDS = names(lambda row: row.sends)
+RECEIVES = names(lambda row: row.receives)
+BATCHES = names(lambda row: row.batch)
+BATCH_PART = "P2POp"  # the class of a batch's messages
+ALWAYS_ASYNC = names(lambda row: row.always_async)
+ANY_SOURCE = names(lambda row: row.receives)
+UNEVEN = names(lambda row: row.uneven)
+
+NEED_ROOT = names(lambda row: row.needs == "root")
+NEED_OTHERS = names(lambda row: row.needs == "others")
+MONITORED = names(lambda row: row.needs == "first")  # the group's first rank needs all, the others need that one
+SHARED = names(lambda row: row.shares)
+PARTS = {row.name: row.parts for row in TABLE if row.parts}
+PICKLED = {row.name: row.pickled for row in TABLE if row.pickled}
+FAMILY = {row.name: row.family for row in TABLE}
+UNLIKE_SIZES = names(lambda row: row.unlike)
+COMMON_NAMES = names(lambda row: row.common)
+UNMISTAKABLE = names(lambda row: not row.common and row.agree != NOTHING, TABLE + MADE_OF_OTHERS)
 
 
 ABSENT = (1 << 20, "")  # a place that no call fills
@@ -52,14 +129,14 @@ class Operation:
     """One function by its name and the places (position, name) of its parameters, as this torch has them."""
 
     def __init__(self, name, function):
-        names = _parameters(function)
+        given = _parameters(function)
         self.name = name
-        self.tensor = _first(names, TENSORS)
-        self.group = _first(names, ("group",))
-        self.root = _first(names, ROOTS)
-        self.group_root = _first(names, GROUP_ROOTS)
-        self.asynchronous = _first(names, ("async_op",))
-        self.reduction = _first(names, ("op",)) if name not in POINT_TO_POINT else ABSENT
+        self.tensor = _first(given, TENSORS)
+        self.group = _first(given, ("group",))
+        self.root = _first(given, ROOTS)
+        self.group_root = _first(given, GROUP_ROOTS)
+        self.asynchronous = _first(given, ("async_op",))
+        self.reduction = _first(given, ("op",)) if name not in POINT_TO_POINT else ABSENT
         self.reduces = self.reduction is not ABSENT
         self.always_async = name in ALWAYS_ASYNC
         self.collective = name not in POINT_TO_POINT
@@ -76,11 +153,11 @@ class Operation:
 
 def uneven_parts(operation, args, kwargs, group, rank):
     """Returns how many operations gloo counts for one call that the other ranks of the group need not make."""
-    if operation.name == "monitored_barrier":
+    if operation.name in MONITORED:
         return 2 * (len(group.ranks) - 1) if group.ranks and group.ranks[0] == rank else 2
-    if operation.name == "batch_isend_irecv":
+    if operation.name in BATCHES:
         return len(args[0] if args else kwargs["p2p_op_list"])
-    return 2 if operation.name.endswith("_object_list") else 1
+    return 2 if operation.name in PICKLED else 1
 
 
 def argument(place, args, kwargs):

@@ -25,6 +25,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
@@ -39,24 +40,19 @@ from diagnostics.static.spmd.per_rank_slots import own_place
 CODE = "A215"
 NAME = "collective-argument-differs-by-rank"
 SEVERITY = Severity.ERROR
-WORDS = ("broadcast", "broadcast_object_list", "scatter", "scatter_object_list", "reduce", "gather", "gather_object",
-         "all_reduce", "all_gather", "barrier", "reduce_scatter", "ReduceOp")  # fmt: skip
+WORDS = (*operations.COLLECTIVES, "ReduceOp")
 CHECKLIST = "root, operator and group of a collective are the same on all ranks"
-_ROOTS = {"broadcast": "src", "broadcast_object_list": "src", "scatter": "src", "scatter_object_list": "src",
-          "reduce": "dst", "gather": "dst", "gather_object": "dst"}  # fmt: skip
-_OPERATED = ("all_reduce", "reduce", "reduce_scatter", "reduce_scatter_tensor")
-_P2P = ("send", "recv", "isend", "irecv", "send_object_list", "recv_object_list", "batch_isend_irecv")
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the collectives whose arguments differ, and the choices of an operator by the rank."""
     tests = RankPredicates(project)
     for one in operation_calls(file, project):
-        if one.op in _P2P or under_rank_test(one.call, one.function, file, tests):
+        if one.op in operations.POINT_TO_POINT or under_rank_test(one.call, one.function, file, tests):
             continue
-        if one.op in _ROOTS and not one.grouped:
+        if one.op in operations.ROOTED and not one.grouped:
             yield from _root(one, file, project)
-        if one.op in _OPERATED:
+        if one.op in operations.REDUCING:
             yield from _operator(one, file, tests)
         yield from _group(one, file, project, tests)
     if "ReduceOp" in file.words:
@@ -64,7 +60,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _root(one: OperationCall, file: ProjectFile, project: Project) -> Iterator[Violation]:
-    name = _ROOTS[one.op]
+    name = operations.ROOTED[one.op]
     value = one.argument(name)
     if value is None:
         return

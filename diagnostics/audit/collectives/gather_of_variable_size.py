@@ -30,6 +30,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.ast_walk import walk
@@ -42,10 +43,8 @@ from diagnostics.static.spmd.shape_divergence import VaryingSizes
 CODE = "A213"
 NAME = "gather-of-variable-size"
 SEVERITY = Severity.ERROR
-WORDS = ("all_gather", "gather", "all_gather_into_tensor")
+WORDS = tuple(operations.PARTS)
 CHECKLIST = "tensors that are gathered have one size on all ranks"
-_TENSOR = {"all_gather": "tensor", "gather": "tensor", "all_gather_into_tensor": "input_tensor"}
-_BUFFERS = {"all_gather": "tensor_list", "gather": "gather_list", "all_gather_into_tensor": "output_tensor"}
 _ALIKE = ("empty_like", "zeros_like", "ones_like")
 _SIZES = re.compile(r"size|len|shape|count|num|max", re.IGNORECASE)
 
@@ -53,7 +52,7 @@ _SIZES = re.compile(r"size|len|shape|count|num|max", re.IGNORECASE)
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the gathers of tensors whose size is the rank's own."""
     for one in operation_calls(file, project):
-        tensor = one.argument(_TENSOR[one.op]) if one.op in _TENSOR else None
+        tensor = one.argument(operations.TENSOR[one.op]) if one.op in operations.PARTS else None
         if tensor is None or not _are_alike(one, tensor) or _sizes_are_known(one, project):
             continue
         varying = VaryingSizes(project).of(tensor, one.function)
@@ -70,7 +69,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _are_alike(one: OperationCall, tensor: ast.expr) -> bool:
     """Whether the buffers are made in the shape of the local tensor."""
-    buffers = one.argument(_BUFFERS[one.op])
+    buffers = one.argument(operations.PARTS[one.op])
     made = one.function.assigned.get(buffers.id, []) if isinstance(buffers, ast.Name) else [buffers] if buffers else []
     text = ast.unparse(tensor)
     return any(_is_like(node, text) for value in made for node in walk(value))
@@ -96,12 +95,7 @@ def _tells_sizes(node: ast.AST, one: OperationCall, project: Project) -> bool:
     if "pad" in name.lower() or "split" in name.lower():
         return True
     other = operation_call(node, one.function, project)
-    shares = other is not None and other.op in (
-        "all_gather",
-        "all_reduce",
-        "all_gather_object",
-        "all_gather_into_tensor",
-    )
+    shares = other is not None and other.op in operations.SHARED and other.op not in operations.ROOTED
     return shares and any(_SIZES.search(ast.unparse(argument)) for argument in node.args)
 
 

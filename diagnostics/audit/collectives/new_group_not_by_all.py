@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
 from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Severity
@@ -36,7 +37,7 @@ from diagnostics.static.spmd.divergent_branch import Shape
 CODE = "A209"
 NAME = "new-group-not-by-all"
 SEVERITY = Severity.ERROR
-WORDS = ("new_group", "new_subgroups", "new_subgroups_by_enumeration")
+WORDS = (*operations.GROUP_MAKERS, "new_subgroups_by_enumeration")
 CHECKLIST = "every rank makes every group"
 
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import children, walk
@@ -38,10 +39,8 @@ from diagnostics.static.spmd.collective_arguments import OperationCall, operatio
 CODE = "A212"
 NAME = "object-collective-on-untrusted-input"
 SEVERITY = Severity.INFO
-WORDS = ("all_gather_object", "broadcast_object_list", "scatter_object_list", "gather_object", "send_object_list",
-         "recv_object_list")  # fmt: skip
-_OBJECT = {"all_gather_object": "obj", "broadcast_object_list": "object_list", "gather_object": "obj",
-           "scatter_object_list": "scatter_object_input_list", "send_object_list": "object_list"}  # fmt: skip
+WORDS = tuple(operations.PICKLED)
+_OBJECT = {op: argument for op, argument in operations.PICKLED.items() if op not in operations.RECEIVES}
 _OUTSIDE = {"pickle.load": "unpickled", "pickle.loads": "unpickled", "dill.load": "unpickled",
             "joblib.load": "unpickled", "cloudpickle.load": "unpickled", "cloudpickle.loads": "unpickled",
             "input": "typed in",

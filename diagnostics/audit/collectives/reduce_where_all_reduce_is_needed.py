@@ -29,6 +29,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
@@ -52,7 +53,6 @@ SEVERITY = Severity.ERROR
 WORDS = ("reduce",)
 CHECKLIST = "values that every rank uses are reduced on every rank"
 _STEERING = re.compile(r"scheduler|early_?stop|plateau|patience", re.IGNORECASE)
-_SHARES = ("broadcast", "all_reduce", "broadcast_object_list", "all_gather")
 _LEAVES = (ast.Return, ast.Break, ast.Continue)
 _EVERYWHERE = ("shape", "dtype", "device", "size", "numel", "dim", "ndim")  # known on every rank
 
@@ -122,7 +122,7 @@ def _place(node: ast.AST) -> tuple[int, int]:
 def _is_shared(call: ast.Call, keys: set[str], function: Function, project: Project) -> bool:
     found = operation_call(call, function, project)
     named = found.op if found is not None else last_name(call.func)
-    return named in _SHARES and any(_holds(one, keys) for one in call.args)
+    return named in operations.SHARED and any(_holds(one, keys) for one in call.args)
 
 
 def _follow_assignment(node: ast.Assign | ast.AnnAssign, keys: set[str]) -> bool:

@@ -28,6 +28,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
@@ -40,7 +41,8 @@ from diagnostics.static.spmd.p2p_simulation import BlockedRank, MessageKind
 CODE = "A210"
 NAME = "send-recv-order"
 SEVERITY = Severity.ERROR
-WORDS = ("send", "recv", "isend", "irecv")
+WORDS = tuple(op for op in (*operations.SENDS, *operations.RECEIVES) if op not in operations.PICKLED)
+_ASYNC = frozenset(operations.ALWAYS_ASYNC) - frozenset(operations.BATCHES)
 CHECKLIST = "every send meets its receive"
 _FIX = (
     "start one side without waiting: handle = dist.isend(...); dist.recv(...); handle.wait(), or use batch_isend_irecv"
@@ -53,7 +55,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if one.first.function.file == file.shown:
             yield hit(file, one.first.call, _told(one), _fix(one), steps=tuple(_steps(one, project)))
     for call in operation_calls(file, project):
-        if call.op in ("isend", "irecv") and _is_dropped(call, file):
+        if call.op in _ASYNC and _is_dropped(call, file):
             yield _dropped(call, file)
 
 
@@ -130,7 +132,7 @@ def _is_dropped(call: OperationCall, file: ProjectFile) -> bool:
 
 
 def _dropped(call: OperationCall, file: ProjectFile) -> Violation:
-    received = call.op == "irecv"
+    received = call.op in operations.RECEIVES
     follows = "the buffer is read before it has arrived" if received else "its tensor may be changed before it has left"
     return hit(
         file, call.call,

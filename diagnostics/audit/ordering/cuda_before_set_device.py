@@ -28,6 +28,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.ordering.entry_points import Start
@@ -128,6 +129,7 @@ def _use(event: CallEvent, start: CallEvent) -> str:
         return f"{ast.unparse(event.call.func)}()" if not event.call.args and not event.call.keywords else ""
     if event.name == ".to" and arguments and isinstance(arguments[0], ast.Constant) and arguments[0].value == "cuda":
         return f"{ast.unparse(event.call.func)}('cuda')"
-    if is_collective(event.name) and event.index > start.index and not event.name.endswith("new_group"):
+    makes_group = event.name.rpartition(".")[2] in operations.GROUP_MAKERS
+    if is_collective(event.name) and event.index > start.index and not makes_group:
         return f"{ast.unparse(event.call.func)}()"
     return ""

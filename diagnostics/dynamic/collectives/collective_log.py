@@ -12,9 +12,7 @@ from diagnostics.record.agent_data import AgentData, CollectiveCall, GroupProgre
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.stacks import ProcessFrames
 
-SENDS = frozenset({"send", "isend", "send_object_list"})
-RECEIVES = frozenset({"recv", "irecv", "recv_object_list"})
-BATCH = "batch_isend_irecv"
+SENDS, RECEIVES = frozenset(operations.SENDS), frozenset(operations.RECEIVES)
 UNEVEN = frozenset(operations.UNEVEN)
 
 
@@ -152,7 +150,7 @@ class GroupCounts:
         """How many sends and receives were begun with each peer; None where not all of them are known."""
         found: dict[tuple[str, OperationKind, int], int] = {}
         for call in self.calls:
-            if call.op == BATCH or (call.op in RECEIVES and call.root is None):
+            if call.op in operations.BATCHES or (call.op in RECEIVES and call.root is None):
                 return None
             kind = OperationKind.SEND if call.op in SENDS else OperationKind.RECV if call.op in RECEIVES else None
             if kind is not None and call.root is not None:

@@ -6,15 +6,7 @@ from math import prod
 
 from diagnostics.agent.shared import operations
 
-# Aliases of one another, and what is carried out by the same code: their names alone prove no disagreement.
-_FAMILIES = (
-    {"all_gather", "all_gather_into_tensor", "all_gather_single", "_all_gather_base", "all_gather_coalesced"},
-    {"reduce_scatter", "reduce_scatter_tensor", "reduce_scatter_single", "_reduce_scatter_base"},
-    {"all_reduce", "all_reduce_coalesced"},
-    {"all_to_all", "all_to_all_single"},
-)
-FAMILY = {name: min(family) for family in _FAMILIES for name in family}
-OBJECTS = frozenset(name for name in operations.SAME_CALL if "object" in name)
+OBJECTS = frozenset(name for name in operations.COLLECTIVES if name in operations.PICKLED)
 NEW_GROUP = "new_group"
 NOT_COLLECTIVE = frozenset((*operations.POINT_TO_POINT, *operations.NOT_COUNTED, "wait"))
 
@@ -40,7 +32,7 @@ def elements(shape: str) -> int | None:
 def disagreement(one: tuple[str, str, str, int | None], other: tuple[str, str, str, int | None]) -> str:
     """Returns in what two calls (op, shape, dtype, root) differ that must be equal: "operation", "size"...; "" none."""
     (op, shape, dtype, root), (op_2, shape_2, dtype_2, root_2) = one, other
-    if FAMILY.get(op, op) != FAMILY.get(op_2, op_2):
+    if operations.FAMILY.get(op, op) != operations.FAMILY.get(op_2, op_2):
         return "operation"
     if op == op_2 == NEW_GROUP and shape != shape_2:
         return "ranks"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from diagnostics.agent.shared import operations
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_log import RECEIVES, SENDS, GroupCounts
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, OBJECTS
@@ -80,11 +81,11 @@ def _wait(call: CollectiveCall, offset_s: float, counts: GroupCounts) -> Pending
 def _kind(op: str) -> OperationKind:
     if op in SENDS:
         return OperationKind.SEND
-    if op in RECEIVES or op == "batch_isend_irecv":
+    if op in RECEIVES or op in operations.BATCHES:
         return OperationKind.RECV
     if op.startswith("store."):
         return OperationKind.STORE
-    return OperationKind.DESTROY if op == "destroy_process_group" else OperationKind.COLLECTIVE
+    return OperationKind.DESTROY if op == operations.DESTROY else OperationKind.COLLECTIVE
 
 
 def _begun(wait: CollectiveCall, calls: Sequence[CollectiveCall]) -> CollectiveCall:

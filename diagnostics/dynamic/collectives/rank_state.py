@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from diagnostics.agent.shared import operations
 from diagnostics.core.frame import Frame
 
 
@@ -63,11 +64,9 @@ class PendingOperation:
             return f"{self.recorded or 'a collective'} of C++"
         if self.kind is OperationKind.STORE:
             return f"{self.op}({self.key})"
-        words = [self.shape, self.dtype, "" if self.root is None else f"{_ROOTS.get(self.op, 'root')} {self.root}"]
+        peer = "to" if self.op in operations.SENDS else "from" if self.op in operations.RECEIVES else "root"
+        words = [self.shape, self.dtype, "" if self.root is None else f"{peer} {self.root}"]
         return f"{self.op}({', '.join(filter(None, words))})"
-
-
-_ROOTS = {"send": "to", "isend": "to", "send_object_list": "to", "recv": "from", "irecv": "from"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,22 +11,21 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.record.stacks import ThreadFrames
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph, Function
 from diagnostics.static.program.cfg_expressions import dotted
-from diagnostics.static.program.distributed_names import RECORDED, is_recorded, names_of_distributed
+from diagnostics.static.program.distributed_names import is_recorded, names_of_distributed
 from diagnostics.static.program.source_file import SourceFile, Sources
 
 MOST_FUNCTIONS = 400
 _HARMLESS = frozenset(
     ("get_rank", "get_world_size", "is_initialized", "is_available", "get_backend", "get_process_group_ranks")
 )
-# Names that other things have, too: sockets send, asyncio gathers.
-_AMBIGUOUS = frozenset(("send", "recv", "gather", "reduce", "scatter", "broadcast"))
-_UNDOUBTED = (RECORDED - _AMBIGUOUS) | {"backward"}
+_UNDOUBTED = frozenset(operations.UNMISTAKABLE) | {"backward"}
 _OF_TORCH = re.compile(r"/torch/distributed/(?!elastic/)")
 _STDLIB = re.compile(r"/lib/python3\.\d+/(?!(?:site|dist)-packages/)|^<frozen ")
 _IN_PACKAGES = re.compile(r"/(?:site|dist)-packages/")

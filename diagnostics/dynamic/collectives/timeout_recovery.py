@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from diagnostics.agent.shared import operations
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation
 from diagnostics.dynamic.collectives.wait_for_graph import DEFAULT_GROUP, Deadlock
@@ -15,7 +16,7 @@ from diagnostics.static.program.exception_flow import goes_on_raising, spans
 
 LONG_S = 300.0  # who waits longer than that hangs, whatever comes after
 # Calls with a timeout of their own that no record tells; "monitored_barrier" is made to find out who is late.
-_OWN_TIMEOUT = ("monitored_barrier",)
+_OWN_TIMEOUT = operations.MONITORED
 _RAISED = frozenset(
     (
         "BaseException",

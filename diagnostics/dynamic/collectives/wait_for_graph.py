@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from diagnostics.agent.shared import operations
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, disagreement
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 
@@ -50,10 +51,6 @@ class Deadlock:
 
 _NEVER_ACTS = (Whereabouts.ENDED, Whereabouts.LEAVING)
 DEFAULT_GROUP = ("", "0", "default_pg")
-# The others hand over what they have and go on; only these ranks wait, and only for that one.
-_FOR_THE_ROOT = frozenset({"broadcast", "scatter", "broadcast_object_list", "scatter_object_list"})
-_FOR_OTHERS = frozenset({"reduce", "gather"})  # the other way round: the root waits for all of them
-_UNLIKE_SIZES = frozenset({"gather", "scatter", "all_to_all", "all_gather", "reduce_scatter"})  # in a healthy job
 
 
 @dataclass(slots=True)
@@ -159,7 +156,7 @@ def _lonely(one: RankState, wait: PendingOperation, by_rank: dict[int, RankState
     others = set(wait.ranks or by_rank) - {one.rank}
     if (
         wait.kind in (OperationKind.SEND, OperationKind.RECV)
-        and wait.op != "batch_isend_irecv"
+        and wait.op not in operations.BATCHES
         and wait.root is not None
     ):
         on_its_way = _on_its_way(one, wait, by_rank.get(wait.root))
@@ -216,17 +213,16 @@ def _collective(
 
 def _one_sided(wait: PendingOperation) -> bool:
     """Whether not every rank needs every other one in this call."""
-    return wait.op in _FOR_THE_ROOT or wait.op in _FOR_OTHERS or wait.op == "monitored_barrier"
+    return wait.op in operations.NEED_ROOT or wait.op in operations.NEED_OTHERS or wait.op in operations.MONITORED
 
 
 def _rooted(rank: int, wait: PendingOperation, missing: set[int], there: set[int], group: str) -> _Node:
-    root = wait.ranks[0] if wait.op == "monitored_barrier" and wait.ranks else wait.root
+    root = wait.ranks[0] if wait.op in operations.MONITORED and wait.ranks else wait.root
     if root is None:
         return _Node(waiters=[rank], needs=set())
-    receives = wait.op in _FOR_OTHERS or wait.op == "monitored_barrier"
-    if rank == root and receives:
+    if rank == root and wait.op not in operations.NEED_ROOT:
         return _Node(waiters=[rank], needs=missing, group=group)
-    if rank != root and not wait.op.startswith(("reduce", "gather")):
+    if rank != root and wait.op not in operations.NEED_OTHERS:
         return _Node(waiters=[rank], needs={root} & missing, group=group)
     # It hands its part over; that it still waits can be the fault of any rank that is not there yet.
     under_way = len(there) > 1
@@ -247,7 +243,7 @@ def _differ(one: PendingOperation, other: PendingOperation) -> str:
     """Returns in what two waits in one slot differ that must be equal, "" for nothing or nothing that is known."""
     if one.recorded and other.recorded and (one.native or other.native):
         names = one.recorded.partition("(")[0], other.recorded.partition("(")[0]
-        if names[0] == names[1] and names[0] in _UNLIKE_SIZES:
+        if names[0] == names[1] and names[0] in operations.UNLIKE_SIZES:
             return ""
         return "" if one.recorded == other.recorded else "operation" if names[0] != names[1] else "size"
     if not one.op or not other.op:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.dataflow.length_taint import LengthTaint
 from diagnostics.static.dataflow.taint_rules import (
     agrees,
@@ -31,8 +32,6 @@ from diagnostics.static.program.functions import paired
 _ROUNDS = 5
 MOST_FUNCTIONS = 3000
 _SETTINGS = {"scheduler", "scaler", "ema", "logger", "sampler", "teacher", "callback", "writer", "optimizer"}
-_FILLED = {"all_reduce", "broadcast", "broadcast_object_list", "all_gather", "all_gather_object",
-           "all_gather_into_tensor", "all_reduce_coalesced"}  # fmt: skip
 # What is made with a seed has other content on other ranks.
 _SEEDS = {"manual_seed", "seed", "default_rng", "RandomState", "Random", "Generator", "seed_everything", "set_seed"}
 _CHANGES = re.compile(r"^(?:append|extend|add|update|insert|setdefault|remove|pop|register\w*|add_\w+|put|discard)$")
@@ -213,7 +212,7 @@ class RankTaint:
         if id(function) not in self._fills:
             found: dict[str, list[int]] = defaultdict(list)
             for node in function.own_nodes:
-                if isinstance(node, ast.Call) and last_name(node.func) in _FILLED:
+                if isinstance(node, ast.Call) and last_name(node.func) in operations.SHARED:
                     for argument in node.args[:1]:
                         found[base_name(argument)].append(node.lineno)
             self._fills[id(function)] = found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 
@@ -60,32 +61,7 @@ CORE_WORDS = frozenset(
     ]
 )
 OPTIMIZERS = frozenset(["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "LBFGS"])
-_COLLECTIVES = frozenset(
-    [
-        "all_reduce",
-        "all_gather",
-        "broadcast",
-        "reduce",
-        "gather",
-        "scatter",
-        "barrier",
-        "all_gather_object",
-        "broadcast_object_list",
-        "monitored_barrier",
-        "all_to_all",
-        "all_gather_into_tensor",
-        "reduce_scatter",
-        "reduce_scatter_tensor",
-        "new_group",
-        "all_to_all_single",
-        "gather_object",
-        "scatter_object_list",
-        "send",
-        "recv",
-        "isend",
-        "irecv",
-    ]
-)
+_COLLECTIVES = frozenset(operations.MEETINGS)
 _SEEDS = frozenset(["manual_seed", "manual_seed_all", "seed_everything", "set_seed"])
 _SIDE = (
     OPTIMIZERS

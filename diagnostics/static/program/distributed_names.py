@@ -4,41 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.cfg_expressions import dotted
 
-RECORDED = frozenset(
-    [
-        "all_reduce",
-        "all_gather",
-        "all_gather_into_tensor",
-        "all_gather_object",
-        "all_reduce_coalesced",
-        "all_gather_coalesced",
-        "all_to_all",
-        "all_to_all_single",
-        "barrier",
-        "monitored_barrier",
-        "broadcast",
-        "broadcast_object_list",
-        "gather",
-        "gather_object",
-        "reduce",
-        "reduce_scatter",
-        "reduce_scatter_tensor",
-        "scatter",
-        "scatter_object_list",
-        "send",
-        "recv",
-        "isend",
-        "irecv",
-        "batch_isend_irecv",
-        "send_object_list",
-        "recv_object_list",
-        "new_group",
-        "new_subgroups",
-    ]
-)
+RECORDED = frozenset(operations.MEETINGS)
 _HOMES = ("dist", "distributed", "distributed_c10d")
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Any, TypeVar
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.program.api_aliases import canonical
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph
@@ -35,8 +36,6 @@ DEEP_WORDS = frozenset(
         "Fabric",
         "is_main_process",
         "rank_zero_only",
-        "barrier",
-        "all_reduce",
         "init_process_group",
         "deepspeed",
         "horovod",
@@ -44,9 +43,8 @@ DEEP_WORDS = frozenset(
         "LightningModule",
         "idist",
         "set_epoch",
-        "new_group",
-        "all_gather",
         "is_global_zero",
+        *operations.UNMISTAKABLE,
     ]
 )
 FEW_FILES = 150  # so many are looked at whole

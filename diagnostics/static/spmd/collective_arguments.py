@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
@@ -14,31 +15,6 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
-# Parameters by position, as PyTorch declares them.
-PARAMETERS = {
-    "send": ("tensor", "dst", "group", "tag"),
-    "recv": ("tensor", "src", "group", "tag"),
-    "isend": ("tensor", "dst", "group", "tag"),
-    "irecv": ("tensor", "src", "group", "tag"),
-    "send_object_list": ("object_list", "dst", "group"),
-    "recv_object_list": ("object_list", "src", "group"),
-    "broadcast": ("tensor", "src", "group", "async_op"),
-    "all_reduce": ("tensor", "op", "group", "async_op"),
-    "reduce": ("tensor", "dst", "op", "group", "async_op"),
-    "gather": ("tensor", "gather_list", "dst", "group", "async_op"),
-    "scatter": ("tensor", "scatter_list", "src", "group", "async_op"),
-    "all_gather": ("tensor_list", "tensor", "group", "async_op"),
-    "all_gather_into_tensor": ("output_tensor", "input_tensor", "group", "async_op"),
-    "reduce_scatter": ("output", "input_list", "op", "group", "async_op"),
-    "reduce_scatter_tensor": ("output", "input", "op", "group", "async_op"),
-    "all_to_all": ("output_tensor_list", "input_tensor_list", "group", "async_op"),
-    "broadcast_object_list": ("object_list", "src", "group"),
-    "gather_object": ("obj", "object_gather_list", "dst", "group"),
-    "scatter_object_list": ("scatter_object_output_list", "scatter_object_input_list", "src", "group"),
-    "all_gather_object": ("object_list", "obj", "group"),
-    "barrier": ("group", "async_op", "device_ids"),
-    "batch_isend_irecv": ("p2p_op_list",),
-}
 _HOME = "torch.distributed."
 _WORLDS = ("WORLD", "world", "_get_default_group")
 _RANKED = re.compile(r"(?:^|_)rank(?:_|$|s$)|main_process|master|is_root|coordinator", re.IGNORECASE)
@@ -57,7 +33,7 @@ class OperationCall:
         for one in self.call.keywords:
             if one.arg == name:
                 return one.value
-        parameters = PARAMETERS[self.op]
+        parameters = operations.PARAMETERS[self.op]
         at = parameters.index(name) if name in parameters else len(self.call.args)
         if at >= len(self.call.args) or any(isinstance(one, ast.Starred) for one in self.call.args):
             return None
@@ -82,7 +58,7 @@ def operation_call(call: ast.Call, function: Function, project: Project) -> Oper
     """Returns a call as an operation of torch.distributed, None where it is none."""
     name = project.name(call.func, function)
     op = name[len(_HOME) :] if name.startswith(_HOME) else ""
-    return OperationCall(op, call, function) if op in PARAMETERS else None
+    return OperationCall(op, call, function) if op in operations.PARAMETERS else None
 
 
 def operation_calls(file: ProjectFile, project: Project) -> Iterator[OperationCall]:

@@ -12,14 +12,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.program.distributed_names import RECORDED
 from diagnostics.static.program.functions import Function, default_of, is_generator, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.library_objects import ObjectKind, ObjectKinds
 
-_P2P = frozenset(
-    ["send", "recv", "isend", "irecv", "batch_isend_irecv", "send_object_list", "recv_object_list", "P2POp"]
-)
 _HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
           "torch.distributed._functional_collectives.")  # fmt: skip
 # What other libraries offer as functions, by full name.
@@ -182,7 +180,10 @@ class CollectiveSites:
         return self._method(call, function)
 
     def _operation(self, op: str, call: ast.Call, function: Function) -> CollectiveSite:
-        meeting = SyncKind.PEER if op in _P2P else SyncKind.GROUP if op.startswith("new_") else SyncKind.COLLECTIVE
+        makes_group = op in operations.GROUP_MAKERS
+        meeting = (
+            SyncKind.PEER if op in operations.POINT_TO_POINT else SyncKind.GROUP if makes_group else SyncKind.COLLECTIVE
+        )
         group = _group(call, op) if meeting is not SyncKind.GROUP else None
         grouped = group is not None and self._may_be_smaller(group, function)
         return CollectiveSite(op, meeting, ((call, function),), grouped=grouped)
@@ -266,4 +267,5 @@ def _is_true(value: ast.expr | None) -> bool:
 def _group(call: ast.Call, op: str) -> ast.expr | None:
     """Returns what is given as the group of an operation."""
     value = _keyword(call, "group") or _keyword(call, "process_group")
-    return call.args[0] if value is None and op == "barrier" and call.args else value
+    by_position = operations.PARAMETERS.get(op, ())[:1] == ("group",)
+    return call.args[0] if value is None and by_position and call.args else value

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.dataflow.rank_predicates import OnRank, RankPredicates
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -15,7 +16,7 @@ from diagnostics.static.spmd.p2p_programs import MessagePrograms, NoSuchRankErro
 from diagnostics.static.spmd.p2p_simulation import Message, MessageKind, SimulationResult, run
 
 WORLDS = (2, 3, 4)
-_MESSAGES = ("send", "recv", "isend", "irecv", "batch_isend_irecv", "P2POp", "send_object_list", "recv_object_list")
+_MESSAGES = (*operations.POINT_TO_POINT, operations.BATCH_PART)
 
 
 @dataclass(frozen=True, eq=False)

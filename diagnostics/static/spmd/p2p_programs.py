@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
 from diagnostics.static.dataflow.rank_predicates import OPEN, OnRank
 from diagnostics.static.program.ast_walk import children, walk
@@ -19,7 +20,10 @@ from diagnostics.static.spmd.p2p_simulation import UNKNOWN, Message, MessageKind
 MOST_EVENTS = 200
 MOST_DEPTH = 3
 MOST_ROUNDS = 8
-_SENDS, _RECEIVES = ("send", "isend"), ("recv", "irecv")
+# Objects go as two messages, of which the first blocks by other rules: not followed.
+_SENDS, _RECEIVES = (
+    tuple(op for op in half if op not in operations.PICKLED) for half in (operations.SENDS, operations.RECEIVES)
+)
 _FALL, _CONTINUE, _BREAK, _RETURN = "fall", "continue", "break", "return"
 _ENDS: dict[type[ast.stmt], str] = {ast.Return: _RETURN, ast.Break: _BREAK, ast.Continue: _CONTINUE}
 _FIRST = OnRank(0)
@@ -208,7 +212,9 @@ class MessagePrograms:
         kind = MessageKind.SEND if op in _SENDS else MessageKind.RECEIVE
         told = 0 if tag is None else self._values.value(tag, frame.function, self.on, frame.given)
         told = UNKNOWN if told is OPEN else told
-        self.events.append(Message(kind, call, frame.function, number, told, op, blocking=op in ("send", "recv")))
+        self.events.append(
+            Message(kind, call, frame.function, number, told, op, blocking=op not in operations.ALWAYS_ASYNC)
+        )
 
     def _follow(self, call: ast.Call, frame: _Frame) -> None:
         targets = self.project.targets(call, frame.function)

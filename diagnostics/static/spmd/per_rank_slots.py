@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
@@ -16,14 +17,6 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_arguments import operation_call
 
 MOST_STEPS = 40
-_FILLS = {
-    "all_reduce",
-    "broadcast",
-    "all_gather",
-    "broadcast_object_list",
-    "all_gather_object",
-    "all_gather_into_tensor",
-}
 _CHANGES = ("update", "append", "extend", "setdefault", "add")
 
 
@@ -156,6 +149,6 @@ def _is_own(index: ast.expr | None, function: Function, project: Project) -> boo
 def _fills(call: ast.Call, text: str, function: Function, project: Project) -> bool:
     found = operation_call(call, function, project)
     named = found.op if found is not None else last_name(call.func)
-    return (named in _FILLS or "reduce" in named or "gather" in named) and any(
+    return (named in operations.SHARED or "reduce" in named or "gather" in named) and any(
         ast.unparse(one).startswith(text) for one in call.args
     )

@@ -1,0 +1,145 @@
+"""The table of operations: what torch declares, and that a new row is all that linter and diagnosis need."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from diagnostics.agent.shared import operations
+
+# Reads the table with one row more before anything else imports it, as if the row stood in the file.
+WITH_A_ROW = """
+import importlib.util, json, sys
+from pathlib import Path
+
+name, row = "diagnostics.agent.shared.operations", sys.argv[1]
+import diagnostics.agent.shared
+spec = importlib.util.find_spec(name)
+text = Path(spec.origin).read_text()
+assert text.count("TABLE = (") == 1
+module = sys.modules[name] = importlib.util.module_from_spec(spec)
+diagnostics.agent.shared.operations = module
+exec(compile(text.replace("TABLE = (", "TABLE = (" + row, 1), spec.origin, "exec"), vars(module))
+"""
+LINTER = """
+import ast, importlib
+from diagnostics.audit.engine import audit
+from diagnostics.static.program.project_file import FileKind, ProjectFile
+
+def rule(folder, file):
+    return importlib.import_module("diagnostics.audit." + folder + "." + file)
+
+source = Path(sys.argv[2]).read_bytes()
+rules = {one.CODE: one for one in (
+    rule("collectives", "collective_under_rank_guard"),
+    rule("collectives", "collective_argument_differs_by_rank"),
+    rule("ordering", "call_outside_group_lifetime"),
+)}
+found = audit([ProjectFile("train.py", source, FileKind.PYTHON)], rules).found
+linter = [f"{one.hit.line} {one.code} {one.hit.title}" for one in found]
+"""
+DIAGNOSIS = """
+from diagnostics.dynamic.collectives.collective_signature import disagreement
+from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
+from diagnostics.dynamic.collectives.wait_for_graph import prove
+from diagnostics.static.program.distributed_names import is_recorded
+
+def at(rank, op, shape, slot):
+    wait = PendingOperation(kind=OperationKind.COLLECTIVE, op=op, group="0", ranks=(0, 1), slot=slot, shape=shape,
+                            dtype="float32", root=0)
+    return RankState(rank=rank, pid=rank, at_s=1.0, stand=Whereabouts.WAITING, waits=(wait,), reached={"0": slot + 1})
+
+two = prove((at(0, "all_shuffle", "8", 7), at(1, "all_shuffle", "9", 7)))
+call = ast.parse("dist.all_shuffle(x)").body[0].value
+diagnosis = {
+    "deadlock": [two.knot, two.ranks, [one.what for one in two.disagreements]] if two is not None else None,
+    "alike": disagreement(("all_shuffle", "8", "f", 0), ("all_shuffle", "8", "f", 0)),
+    "a stop of the flow": is_recorded(call, frozenset({"dist"})),
+    "wrapped by the agent": "all_shuffle" in module.ALL,
+}
+print(json.dumps({"linter": linter, "diagnosis": diagnosis}))
+"""
+TRAIN = """import torch
+import torch.distributed as dist
+
+dist.all_shuffle(torch.zeros(1))
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+if rank == 0:
+    dist.all_shuffle(torch.zeros(1))
+dist.all_shuffle(torch.zeros(1), rank)
+dist.destroy_process_group()
+"""
+
+
+def test_torch_declares_the_parameters_at_the_places_of_the_table() -> None:
+    """Read from the installed source: importing torch takes seconds."""
+    found = importlib.util.find_spec("torch")
+    assert found is not None
+    assert found.submodule_search_locations
+    path = Path(found.submodule_search_locations[0]) / "distributed/distributed_c10d.py"
+    declared = {
+        node.name: tuple(one.arg for one in node.args.args)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    known = {name: given for name, given in operations.PARAMETERS.items() if name in declared}
+    assert len(known) > 25
+    assert {name: declared[name][: len(given)] for name, given in known.items()} == known
+
+
+def test_each_operation_stands_in_the_table_once() -> None:
+    assert len(set(operations.ALL)) == len(operations.ALL)
+    assert {*operations.COLLECTIVES, *operations.POINT_TO_POINT, *operations.NOT_COUNTED} == set(operations.ALL)
+
+
+def test_the_table_is_the_only_place_that_lists_operations() -> None:
+    doctor = Path(operations.__file__).parents[2]
+    lists = [
+        f"{path.relative_to(doctor)}:{node.lineno}"
+        for path in sorted(doctor.rglob("*.py"))
+        if path != Path(operations.__file__) and "children" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set)) and len(_named(node) & set(operations.UNMISTAKABLE)) > 1
+    ]
+    assert lists == []
+
+
+def _named(node: ast.Tuple | ast.List | ast.Set) -> set[str]:
+    return {one.value for one in node.elts if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+
+
+def _asked(row: str, source: Path) -> dict[str, object]:
+    argv = [sys.executable, "-c", WITH_A_ROW + LINTER + DIAGNOSIS, row, str(source)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, object] = json.loads(done.stdout)
+    return answer
+
+
+def test_a_new_row_is_all_that_linter_and_diagnosis_need(tmp_path: Path) -> None:
+    source = tmp_path / "train.py"
+    source.write_text(TRAIN)
+    assert _asked('Row("all_shuffle", "tensor src op group", SIZE),', source) == {
+        "linter": [
+            "4 A113 all_shuffle() runs before init_process_group at train.py:5: it raises",
+            "8 A201 all_shuffle() stands under a test of the rank: the ranks that do not come here leave the others "
+            "waiting until the timeout",
+            "9 A215 src=rank of all_shuffle() is 0 on rank 0 and 1 on rank 1: ranks that name other roots wait for "
+            "each other or keep their own data",
+        ],
+        "diagnosis": {
+            "deadlock": ["mismatch", [0, 1], ["size"]],
+            "alike": "",
+            "a stop of the flow": True,
+            "wrapped by the agent": True,
+        },
+    }
+    assert _asked("", source) == {
+        "linter": [],
+        "diagnosis": {"deadlock": None, "alike": "", "a stop of the flow": False, "wrapped by the agent": False},
+    }
