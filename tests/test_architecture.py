@@ -76,7 +76,7 @@ ARROWS = {
     "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files",
     "inspection": "adapter machine record report d/job d/failures",
     "inspection/checks": "inspection",
-    "preflight": "adapter machine report",
+    "preflight": "adapter machine record report",
     "preflight/host": "preflight machine",
     "preflight/rendezvous": "preflight machine m/execution record s/launch_files",
     "preflight/collectives": "preflight machine",

@@ -8,12 +8,8 @@ from dataclasses import dataclass
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.facts import RankResult
+from diagnostics.record.torch_messages import CONNECTION_LOST
 
-LOST_PEER = re.compile(
-    r"closed by peer|reset by peer|broken pipe|failed to recv|socket (?:closed|timeout)|remote process exited"
-    r"|connection was (?:closed|reset)|NCCL communicator was aborted",
-    re.IGNORECASE,
-)
 EXCEPTION = re.compile(r"^[\w.]*(?:Error|Exception|Interrupt)\b.*", re.MULTILINE)
 FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>\S+)')
 SHOWN_STDERR = 1500  # characters of evidence
@@ -95,7 +91,7 @@ def stuck_at(stderr: str) -> str:
 
 
 def _lost(result: RankResult) -> bool:
-    return bool(LOST_PEER.search(result.stderr)) and not any(known.pattern.search(result.stderr) for known in KNOWN)
+    return bool(CONNECTION_LOST.search(result.stderr)) and _known(result) is None
 
 
 def _sentence(result: RankResult) -> str:

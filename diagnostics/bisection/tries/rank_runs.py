@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from diagnostics.bisection.tries.trial_answers import RankAnswer, RankError
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.rank_ends import LOST_PEER, RankOutcome
+from diagnostics.dynamic.job.rank_ends import RankOutcome
 from diagnostics.record.stacks import parse_fault_report
+from diagnostics.record.torch_messages import LOST_PEER
 
 LEAVING = "end"  # the phase in which a rank takes its process group down: the model has been run
 

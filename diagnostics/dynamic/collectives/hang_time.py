@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from diagnostics.dynamic.job.evidence import stood_still
 from diagnostics.dynamic.job.job import ExceptionSource, Job
 from diagnostics.dynamic.job.process_list import at_s as job_time
 from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING
+from diagnostics.record.torch_messages import WAIT_ENDED
 
-# What gloo, NCCL's watchdog and the stores say when their own patience ends.
-TIMED_OUT = re.compile(
-    r"Timed out waiting \d+ ?ms|Watchdog caught collective operation timeout|collective operation timeout"
-    r"|monitoredBarrier.{0,200}(?:timed out|timeout)|Ranks? .{0,80}failed to pass monitoredBarrier"
-    r"|wait timeout after \d+ ?ms"
-    r"|Socket Timeout|Store timeout|store->get\('?.{1,200} got error: (?:Connection|Socket|wait timeout)",
-    re.IGNORECASE | re.DOTALL,
-)
 JUST_BEFORE_S = 0.02
 _LEAST_WAIT_S = 0.5  # shorter than any timeout that somebody would set for a collective
 
@@ -54,7 +46,7 @@ def ended_by_itself(case: Job) -> bool:
 def _timeouts(case: Job) -> Iterator[float]:
     """Yields when an operation gave up: of those whose exception ended their process or a rank."""
     for story in case.ranks:
-        told = [one for one in story.raised if TIMED_OUT.search(one.text)]
+        told = [one for one in story.raised if WAIT_ENDED.search(one.text)]
         if not told:
             continue
         if story.agent is not None:

@@ -11,11 +11,11 @@ from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, story_of
-from diagnostics.dynamic.job.attribution import is_lost_peer
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.process_list import at_s as job_time
 from diagnostics.record.agent_data import CollectiveCall
+from diagnostics.record.torch_messages import is_lost_peer
 
 _ENDING = (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT, ExceptionSource.THREAD)
 

@@ -18,7 +18,7 @@ from diagnostics.core.frames import shown_path, user_frames
 from diagnostics.core.wording import distinct
 from diagnostics.dynamic.job.evidence import PASSED_ON, written_by
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
-from diagnostics.dynamic.job.rank_ends import LOST_PEER
+from diagnostics.record.torch_messages import LOST_PEER
 from diagnostics.record.tracebacks import TracebackText, tracebacks
 
 # Pattern over "Type: message", and the advice; groups of the pattern fill the words.

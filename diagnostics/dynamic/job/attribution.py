@@ -11,19 +11,11 @@ from collections.abc import Sequence
 
 from diagnostics.core.wording import last_lines
 from diagnostics.dynamic.job.job import ExceptionSource, JobProcess, ProcessRole
-from diagnostics.dynamic.job.rank_ends import LOST_PEER, SEARCHED_LINES
+from diagnostics.dynamic.job.rank_ends import SEARCHED_LINES
+from diagnostics.record.torch_messages import LOST_PEER, is_lost_peer
 
 ENDED_BY_OTHERS = ("doctor", "launcher")
 _ENDING = (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT)
-# What gloo, NCCL's watchdog and the stores write about a peer, beyond what rank_ends knows.
-LOST_PEER_TOO = re.compile(
-    r"(?:read|write|connect) \[[^\]]{1,200}\]: |Timed out waiting \d+ ?ms|Watchdog caught collective operation timeout"
-    r"|ProcessGroup.{0,40} (?:timed out|aborted)|ncclRemoteError|ncclSystemError|DistNetworkError|Socket Timeout"
-    r"|RendezvousConnectionError|The client socket has timed out|collective operation timeout",
-    re.IGNORECASE,
-)
-# Said by the side that found the disagreement, which is not the side that made it: never only a lost peer.
-FOUND_A_FAULT = re.compile(r"mismatch|op\.preamble|Detected", re.IGNORECASE)
 # A refused connection of anything else, a database or a tracker, is the rank's own affair.
 TORCH_ERRORS = re.compile(r"(?:^|\.)(?:RuntimeError|Dist\w*Error|Rendezvous\w*Error)$")
 INTERRUPTED = re.compile(r"^(?:KeyboardInterrupt|(?:[\w.]+\.)?SignalException)\b")
@@ -52,11 +44,6 @@ def lost_peer(story: JobProcess, output: str = "") -> bool:
     if written:
         return is_lost_peer(written)
     return story.end.signal == signal.SIGABRT and "terminate called" in output and is_lost_peer(output)
-
-
-def is_lost_peer(text: str) -> bool:
-    """Whether a text complains about a peer, and about nothing that is wrong with what the ranks do."""
-    return bool(LOST_PEER.search(text) or LOST_PEER_TOO.search(text)) and not FOUND_A_FAULT.search(text)
 
 
 def _is_of_torch(kind: str) -> bool:

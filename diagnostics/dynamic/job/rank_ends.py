@@ -17,13 +17,8 @@ from diagnostics.dynamic.job.last_activity import LastActivity, explain_death
 from diagnostics.machine.facts import RankResult
 from diagnostics.record.agent_data import AgentData, LifecycleEvent
 from diagnostics.record.stacks import FaulthandlerLog
+from diagnostics.record.torch_messages import LOST_PEER
 
-LOST_PEER = re.compile(
-    r"closed by peer|reset by peer|broken pipe|connection refused|connection was (?:closed|reset)|recvValue failed"
-    r"|failed to recv|socket (?:closed|timeout)|remote process exited|NCCL communicator was aborted"
-    r"|wait timeout|timed out waiting|barrier timed out",
-    re.IGNORECASE,
-)
 WAITING_IN = re.compile(r"/torch/(?:distributed|autograd|nn/parallel)/")
 SEARCHED_LINES = 30
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.rank_state import Whereabouts
-from diagnostics.dynamic.job.attribution import is_lost_peer
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.observations import looks_of
@@ -21,13 +20,8 @@ from diagnostics.dynamic.stall.rank_activity import stand_of
 from diagnostics.dynamic.stall.wait_cause import WaitCause
 from diagnostics.dynamic.stall.wait_chain import reason_of, stack_of
 from diagnostics.record.agent_data import GROUP_MADE, CollectiveCall
+from diagnostics.record.torch_messages import NOT_AT_THE_BARRIER, RAN_OUT, is_lost_peer
 
-TIMEOUT = re.compile(
-    r"Timed out waiting \d+ ?ms|failed to pass monitoredBarrier|collective operation timeout"
-    r"|wait timeout after \d+ ?ms|before timing out|Timeout waiting for key|Socket Timeout|barrier timed out",
-    re.IGNORECASE,
-)
-NAMED = re.compile(r"Ranks? ([\d, ]{1,400}?) failed to pass monitoredBarrier", re.IGNORECASE)
 _ENDING = (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT, ExceptionSource.THREAD)
 _SLACK_S = 0.05  # two clocks of one machine, and the time to write an exception down
 
@@ -71,7 +65,7 @@ def timed_out(case: Job) -> TimedOut | None:
     fired_s = gave_up[0].at_s
     if any(_ended_before(story, fired_s) for story in case.ranks):
         return None  # whoever left took what the others waited for along
-    said = [found[1] for one in gave_up for found in NAMED.finditer(one.text)]
+    said = [found[1] for one in gave_up for found in NOT_AT_THE_BARRIER.finditer(one.text)]
     named = {int(word) for text in said for word in re.findall(r"\d+", text)}
     absent = [story for story in case.ranks if story.rank in named] if named else _absent(case, fired_s)
     looked_at = [_late(case, story, fired_s) for story in absent]
@@ -88,10 +82,10 @@ def _gave_up(story: JobProcess) -> GaveUp | None:
     agent = story.agent
     if agent is None or agent.last_event(GROUP_MADE) is None:
         return None
-    raised = next((one for one in story.raised if one.how in _ENDING and TIMEOUT.search(one.text)), None)
+    raised = next((one for one in story.raised if one.how in _ENDING and RAN_OUT.search(one.text)), None)
     if raised is not None:
         return GaveUp(story=story, at_s=raised.at_s, text=raised.text, path=raised.user_path)
-    found = TIMEOUT.search(story.stderr) if story.failed and not story.raised else None
+    found = RAN_OUT.search(story.stderr) if story.failed and not story.raised else None
     if found is None:  # NCCL's watchdog writes, and aborts the process
         return None
     text = story.stderr[max(0, found.start() - 200) : found.end() + 100]
