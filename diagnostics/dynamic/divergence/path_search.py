@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from diagnostics.dynamic.divergence.search_states import Context, SearchTarget, State, shown_calls
 from diagnostics.dynamic.divergence.stack_alignment import Stack, nodes_at
+from diagnostics.static.program import exit_calls
 from diagnostics.static.program.call_graph import CallGraph, Function, is_generator
 from diagnostics.static.program.cfg import Edge, EdgeKind, NodeKind
 from diagnostics.static.program.cfg_expressions import dotted
@@ -298,7 +299,7 @@ class PathSearch:
                 isinstance(node, ast.Call)
                 and (
                     self.program.communicates(node, function)
-                    or dotted(node.func) in ("sys.exit", "os._exit", "exit")
+                    or dotted(node.func) in exit_calls.LEAVING
                     or any(self.interesting(one, depth - 1) for one in self.program.targets(node, function))
                 )
             ):

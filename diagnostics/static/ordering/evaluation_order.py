@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from diagnostics.static.program import ast_walk
+from diagnostics.static.program import ast_walk, exit_calls
 from diagnostics.static.program.cfg_expressions import dotted
 from diagnostics.static.program.functions import last_name
 
-_LEAVES = {"sys.exit", "exit", "quit", "os._exit", "os.abort"}
 _CONSUMERS = {"list", "tuple", "set", "sum", "any", "all", "max", "min", "sorted", "dict", "join", "frozenset"}
 _SETTINGS = {"args", "cfg", "config", "opt", "opts", "hparams", "FLAGS"}  # one object for the whole run
 MAX_PLANNED = 4000
@@ -219,4 +218,4 @@ class _Walk:
 
 
 def _leaves(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and dotted(value.func) in _LEAVES
+    return isinstance(value, ast.Call) and dotted(value.func) in exit_calls.LEAVING

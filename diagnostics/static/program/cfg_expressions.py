@@ -6,13 +6,12 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.cfg import Edge, EdgeKind, GraphNode, NodeKind
 
 MAX_NODES = 40_000
 MAX_DEPTH = 150  # of nested statements and expressions that are followed
-_EXITS = {"sys.exit", "exit", "quit", "SystemExit", "_sys.exit"}
-_GONE = {"os._exit", "os.abort", "_exit", "os.kill(os.getpid()"}
 End = tuple[int, EdgeKind]  # a node whose way on is not known yet
 Ends = list[End]
 
@@ -147,9 +146,9 @@ class ExpressionBuilder:
     def call(self, value: ast.Call, ends: Ends) -> Ends:
         """Adds a call, which may raise or end the process."""
         name = dotted(value.func)
-        if name in _GONE or name in _EXITS:
+        if name in exit_calls.LEAVING or name == exit_calls.SYSTEM_EXIT:
             node = self.add(NodeKind.EXIT_CALL, value, ends)
-            self.edge(node, EdgeKind.RAISES, self.gone if name in _GONE else self.leave.exits)
+            self.edge(node, EdgeKind.RAISES, self.gone if name in exit_calls.AT_ONCE else self.leave.exits)
             return []
         node = self.add(NodeKind.CALL, value, ends)
         self.edge(node, EdgeKind.RAISES, self.leave.raises)

@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Callable_, Function, last_name
 from diagnostics.static.program.project import Project
@@ -20,7 +21,6 @@ _TELLS = re.compile(
     r"|secho|tqdm|rprint|display|flush|str|repr|type|format|join|strip|_?log\w*|print_\w+|rank_zero_\w+|logging)$"
 )
 _QUIET = (ast.Pass, ast.Continue, ast.Expr, ast.Return, ast.AugAssign, ast.Import, ast.ImportFrom, ast.Break)
-EXITS = {"sys.exit", "exit", "quit", "SystemExit", "os._exit"}
 
 _STEP_ARGUMENTS = 3  # scaler.step(optimizer), optimizer.step(closure): never many
 MAX_CALL_DEPTH = 5  # main -> run -> fit -> train_epoch -> train_step
@@ -168,7 +168,7 @@ def steps_an_optimizer(node: ast.AST) -> bool:
 def _leaving(node: ast.AST) -> Iterator[ast.Call]:
     """Yields the calls that end the process without an error."""
     for call in walk(node):
-        if not isinstance(call, ast.Call) or ast.unparse(call.func) not in ("sys.exit", "os._exit", "exit", "quit"):
+        if not isinstance(call, ast.Call) or ast.unparse(call.func) not in exit_calls.WITH_CODE:
             continue
         if not call.args or (isinstance(call.args[0], ast.Constant) and not call.args[0].value):
             yield call
@@ -186,8 +186,7 @@ def ends_in_raise(statements: list[ast.stmt]) -> bool:
         return True
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
         call = last.value
-        exits = ast.unparse(call.func) in ("sys.exit", "os._exit", "exit", "os.abort")
-        return exits and not leaves_with_success([last])
+        return ast.unparse(call.func) in exit_calls.LEAVING and not leaves_with_success([last])
     return False
 
 
@@ -241,7 +240,8 @@ def _names(value: ast.AST, name: str | None) -> bool:
 
 def exits_with_success(call: ast.AST, function: Function, project: Project) -> bool:
     """Whether a call ends the process with code 0."""
-    if not isinstance(call, ast.Call) or project.name(call.func, function) not in EXITS:
+    exits = exit_calls.WITH_CODE | {exit_calls.SYSTEM_EXIT}
+    if not isinstance(call, ast.Call) or project.name(call.func, function) not in exits:
         return False
     return not call.args or (isinstance(call.args[0], ast.Constant) and call.args[0].value in (0, None, False))
 

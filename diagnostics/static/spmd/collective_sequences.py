@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diagnostics.static.dataflow.rank_predicates import OnRank, RankPredicates
+from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.functions import Function, is_generator
 from diagnostics.static.program.project import Project
@@ -29,7 +30,6 @@ from diagnostics.static.spmd.sequence_values import (
 
 MOST_DEPTH = 5
 MOST_ITEMS = 3000
-_LEAVES = {"sys.exit", "os._exit", "os.abort", "exit", "quit"}
 
 _SOMEWHERE = OnRank(1)
 
@@ -132,7 +132,7 @@ class CollectiveSequences:
                     if isinstance(child, ast.expr):
                         self._expression(child, function, assumption, depth, way)
                 if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-                    leaves = self.project.name(statement.value.func, function) in _LEAVES
+                    leaves = self.project.name(statement.value.func, function) in exit_calls.LEAVING
                     way.end = EXIT if leaves else FALL
                 return way
 
@@ -318,6 +318,6 @@ def leaving(block: Sequence[ast.stmt]) -> ast.stmt | None:
         if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
             return statement
         ends = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
-        if ends and ast.unparse(statement).partition("(")[0] in _LEAVES:
+        if ends and ast.unparse(statement).partition("(")[0] in exit_calls.LEAVING:
             return statement
     return None
