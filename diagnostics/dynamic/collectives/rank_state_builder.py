@@ -16,6 +16,7 @@ from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
 from diagnostics.dynamic.collectives.pending_operations import leaves_from, native_wait, thread_waits
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 from diagnostics.dynamic.collectives.thread_reachability import ThreadReach
+from diagnostics.dynamic.job import cpu_shares
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_kinds import TRACKERS
 from diagnostics.dynamic.job.process_list import at_s as job_time
@@ -114,10 +115,7 @@ def _idle(story: JobProcess, at_s: float) -> bool | None:
     if len(around) < 2:
         return None
     first, last = around[0], around[-1]
-    return last.cpu_s - first.cpu_s <= IDLE_CPUS * max(0.1, last.at_s - first.at_s)
-
-
-IDLE_CPUS = 0.2  # of one process; a thread that beats or reports takes 0.02
+    return last.cpu_s - first.cpu_s <= cpu_shares.WORKS * max(0.1, last.at_s - first.at_s)
 
 
 def _position(view: RankView, counts: GroupCounts, at_s: float) -> RankState:

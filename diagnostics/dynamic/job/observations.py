@@ -12,11 +12,10 @@ from typing import Any
 
 from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
+from diagnostics.dynamic.job import cpu_shares
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.process_samples import Sample
 
-BUSY_CPUS = 0.5  # from here on a process computes; what polls or beats a heart takes a few hundredths
-STARVED_CPUS = 0.02
 FEW_LOOKS = 4
 SWAPPING_FAULTS_PER_S = 50.0
 _MOST_DISK_WAIT = 0.5  # share of the looks
@@ -72,8 +71,8 @@ class Looks:
         used = self.cpus or 0.0
         # On a crowded machine it gets little, but never sleeps.
         never_slept = running * 10 >= 9 * len(self.samples) > 0
-        starved = STARVED_CPUS if len(self.samples) >= FEW_LOOKS else 10 * STARVED_CPUS
-        return (used >= BUSY_CPUS and running * 2 >= len(self.samples)) or (never_slept and used >= starved)
+        starved = cpu_shares.STARVES if len(self.samples) >= FEW_LOOKS else 10 * cpu_shares.STARVES
+        return (used >= cpu_shares.COMPUTES and running * 2 >= len(self.samples)) or (never_slept and used >= starved)
 
     @property
     def bytes_per_s(self) -> float | None:

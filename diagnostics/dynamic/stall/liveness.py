@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from diagnostics.core import untrusted_json
 from diagnostics.core.frames import location
+from diagnostics.dynamic.job import cpu_shares
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.job.stack_classifier import RankActivity
 from diagnostics.dynamic.stall.motion import ActivityLevel
 from diagnostics.dynamic.stall.stack_prefix_tree import ProcessStack, missing_ranks, names, ranges
 
 FILE_NAME = "looks.json"  # in record/captures
-WORKING_CPUS = 0.05  # of a data worker: what only waits for orders takes less
 RARE_PER_S = 0.5  # wake-ups of what waits for something that does not come
 _MEETING = ("init_process_group", "rendezvous")
 _PEERS = (RankActivity.WAITS, RankActivity.BACKWARD)
@@ -93,10 +93,10 @@ def _standing_words(ranks: Sequence[ProcessStack], cwd: str, over: str, world_si
 def _works(one: ProcessStack, kids: Sequence[ProcessStack]) -> bool:
     if one.moved.motion in (ActivityLevel.MOVES, ActivityLevel.BUSY):
         return one.place.doing is not RankActivity.WAITS or one.moved.motion is ActivityLevel.MOVES
-    if (one.moved.cpus or 0.0) >= 0.2 and one.moved.motion is not ActivityLevel.STOPPED:
+    if (one.moved.cpus or 0.0) >= cpu_shares.WORKS and one.moved.motion is not ActivityLevel.STOPPED:
         return True  # its other threads are at work for it
     moving = (ActivityLevel.MOVES, ActivityLevel.BUSY)
-    return any(kid.moved.motion in moving and (kid.moved.cpus or 0.0) >= WORKING_CPUS for kid in kids)
+    return any(kid.moved.motion in moving and (kid.moved.cpus or 0.0) >= cpu_shares.POLLS for kid in kids)
 
 
 def _waits_in_vain(one: ProcessStack, kids: Sequence[ProcessStack]) -> bool:

@@ -12,10 +12,9 @@ from enum import StrEnum
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job import cpu_shares
 from diagnostics.machine.facts import Activity
 
-BUSY_CPUS = 0.2  # of a process, on average between the first look and the last
-IDLE_CPUS = 0.05  # of a main thread that only polls
 BUSY_BYTES_PER_S = 1 << 20
 
 
@@ -96,8 +95,8 @@ def moved(looks: Sequence[Observation]) -> ActivityDelta:
     cpus = (after.cpu_s - before.cpu_s) / apart
     ran = None if after.switches is None or before.switches is None else after.switches - before.switches
     seen = [look.frames for look in told if look.frames]
-    busy = cpus >= BUSY_CPUS or (after.bytes_moved - before.bytes_moved) / apart >= BUSY_BYTES_PER_S
-    idle = after.main_cpu_s - before.main_cpu_s < IDLE_CPUS * apart
+    busy = cpus >= cpu_shares.WORKS or (after.bytes_moved - before.bytes_moved) / apart >= BUSY_BYTES_PER_S
+    idle = after.main_cpu_s - before.main_cpu_s < cpu_shares.POLLS * apart
     return ActivityDelta(
         motion=ActivityLevel.STOPPED if stopped else _motion(seen, busy=busy, idle=idle, ran=ran),
         state=after.state,

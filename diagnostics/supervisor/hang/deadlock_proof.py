@@ -21,6 +21,7 @@ from diagnostics.dynamic.collectives.rank_state import RankState
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.timeout_recovery import may_recover
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, prove
+from diagnostics.dynamic.job import cpu_shares
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.machine.processes.proc_state import effort
 from diagnostics.record.agent_data import AgentData
@@ -34,10 +35,8 @@ QUIET_S = 1.0  # without any record before the first attempt; how long is no par
 GROUP_BEGUN = "process-group-begin"
 BETWEEN_S = 0.5  # of the two snapshots
 CPU_LOOK_S = 0.2
-IDLE_CPUS = 0.5  # of one process: a thread that beats or reports takes 0.02, a rank that computes takes 1
 ANSWER_S = 0.4
 LAUNCHER_S = 30.0  # after which the launcher of a failed rank will do nothing about the others
-SHARE_OF_CPU = 0.02
 FIRST_RETRY_S, LONGEST_RETRY_S = 1.0, 15.0
 _TICK_S = 0.05
 
@@ -87,7 +86,7 @@ class DeadlockProver:
             return self._proof(living, now, still_quiet)
         finally:
             self._next_s = now() + self._apart_s
-            self._affordable_s = now() + (time.thread_time() - began) / SHARE_OF_CPU
+            self._affordable_s = now() + (time.thread_time() - began) / cpu_shares.OURS
 
     def _proof(
         self, living: Mapping[int, int], now: Callable[[], float], still_quiet: Callable[[], bool]
@@ -188,7 +187,7 @@ def _cpu(pids: Mapping[int, int] | list[int]) -> dict[int, float]:
 
 def _idle(before: Mapping[int, float], after: Mapping[int, float], apart_s: float) -> bool:
     """Whether the same processes are there, and none of them computed. Clock ticks of 10 ms are as fine as it gets."""
-    most_s = max(0.05, IDLE_CPUS * apart_s)
+    most_s = max(0.05, cpu_shares.COMPUTES * apart_s)
     return before.keys() == after.keys() and all(after[pid] - before[pid] <= most_s for pid in before)
 
 

@@ -19,14 +19,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from diagnostics.agent.shared import layout
+from diagnostics.dynamic.job import cpu_shares
 from diagnostics.machine.processes.proc_state import Effort, effort
 from diagnostics.record.supervisor_facts import Stall
 from diagnostics.supervisor.hang.stall_detector import ProgressSample, StallDetector, StallState
 
-BUSY_CPUS = 0.2  # of one process, on average since the last count; an idle launcher's loop takes 0.01
 BUSY_BYTES_PER_S = 64 << 10  # heartbeats of a store take less
 COUNT_S = 1.0  # clock ticks are 10 ms: over a shorter time they tell little
-SHARE_OF_CPU = 0.02
 _MOST_FILES = 512
 _WORK = ("collectives", "modules")  # areas that training itself writes, beside `steps`
 # In the variables and words of a process: a rank, or torchrun, which may wait for other nodes before it has any.
@@ -115,7 +114,7 @@ class JobProgress:
                 has_ranks=any(file.has_rank for file in live),
             )
         )
-        self._next_s = at_s + (time.thread_time() - began) / SHARE_OF_CPU
+        self._next_s = at_s + (time.thread_time() - began) / cpu_shares.OURS
         return self._last
 
     def _read_files(self, processes: Mapping[int, int]) -> tuple[bool, bool]:
@@ -157,7 +156,7 @@ class JobProgress:
         before, self._efforts, self._counted_s = self._efforts, now, at_s
         return any(
             found.in_disk_wait
-            or found.cpu_s - before[pid].cpu_s >= BUSY_CPUS * apart
+            or found.cpu_s - before[pid].cpu_s >= cpu_shares.WORKS * apart
             or found.bytes_moved - before[pid].bytes_moved >= BUSY_BYTES_PER_S * apart
             for pid, found in now.items()
             if pid in before
