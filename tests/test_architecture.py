@@ -83,7 +83,7 @@ ARROWS = {
     "preflight/device": "preflight machine",
     "preflight/data": "adapter preflight machine",
     "preflight/model": "adapter preflight machine record d/job d/failures",
-    "bisection": "machine preflight report supervisor/capture",
+    "bisection": "machine preflight report d/job supervisor/capture",
     "bisection/search": "bisection",
     "bisection/tries": "adapter bisection machine m/execution record d/job",
     "bisection/repro": "adapter bisection machine s/slicing bisection/tries",

@@ -16,6 +16,7 @@ from enum import Enum
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path
+from diagnostics.dynamic.job import stack_classifier
 
 MAX_CHARACTERS = 300
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
@@ -30,9 +31,7 @@ _BRACKETS = re.compile(r"[\[(]#?,?[\])]")
 CALLED_FROM = " < "
 _MODULE_CALL = re.compile(r"/torch/nn/modules/module\.py$")
 _PLUMBING = re.compile(r"^<frozen |/importlib/_bootstrap|/runpy\.py$|\.pyx$|/torch/_dynamo/|/torch/_compile\.py$")
-_WAITING_IN = re.compile(r"/torch/(?:distributed|autograd|nn/parallel)/")
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(\w+)_at_\d+$")  # the rest of a function that torch.compile has cut
-_WRAPPING = re.compile(r"/torch/(?:distributed/(?:fsdp|_composable)|autograd|nn/parallel)/")
 _TORCH = re.compile(r"/(?:site|dist)-packages/(?=torch/)")
 _PACKAGE = re.compile(r"/(?:site|dist)-packages/")
 _STDLIB = re.compile(r"/lib(?:64)?/python3\.\d+/(?=.)")
@@ -70,11 +69,11 @@ def wait_of(frames: Sequence[Frame], *, ours: Sequence[str] = ()) -> BlockedIn:
     """Returns for what a rank with this stack, innermost frame first, waits."""
     waiting = False
     for frame in frames:
-        if _WRAPPING.search(frame.file):
+        if stack_classifier.WRAPPING.search(frame.file):
             return BlockedIn.WRAPPER
         if _MODULE_CALL.search(frame.file):
             return BlockedIn.WRAPPER if waiting else BlockedIn.ITSELF
-        waiting = waiting or bool(_WAITING_IN.search(frame.file))
+        waiting = waiting or bool(stack_classifier.MAY_WAIT.search(frame.file))
         if _is_own(frame) and not _is_ours(frame, ours):
             return BlockedIn.CALLED if waiting else BlockedIn.ITSELF
     return BlockedIn.WRAPPER if waiting else BlockedIn.ITSELF

@@ -24,6 +24,7 @@ from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.divergence.aborted_collective import parted_before
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis
 from diagnostics.dynamic.divergence.rank_partition import site
+from diagnostics.dynamic.job import stack_classifier
 from diagnostics.dynamic.job.evidence import end_evidence, path_evidence, rank_numbers, source_evidence, written_by
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.model.model_divergence import casts_by_rank, model_difference
@@ -36,7 +37,6 @@ CLASS = "collective-mismatch"
 EXAMINES = AppliesTo.FAILED
 
 MOST_SHOWN = 4
-IN_BACKWARD = re.compile(r"/torch/autograd/(?:graph|__init__)\.py$")
 _SIZES = re.compile(r"op\.preamble\.length <= op\.nbytes\. (\d+) vs (\d+)|distributed collective mismatch")
 
 
@@ -131,7 +131,9 @@ def _in_ddps_backward(case: Job, story: JobProcess) -> bool:
     """Whether all ranks had wrapped their model, and the one that aborted stood in backward: DDP adds up there."""
     wrapped = all(one.agent is not None and one.agent.last_event("ddp") is not None for one in case.ranks)
     threads = story.fault.threads if story.fault is not None else ()
-    return wrapped and any(IN_BACKWARD.search(frame.file) for thread in threads for frame in thread.frames[:1])
+    return wrapped and any(
+        stack_classifier.IN_BACKWARD.search(frame.file) for thread in threads for frame in thread.frames[:1]
+    )
 
 
 def _gradients_differ(case: Job, story: JobProcess, sizes: str, said: str) -> Match:

@@ -16,15 +16,10 @@ from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_log import RECEIVES, SENDS, GroupCounts
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, OBJECTS
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation
+from diagnostics.dynamic.job import stack_classifier
 from diagnostics.record.agent_data import AgentData, CollectiveCall
 from diagnostics.record.agent_file import ranks_of
 
-# Innermost Python frames below which C++ makes or waits for collectives.
-IN_BACKWARD = re.compile(r"/torch/autograd/(?:graph|__init__)\.py$")
-_IN_TORCH = re.compile(
-    r"/torch/(?:distributed/(?!elastic/|run\.py|launcher/)|nn/parallel/|_ops\.py$|nn/modules/(?:batchnorm|_functions)\.py$"
-    r"|autograd/function\.py$|_tensor\.py$|utils/checkpoint\.py$)"
-)
 STALE_S = 5.0  # work that is not done for so long: where nobody looked at the CPU
 
 _OVER = ("exit", "alive-at-end")  # events of a program that is through
@@ -137,4 +132,4 @@ def _may_be_inside(agent: AgentData, stack: Sequence[Frame]) -> bool:
     own = [frame for frame in stack if not (agent.agent_folder and frame.file.startswith(agent.agent_folder))]
     if not own:
         return agent.steps.in_backward
-    return bool(IN_BACKWARD.search(own[0].file) or _IN_TORCH.search(own[0].file))
+    return bool(stack_classifier.ABOVE_NATIVE.search(own[0].file))

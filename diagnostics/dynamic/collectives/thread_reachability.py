@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator
 from diagnostics.agent.shared import operations
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job import stack_classifier
 from diagnostics.record.stacks import ThreadFrames
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph, Function
@@ -26,7 +27,6 @@ _HARMLESS = frozenset(
     ("get_rank", "get_world_size", "is_initialized", "is_available", "get_backend", "get_process_group_ranks")
 )
 _UNDOUBTED = frozenset(operations.UNMISTAKABLE) | {"backward"}
-_OF_TORCH = re.compile(r"/torch/distributed/(?!elastic/)")
 _STDLIB = re.compile(r"/lib/python3\.\d+/(?!(?:site|dist)-packages/)|^<frozen ")
 _IN_PACKAGES = re.compile(r"/(?:site|dist)-packages/")
 # What runs the job's own code later, and shows nothing of it on the stack yet.
@@ -57,7 +57,7 @@ class ThreadReach:
 
     def _may_call(self, frames: tuple[Frame, ...]) -> bool:
         frames = tuple(frame for frame in frames if not frame.file.startswith(self._folders))
-        if any(_OF_TORCH.search(frame.file) for frame in frames):
+        if any(stack_classifier.IN_DISTRIBUTED.search(frame.file) for frame in frames):
             return True
         packaged = {frame.file for frame in frames if _IN_PACKAGES.search(frame.file)}
         own = [frame for frame in user_frames(frames) if self._is_own(frame)]

@@ -6,20 +6,19 @@ about a lost peer while another rank failed for a reason of its own.
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from diagnostics.core.wording import last_line, last_lines
+from diagnostics.dynamic.job import stack_classifier
 from diagnostics.dynamic.job.last_activity import LastActivity, explain_death
 from diagnostics.machine.facts import RankResult
 from diagnostics.record.agent_data import AgentData, LifecycleEvent
 from diagnostics.record.stacks import FaulthandlerLog
 from diagnostics.record.torch_messages import LOST_PEER
 
-WAITING_IN = re.compile(r"/torch/(?:distributed|autograd|nn/parallel)/")
 SEARCHED_LINES = 30
 
 
@@ -87,7 +86,9 @@ class RankOutcome:
     def waits_for_peers(self) -> bool:
         """Stuck inside torch.distributed, or in a backward pass that may reduce gradients."""
         crashed = self.fault.crashed if self.fault is not None else None
-        return any(WAITING_IN.search(frame.file) for frame in (crashed.frames if crashed is not None else ()))
+        return any(
+            stack_classifier.MAY_WAIT.search(frame.file) for frame in (crashed.frames if crashed is not None else ())
+        )
 
     @property
     def signal_name(self) -> str:

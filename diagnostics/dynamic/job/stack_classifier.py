@@ -10,12 +10,28 @@ from enum import StrEnum
 from diagnostics.core.frame import Frame, Owner
 from diagnostics.core.frames import user_frames
 
-# Parts of torch in which a rank waits for its peers; the launcher's own loop is none of them.
-_PEERS = re.compile(r"(?:^|/)torch/(?:distributed/(?!elastic/|run\.py|launch)|nn/parallel/)")
+_DISTRIBUTED = r"(?:^|/)torch/distributed/(?!elastic/|run\.py|launch"
+_ENGINE = r"(?:^|/)torch/autograd/(?:graph|__init__"
+# Each says what a stack may do that has such a frame. The launcher's own loop waits for processes, not for ranks.
+IN_DISTRIBUTED = re.compile(_DISTRIBUTED + ")")
+# Writing a checkpoint is work of the rank's own; what it exchanges passes through other files of torch.distributed.
+EXCHANGES = re.compile(_DISTRIBUTED + r"|checkpoint/|optim/)")
+# Backward and the wrapper's forward wait for gradients and buffers of peers, or compute.
+WAITS_OR_COMPUTES = re.compile(r"(?:^|/)torch/(?:autograd|nn/parallel)/")
+MAY_WAIT = re.compile(f"{IN_DISTRIBUTED.pattern}|{WAITS_OR_COMPUTES.pattern}")
+# What a wrapper, not the user's own line, exchanges.
+WRAPPING = re.compile(rf"(?:^|/)torch/distributed/(?:fsdp|_composable)|{WAITS_OR_COMPUTES.pattern}")
+# Innermost Python frames below which C++ makes or waits for collectives: DDP's reducer in the first.
+IN_BACKWARD = re.compile(_ENGINE + r")\.py$")
+ABOVE_NATIVE = re.compile(
+    rf"{IN_BACKWARD.pattern}|{_DISTRIBUTED})|(?:^|/)torch/(?:nn/parallel/|_ops\.py$|autograd/function\.py$|_tensor\.py$"
+    r"|nn/modules/(?:batchnorm|_functions)\.py$|utils/checkpoint\.py$)"
+)
+_PEERS = re.compile(rf"{IN_DISTRIBUTED.pattern}|(?:^|/)torch/nn/parallel/")
 _CALLS = re.compile(
     r"(?:^|/)torch/distributed/(?:distributed_c10d|rendezvous|_functional_collectives|nn/functional)\.py$"
 )
-_BACKWARD = re.compile(r"(?:^|/)torch/autograd/(?:graph|__init__|function)\.py$")
+_BACKWARD = re.compile(_ENGINE + r"|function)\.py$")
 _WRAPPERS = {"wrapper", "decorate_context", "_fn", "inner"}
 _LEAVING = {
     ("threading.py", "_shutdown"), ("util.py", "_exit_function"), ("weakref.py", "_exitfunc"),

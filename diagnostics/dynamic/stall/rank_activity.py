@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.rank_state import Whereabouts
+from diagnostics.dynamic.job import stack_classifier
 from diagnostics.dynamic.job.attribution import waits_in_a_collective
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.observations import looks_of
 from diagnostics.dynamic.stall.wait_cause import WaitCause
 from diagnostics.dynamic.stall.wait_chain import reason_of, stack_of
 
-# Writing a checkpoint is work of the rank's own; what it exchanges passes through other files of torch.distributed.
-_WAITS = re.compile(r"/torch/distributed/(?!checkpoint/|elastic/|optim/)")
-_MAY_WAIT = re.compile(r"/torch/(?:autograd|nn/parallel)/")
 _LEAVES = re.compile(r"(?:^|\.)(?:_shutdown|_exit_function|_python_exit|_run_exitfuncs|finalize\._exitfunc)$")
 
 
@@ -61,10 +59,9 @@ def stand_of(case: Job, story: JobProcess, stack: Sequence[Frame], own: Sequence
     if any(_LEAVES.search(frame.function) for frame in stack):
         return Whereabouts.LEAVING
     inner = tuple(stack[: stack.index(own[0])] if own else stack)
-    if any(_WAITS.search(frame.file) for frame in inner) or _is_in_its_last_call(story, own):
+    if any(stack_classifier.EXCHANGES.search(frame.file) for frame in inner) or _is_in_its_last_call(story, own):
         return Whereabouts.OUTSIDE if looks.stopped else Whereabouts.WAITING
-    # Backward and the wrapper's forward wait for gradients and buffers of peers, or compute.
-    if any(_MAY_WAIT.search(frame.file) for frame in inner) and not looks.computes:
+    if any(stack_classifier.WAITS_OR_COMPUTES.search(frame.file) for frame in inner) and not looks.computes:
         return Whereabouts.OUTSIDE if looks.stopped else Whereabouts.WAITING
     return Whereabouts.OUTSIDE
 
