@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from diagnostics.core.failure_classes import JobOutcome
@@ -18,10 +17,10 @@ from diagnostics.dynamic.divergence.rank_history import Split
 from diagnostics.dynamic.divergence.rank_partition import site
 from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Job
+from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK
 
 MOST_SHOWN = 4
-_NAMES_RANK = re.compile(r"rank|main|master|leader|chief", re.IGNORECASE)
 _LEFT = {
     Whereabouts.LEAVING: "is through with its program and only waits for its threads",
     Whereabouts.ENDED: "has ended",
@@ -72,7 +71,7 @@ def _tells_who(decision: DivergencePoint) -> bool:
     """
     if decision.tainted_by == EXCEPTION:
         return True
-    return decision.tainted_by == RANK and _NAMES_RANK.search(decision.text) is not None
+    return decision.tainted_by == RANK and rank_words.SHOWS_RANK.search(decision.text) is not None
 
 
 def _title(case: Job, story: DeadlockDiagnosis) -> str:

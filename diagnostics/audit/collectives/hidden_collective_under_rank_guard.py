@@ -22,12 +22,12 @@ What it cannot see: whether a model is sharded, where it is wrapped in another p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings, steps_to
 from diagnostics.audit.rule import Violation, hit
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow import rank_words
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -39,11 +39,6 @@ CODE = "A202"
 NAME = "hidden-collective-under-rank-guard"
 SEVERITY = Severity.ERROR
 CHECKLIST = "no save, evaluation or state dict that needs all ranks is called by one"
-_DECORATORS = re.compile(
-    r"^(?:rank_?zero|main_process|master|main_rank|rank_?0)_only$|^on_(?:local_)?(?:main|last)_process$"
-    r"|^(?:only_)?on_(?:rank_?(?:0|zero)|main|master)\w*$|^run_on_main\w*$|^only_main\w*$|^master_only$",
-    re.IGNORECASE,
-)
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -66,7 +61,7 @@ def _decorated(file: ProjectFile, project: Project) -> Iterator[Violation]:
     communication = project.fact(CollectiveSites)
     for function in project.functions_in(file):
         for decorator in getattr(function.syntax, "decorator_list", ()):
-            reach = communication.of_function(function) if _DECORATORS.match(last_name(decorator)) else None
+            reach = communication.of_function(function) if rank_words.RUNS_ON_ONE.match(last_name(decorator)) else None
             if reach is not None and counts(reach) and reach.meeting is not SyncKind.BACKWARD:
                 yield hit(
                     file, decorator,

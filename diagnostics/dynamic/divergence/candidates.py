@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -11,6 +10,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
 from diagnostics.dynamic.divergence.path_search import PathSearch
 from diagnostics.dynamic.divergence.search_states import State, frame_of
+from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, RANK, WEIGHTS, Taint
 from diagnostics.static.program import ast_walk
@@ -30,11 +30,6 @@ _JUMPS = {
     NodeKind.RAISE: StatementKind.RAISES,
     NodeKind.EXIT_CALL: StatementKind.EXITS,
 }
-_RANK_ONLY = re.compile(
-    r"rank_?zero|rank_?0|main_process|on_main|main_only|master_only|zero_only|is_main|only_main|rank_only|local_main"
-    r"|on_(?:last_|local_)?process|chief_only|main_rank|only_rank|first_rank|on_rank",
-    re.IGNORECASE,
-)
 _NEVER_CAUGHT = {"KeyboardInterrupt", "ImportError", "ModuleNotFoundError", "GeneratorExit"}
 
 
@@ -268,4 +263,4 @@ def _within(node: ast.AST | None, outer: ast.AST) -> bool:
 
 def rank_only(name: str) -> bool:
     """Whether a decorator of this name lets only one rank run a function."""
-    return _RANK_ONLY.search(name) is not None
+    return rank_words.MAY_RUN_ON_ONE.search(name) is not None

@@ -7,17 +7,10 @@ import re
 from dataclasses import dataclass
 
 from diagnostics.dynamic.model.model_classes import called_name
+from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
 
-_NAMES = re.compile(
-    r"^(?:(?:local|global|world|my|dp|node|this)_?)?rank$|^(?:local_)?process_index$|^proc_id$"
-    r"|^is_(?:main|master|chief|primary|first|root|rank_?zero|local_main)\w*$",
-    re.IGNORECASE,
-)
-_CALLS = {"get_rank", "get_node_local_rank", "get_local_rank", "gethostname", "getpid", "node"}
-_VARIABLES = re.compile(
-    r"^(?:LOCAL_|GROUP_|NODE_|SLURM_(?:PROC|LOCAL|NODE)|OMPI_\w+_)?(?:RANK|ID)$|^SLURM_PROCID$|^HOSTNAME$"
-)
+_HOST_CALLS, _HOST_VARIABLE = {"gethostname", "node"}, "HOSTNAME"
 _CHANCE = re.compile(r"^(?:random|np\.random|numpy\.random|time|uuid|secrets|os)\.(?:\w+\.)*\w+$")
 _CHANCY = {"random", "randint", "choice", "shuffle", "sample", "rand", "uniform", "time", "time_ns", "uuid4", "urandom",
            "listdir", "token_hex", "getrandbits", "randrange"}  # fmt: skip
@@ -66,12 +59,9 @@ def _is_source(node: ast.AST, chance: bool) -> bool:
         return (
             isinstance(node, ast.Call) and called_name(node) in _CHANCY and bool(_CHANCE.match(ast.unparse(node.func)))
         )
-    if isinstance(node, ast.Call) and called_name(node) in _CALLS:
+    if isinstance(node, ast.Call) and called_name(node) in _HOST_CALLS:
         return True
-    name = _name(node)
-    if name is not None and isinstance(getattr(node, "ctx", None), ast.Load) and _NAMES.match(name):
-        return True
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_VARIABLES.match(node.value))
+    return source_of(node) == RANK or (isinstance(node, ast.Constant) and node.value == _HOST_VARIABLE)
 
 
 def _spread(statement: ast.stmt, names: set[str], chance: bool) -> set[str]:

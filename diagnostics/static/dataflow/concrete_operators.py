@@ -7,18 +7,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from diagnostics.static.dataflow.rank_predicates import OPEN, OnRank
-
-RANK_VARIABLES = ("RANK", "LOCAL_RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")
-WORLD_VARIABLES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE")
+from diagnostics.static.dataflow import rank_words
+from diagnostics.static.dataflow.rank_predicates import COMMON_OPERATORS, OPEN, OnRank
 
 OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge, ast.Is: operator.eq, ast.IsNot: operator.ne,
-    ast.In: lambda one, several: one in several, ast.NotIn: lambda one, several: one not in several,
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod,
-    ast.FloorDiv: operator.floordiv, ast.BitAnd: operator.and_, ast.BitXor: operator.xor, ast.BitOr: operator.or_,
-    ast.LShift: lambda one, other: one << min(other, 64), ast.RShift: operator.rshift,
+    **COMMON_OPERATORS,
+    ast.BitOr: operator.or_, ast.LShift: lambda one, other: one << min(other, 64), ast.RShift: operator.rshift,
 }  # fmt: skip
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": min, "max": max, "abs": abs, "len": len, "bool": bool, "list": list,
@@ -29,7 +23,13 @@ MOST_ITEMS = 64
 
 def variable(name: object, on: OnRank) -> Any:
     """Returns the text that the launcher puts into a variable."""
-    return str(on.rank) if name in RANK_VARIABLES else str(on.world) if name in WORLD_VARIABLES else OPEN
+    return (
+        str(on.rank)
+        if name in rank_words.RANK_VARIABLES
+        else str(on.world)
+        if name in rank_words.WORLD_VARIABLES
+        else OPEN
+    )
 
 
 def turned(op: ast.unaryop, value: Any) -> Any:

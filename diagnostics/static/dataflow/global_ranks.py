@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.rank_guards import values_of
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 
 GET_RANK = "torch.distributed.get_rank"
-_GLOBAL = {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"}
 _DEPTH = 4
 Source = tuple[ast.AST, Function]  # where it is taken from, and the function that is in
 
@@ -36,7 +36,7 @@ def global_rank(value: ast.AST, function: Function, project: Project, depth: int
 
 
 def _is_variable(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value in _GLOBAL
+    return isinstance(value, ast.Constant) and value.value in rank_words.GLOBAL_RANK_VARIABLES
 
 
 def _returned(call: ast.Call, function: Function, project: Project, depth: int) -> Source | None:

@@ -6,9 +6,9 @@ For rules that ask "is this guarded?": whatever may be a guard is one.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
+from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Callable_, Function
@@ -17,12 +17,6 @@ from diagnostics.static.program.project_file import ProjectFile
 
 _DEPTH = 3
 _MOST = 6
-_RANK_WORDS = re.compile(
-    r"rank|is_?(?:main|master|chief|primary|leader|global_zero|root)|process_index|main_process|worker_id|shard_id|"
-    r"node_id|proc_?id|is_lead|^gpu$|^gpu_?(?:id|idx|index)$|^device_?(?:id|index)$|^proc_?(?:index|num)$",
-    re.IGNORECASE,
-)
-_NOT_RANKS = re.compile(r"ranker|ranking|lora_rank|low_rank|rank_loss|_ranks?_dim")
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -37,7 +31,7 @@ def _is_rank(node: ast.AST, function: Function, project: Project, depth: int) ->
     if source_of(node) == RANK:
         return True
     named = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-    if named and _RANK_WORDS.search(named) and not _NOT_RANKS.search(named):
+    if named and rank_words.MAY_NAME_RANK.search(named) and not rank_words.NOT_A_RANK.search(named):
         return True
     if depth <= 0:
         return False
@@ -119,7 +113,7 @@ def rank_guarded(node: ast.AST, function: Function, project: Project, depth: int
     scope: Function | None = function
     while scope is not None:
         decorators = getattr(scope.syntax, "decorator_list", ())
-        if any(_RANK_WORDS.search(ast.unparse(one)) for one in decorators):
+        if any(rank_words.MAY_NAME_RANK.search(ast.unparse(one)) for one in decorators):
             return True
         scope = scope.outer
     if depth <= 0 or function.name == "<module>":

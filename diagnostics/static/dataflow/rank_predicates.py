@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, default_of, last_name
@@ -19,23 +20,13 @@ from diagnostics.static.program.project import Project
 
 _ROUNDS = 5
 _BOOLEAN = re.compile(r"^_?is_|^(?:main|master)_process$|_process_zero$", re.IGNORECASE)
-# Ranks of something else than the job.
-_OTHERS = re.compile(r"last|group|pipe|stage|model|tensor|data|(?:^|_)(?:dp|tp|pp|mp|ep|cp|sp|vp|cfg|shard|replicate)_"
-                     r"|expert|seq|replica|worker|layer|lora|mesh|coord", re.IGNORECASE)  # fmt: skip
-_OWN = re.compile(
-    r"^(?:get_)?(?:global_|local_|my_|node_|world_|dist_|proc_|this_)?rank$|process_index$|^proc_?id$", re.IGNORECASE
-)
-_WORLD = re.compile(
-    r"^(?:get_)?(?:global_|dist_|local_)?(?:world|num|n)_?(?:size|processes|ranks|gpus|replicas)$|^world$",
-    re.IGNORECASE,
-)
 _DISTRIBUTED = re.compile(
     r"^(?:is_)?(?:_?use_)?(?:distributed|ddp|dist)(?:_(?:is_)?(?:initialized|available|enabled|run|training|mode))*$"
     r"|^is_initialized$|^is_available$|^is_dist_\w+$|^is_(?:torch_)?distributed\w*$|^multi_?gpu$|^is_torchelastic_launched$"
     r"|^has_(?:multiple_)?(?:ranks|processes)$",
     re.IGNORECASE,
 )
-_OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+COMMON_OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge, ast.Is: operator.eq, ast.IsNot: operator.ne,
     ast.In: lambda one, several: one in several, ast.NotIn: lambda one, several: one not in several,
@@ -150,7 +141,7 @@ class RankPredicates:
             known = self.value(left, function, on, rounds)
             return OPEN if known is OPEN else isinstance(op, ast.IsNot)
         one, other = self.value(left, function, on, rounds), self.value(right, function, on, rounds)
-        if on.world > 1 and other == 1 and _WORLD.match(last_name(left)):
+        if on.world > 1 and other == 1 and rank_words.WORLD_SIZE.match(last_name(left)):
             return _applied(op, max(2, on.world), 1)  # whatever the name of the count: there are several
         return _applied(op, one, other)
 
@@ -203,9 +194,9 @@ class RankPredicates:
     def _by_name(self, name: str, value: ast.expr, on: OnRank) -> Any:
         if _DISTRIBUTED.match(name):
             return on.world > 1
-        if _WORLD.match(name):
+        if rank_words.WORLD_SIZE.match(name):
             return on.world
-        if source_of(value) != RANK or (_OTHERS.search(name) and not _BOOLEAN.search(name)):
+        if source_of(value) != RANK or (rank_words.OF_SOMETHING_ELSE.search(name) and not _BOOLEAN.search(name)):
             return OPEN
         if re.search(r"last", name, re.IGNORECASE):
             return on.rank == on.world - 1
@@ -225,7 +216,7 @@ class RankPredicates:
             return OPEN  # of a group
         return (
             self._by_name(name, call.func, on)
-            if source_of(call) == RANK or _WORLD.match(name) or _DISTRIBUTED.match(name)
+            if source_of(call) == RANK or rank_words.WORLD_SIZE.match(name) or _DISTRIBUTED.match(name)
             else OPEN
         )
 
@@ -251,7 +242,7 @@ class RankPredicates:
 
 def _applied(op: ast.AST, left: Any, right: Any) -> Any:
     """Returns an operator's result, OPEN where an operand is or they do not fit."""
-    apply = _OPERATORS.get(type(op))
+    apply = COMMON_OPERATORS.get(type(op))
     if apply is None or left is OPEN or right is OPEN:
         return OPEN
     try:
@@ -270,7 +261,7 @@ def is_own_rank(value: ast.expr) -> bool:
     """Whether an expression reads the rank in the job: not that in a group, nor of a stage."""
     if isinstance(value, ast.Call) and (value.args or value.keywords):
         return False
-    return source_of(value) == RANK and bool(_OWN.match(last_name(value)))
+    return source_of(value) == RANK and bool(rank_words.OWN_RANK.match(last_name(value)))
 
 
 def says_distributed(test: ast.expr) -> bool:
@@ -281,7 +272,7 @@ def says_distributed(test: ast.expr) -> bool:
         case ast.BoolOp(values=values):
             return all(says_distributed(one) for one in values)
         case ast.Compare(left=left, comparators=[ast.Constant()]):
-            return bool(_WORLD.match(last_name(left)) or _DISTRIBUTED.match(last_name(left)))
+            return bool(rank_words.WORLD_SIZE.match(last_name(left)) or _DISTRIBUTED.match(last_name(left)))
         case ast.Name() | ast.Attribute() | ast.Call():
             return bool(_DISTRIBUTED.match(last_name(test)))
         case _:

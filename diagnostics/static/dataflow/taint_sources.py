@@ -6,6 +6,7 @@ import ast
 import re
 from dataclasses import dataclass, field
 
+from diagnostics.static.dataflow import rank_words
 from diagnostics.static.program.call_graph import last_name
 from diagnostics.static.program.cfg_expressions import dotted
 
@@ -13,17 +14,6 @@ RANK, EXCEPTION, LOSS, DATA = "rank", "exception", "local loss", "data"
 FILES, TIME, RANDOM, ENVIRONMENT, ORDER = "files", "time", "random", "environment", "order"
 WEIGHTS = {RANK: 100, EXCEPTION: 80, LOSS: 65, DATA: 60, FILES: 45, TIME: 42, RANDOM: 42, ENVIRONMENT: 40, ORDER: 45}
 
-_RANK_NAMES = re.compile(
-    r"^(?:\w+_)?rank$|^(?:local_)?process_index$|^proc_?id$|^rank_?id$"
-    r"|^is_(?:\w{1,60}_)?(?:main|master|chief|primary|leader|root|rank_?zero|rank_?0|global_zero|world_process_zero|coordinator)\w*$"
-    r"|^(?:main|master)_process$",
-    re.IGNORECASE,
-)
-_RANK_CALLS = {"get_rank", "get_node_local_rank", "get_local_rank", "getpid", "get_group_rank", "get_coordinate"}
-_RANK_VARIABLES = re.compile(
-    r"^(?:LOCAL_|GROUP_|NODE_|ROLE_|SLURM_(?:PROC|LOCAL|NODE)|OMPI_\w+_|PMI_)?(?:RANK|ID)$|^SLURM_PROCID$"
-)
-_NOT_RANKS = re.compile(r"^(?:lora|low|matrix|max|min|top|tucker|cp)_?\w*rank$", re.IGNORECASE)
 _FILE_CALLS = {"exists", "isfile", "isdir", "is_file", "is_dir", "glob", "iglob", "rglob", "listdir", "scandir",
                "iterdir", "getmtime", "getsize", "stat", "walk", "access", "lexists"}  # fmt: skip
 _TIME_CALLS = {"time", "perf_counter", "monotonic", "time_ns", "process_time", "now", "utcnow", "perf_counter_ns",
@@ -59,13 +49,13 @@ def source_of(value: ast.AST) -> str | None:
     if isinstance(value, ast.Call):
         return _source_call(value)
     if isinstance(value, ast.Constant):
-        return RANK if isinstance(value.value, str) and _RANK_VARIABLES.match(value.value) else None
+        return RANK if isinstance(value.value, str) and rank_words.RANK_VARIABLE.match(value.value) else None
     if isinstance(value, (ast.Set, ast.SetComp)):
         return ORDER
     name = value.id if isinstance(value, ast.Name) else value.attr if isinstance(value, ast.Attribute) else ""
     if not name or not isinstance(getattr(value, "ctx", None), ast.Load):
         return None
-    if _RANK_NAMES.match(name) and not _NOT_RANKS.match(name):
+    if rank_words.RANK_NAME.match(name) and not rank_words.NOT_A_RANK.search(name):
         return RANK
     return DATA if isinstance(value, ast.Name) and _BATCH.match(name) else None
 
@@ -73,7 +63,7 @@ def source_of(value: ast.AST) -> str | None:
 def _source_call(call: ast.Call) -> str | None:
     module, _, name = dotted(call.func).rpartition(".")
     name = name or last_name(call.func)
-    if name in _RANK_CALLS or _RANK_NAMES.match(name):
+    if name in rank_words.RANK_CALLS or rank_words.RANK_NAME.match(name):
         return RANK
     if name in _HOST_CALLS:
         return RANK if name == "gethostname" else ENVIRONMENT

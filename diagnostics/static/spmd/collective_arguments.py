@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.agent.shared import operations
+from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
@@ -17,7 +17,6 @@ from diagnostics.static.program.project_file import ProjectFile
 
 _HOME = "torch.distributed."
 _WORLDS = ("WORLD", "world", "_get_default_group")
-_RANKED = re.compile(r"(?:^|_)rank(?:_|$|s$)|main_process|master|is_root|coordinator", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +70,7 @@ def asks_for_rank(test: ast.AST, function: Function, tests: RankPredicates) -> b
     """Whether a test has to do with some rank: one that can be worked out, or any name that speaks of one."""
     if isinstance(test, ast.expr) and tests.asks(test, function) is not None:
         return True
-    return any(source_of(node) == RANK or _RANKED.search(_named(node)) for node in walk(test))
+    return any(source_of(node) == RANK or rank_words.MENTIONS_RANK.search(_named(node)) for node in walk(test))
 
 
 def under_rank_test(node: ast.AST, function: Function, file: ProjectFile, tests: RankPredicates) -> bool:
