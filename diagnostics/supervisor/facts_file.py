@@ -10,7 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics.core import private_files, redaction
+from diagnostics.core import redaction
+from diagnostics.core.files import write_private
 from diagnostics.machine.processes.job_processes import Member
 from diagnostics.record.supervisor_facts import End, Missing, SeenProcess, SentSignal, SupervisorFacts
 
@@ -61,7 +62,7 @@ class JobFactsFile:
         began = time.monotonic()
         text = json.dumps(asdict(self.facts()), indent=1) + "\n"
         try:
-            private_files.write(self._path, text)
+            write_private(self._path, text)
             self.problem = ""
         except OSError as error:
             self.problem = f"{self._path}: {error.strerror or error}"

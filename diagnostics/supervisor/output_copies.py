@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from diagnostics.core import private_files, redaction
+from diagnostics.core import redaction
+from diagnostics.core.files import write_private
 from diagnostics.core.line_clipping import after_cut, before_cut, clipped_lines
 
 MAX_BYTES = 3 << 20  # of all processes' own copies together: secrets are looked for in each of them
@@ -30,7 +31,7 @@ def keep(stream: BinaryIO, folder: Path) -> None:
     for name, head, tail, left_out in copies:
         if _NAME.fullmatch(name):
             whole = (head, tail, left_out) if name == "all.txt" else _shortened(head, tail, left_out, most)
-            private_files.write(folder / name, _text(*whole))
+            write_private(folder / name, _text(*whole))
 
 
 def _shortened(head: bytes, tail: bytes, left_out: int, most: int) -> tuple[bytes, bytes, int]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from diagnostics.core import private_files
+from diagnostics.core.files import write_private
 from diagnostics.core.own_folders import DOCTOR
 from diagnostics.machine.execution.output_relay import ADDRESS_VARIABLE, JobStreams
 from diagnostics.machine.processes.descendants import MARK
@@ -73,7 +73,7 @@ def not_started(program: str, error: OSError, place: RunFolder, streams: JobStre
         streams.job_has_started()
         streams.finish(lambda: 1.0)
     with suppress(OSError):  # then it stands on the screen alone
-        private_files.write(place.record / "output" / "all.txt", message + "\n")
+        write_private(place.record / "output" / "all.txt", message + "\n")
     return NotStartedError(message, code)
 
 

@@ -18,7 +18,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics.core import private_files, redaction
+from diagnostics.core import redaction
+from diagnostics.core.files import write_private
 from diagnostics.machine.deadlines import Answers, in_parallel
 from diagnostics.machine.host.gpus import NvmlGpus
 from diagnostics.machine.processes.proc_state import ProcState, read_state
@@ -180,7 +181,7 @@ def keep_json(path: Path, value: Any) -> list[Missing]:
 def keep_text(path: Path, text: str) -> list[Missing]:
     """Writes a text that has no secrets left; no link is followed."""
     try:
-        private_files.write(path, text)
+        write_private(path, text)
     except OSError as error:
         return [Missing(what=path.name, why=f"cannot be written: {error.strerror or error}")]
     return []
