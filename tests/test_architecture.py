@@ -37,7 +37,7 @@ ARROWS = {
     "static/autograd": "s/program s/torch_code",
     "static/launch_files": "agent/shared s/program s/dataflow s/ordering",
     "dynamic/job": "machine record s/program",
-    "dynamic/model": "record d/job s/program s/dataflow",
+    "dynamic/model": "record d/job s/program s/dataflow s/torch_code",
     "dynamic/collectives": "agent/shared record d/job s/program",
     "dynamic/divergence": "agent/shared record d/job d/collectives s/program s/dataflow",
     "dynamic/stall": "machine record d/job d/collectives d/divergence s/program",

@@ -7,8 +7,10 @@ import ast
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.model.model_classes import SourceSite, called_name, job_files
 from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.torch_code import model_wrappers
 
-WRAPPERS = {"DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "prepare", "setup", "wrap"}
+# By name alone: nothing of a job says which names its files import. Methods of accelerate, Fabric and FSDP's policies.
+WRAPPERS = {*model_wrappers.WORDS, "prepare", "setup", "wrap"}
 
 
 def wrap_calls(case: Job, story: JobProcess) -> tuple[SourceSite, ...]:

@@ -11,13 +11,10 @@ from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.exception_flow import steps_an_optimizer
 from diagnostics.static.program.functions import Callable_, Function, last_name
 from diagnostics.static.program.project import Project
+from diagnostics.static.torch_code import model_wrappers
 
 INIT = "torch.distributed.init_process_group"
-WRAPPERS = (
-    "torch.nn.parallel.DistributedDataParallel",
-    "torch.distributed.fsdp.FullyShardedDataParallel",
-    "torch.distributed.fsdp.fully_shard",
-)
+WRAPPERS = tuple(model_wrappers.WRAPPERS)
 MANAGED = (
     "accelerate.Accelerator",
     "lightning.pytorch.Trainer",
