@@ -14,7 +14,6 @@ _NATIVE = re.compile(
     r"(?: from (?P<library>/.{1,1000}?)| at (?P<file>.{1,1000}?):(?P<line>\d{1,9}))?$"
 )
 _PYTHON = re.compile(r'^\s+File "(?P<file>.{1,1000})", line (?P<line>\d{1,9}), in (?P<function>.{1,600})$')
-_PYTHON_BELOW = re.compile(r"^(?:_?Py[A-Z]\w*|\?\?)$")
 _MOST = 200
 
 

@@ -14,7 +14,6 @@ from .script_names import planned
 
 SCHEMA = 1
 OWN_FOLDER = os.path.join("agent", "site")
-MAKE_FACTORY = "name a factory instead: ups-doctor bisect-model module:factory --inputs module:make_batch"
 
 
 class Writer:

@@ -272,8 +272,3 @@ def steps_to(reach: CollectiveSite, project: Project, prefix: str) -> Iterator[E
         yield step(project.file_with(function), call, f"{prefix}calls {ast.unparse(call.func)}()")
     call, function = reach.leaf
     yield step(project.file_with(function), call, f"{prefix}{operation(reach)}: every rank has to come here")
-
-
-def subgroup_only(parting: DivergentBranch) -> bool:
-    """Whether the operation is one of a group that may hold just these ranks."""
-    return parting.here.grouped

@@ -9,7 +9,6 @@ from diagnostics.dynamic.job.evidence import written_by
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
 
 NO_EXCEPTION = "terminate called without an active exception"
-_STARTED = ("exception", "thread-exception")
 
 
 def is_teardown(case: Job, story: JobProcess) -> bool:

@@ -87,10 +87,6 @@ class Trace:
         tests = {(arm.test, arm.taken) for arm in other.arms}
         return EventOrder.SURELY if all((arm.test, arm.taken) in tests for arm in one.arms) else EventOrder.MAYBE
 
-    def certainly_together(self, one: CallEvent, other: CallEvent) -> bool:
-        """Whether each of the two happens whenever the other one does, or always."""
-        return {(a.test, a.taken) for a in one.arms} == {(a.test, a.taken) for a in other.arms}
-
 
 def meeting(one: CallEvent, other: CallEvent) -> tuple[Site, Site]:
     """Returns where the ways to two events part: the two calls in the one function that leads to both."""

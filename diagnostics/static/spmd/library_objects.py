@@ -66,11 +66,6 @@ class ObjectKinds:
     project: Project
     _known: dict[int, tuple[ObjectKind, ...]] = field(default_factory=dict)
 
-    @property
-    def wraps_models(self) -> bool:
-        """Whether some model of the project has its gradients averaged over ranks."""
-        return bool(self.wrapping_files)
-
     @cached_property
     def wrapping_files(self) -> frozenset[str]:
         """The files in which models are wrapped or prepared."""
@@ -176,8 +171,3 @@ class ObjectKinds:
 
     def _uses(self, function: Function, libraries: tuple[str, ...]) -> bool:
         return any(name.startswith(libraries) for name in self.project.bound(function.file).values())
-
-
-def is_wrapper(kinds: tuple[ObjectKind, ...]) -> bool:
-    """Whether one of the kinds averages gradients."""
-    return any(kind in _WRAPPERS for kind in kinds)
