@@ -59,7 +59,7 @@ def _child_row(case: Job, story: JobProcess) -> StandingRow:
     who = f"its data worker {story.pid}" if worker else f"its process {story.pid} ({program(story)})"
     if worker and is_idle(stack):
         return StandingRow(who=who, pid=story.pid, place="", does="waits for work", looks=_looks(case, story))
-    own = user_frames(stack, agent_folder=story.agent.agent_folder if story.agent is not None else "")
+    own = user_frames(stack, agent_folder=story.agent_folder)
     reason = reason_of(case, story, stack)
     place = case.line(own[0]) if own else ""
     return StandingRow(who=who, pid=story.pid, place=place, does=reason.text, looks=_looks(case, story))

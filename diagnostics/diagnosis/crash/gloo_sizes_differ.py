@@ -178,7 +178,7 @@ def _disagreeing(
 
 
 def _lines(case: Job, story: JobProcess, call: CollectiveCall) -> tuple[str, ...]:
-    folder = story.agent.agent_folder if story.agent is not None else ""
+    folder = story.agent_folder
     return distinct([case.line(frame) for frame in user_frames(call.path, agent_folder=folder)[:3]])
 
 

@@ -65,7 +65,7 @@ def _left_there(story: JobProcess, where: LifecycleEvent | None) -> bool:
 
 def _match(case: Job, story: JobProcess) -> Match:
     event = _leaving(story)
-    folder = story.agent.agent_folder if story.agent is not None else ""
+    folder = story.agent_folder
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
     said = last_line(written_by(case, story))
     if not frames and (written := _raise_of(case, story, said)) is not None:

@@ -104,7 +104,7 @@ def _shown(call: CollectiveCall) -> str:
 
 
 def _own(story: JobProcess, call: CollectiveCall) -> tuple[Frame, ...]:
-    return user_frames(call.path, agent_folder=story.agent.agent_folder if story.agent is not None else "")
+    return user_frames(call.path, agent_folder=story.agent_folder)
 
 
 def _lines(case: Job, silent: SilentMismatch) -> list[str]:

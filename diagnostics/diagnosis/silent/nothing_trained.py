@@ -124,7 +124,7 @@ def _made(story: JobProcess, kind: str) -> LifecycleEvent | None:
 
 
 def _frame(story: JobProcess, event: LifecycleEvent | None) -> Frame | None:
-    folder = story.agent.agent_folder if story.agent is not None else ""
+    folder = story.agent_folder
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
     return frames[0] if frames else None
 

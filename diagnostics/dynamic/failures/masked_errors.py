@@ -171,7 +171,7 @@ def _left(story: JobProcess) -> LifecycleEvent | None:
 
 
 def _own_frame(story: JobProcess, event: LifecycleEvent | None) -> Frame | None:
-    folder = story.agent.agent_folder if story.agent is not None else ""
+    folder = story.agent_folder
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
     return frames[0] if frames and not is_installed(frames[0]) else None
 

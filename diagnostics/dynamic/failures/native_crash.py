@@ -52,7 +52,7 @@ def is_fault(number: int | None) -> bool:
 
 def native_crash(story: JobProcess) -> NativeCrash:
     """Returns where the process was when the signal came, as far as faulthandler, the agent and a core tell."""
-    folder = story.agent.agent_folder if story.agent is not None else ""
+    folder = story.agent_folder
     crashed = story.fault.crashed if story.fault is not None else None
     path = crashed.frames if crashed is not None else ()
     frames = user_frames(path, agent_folder=folder)
@@ -141,7 +141,7 @@ def killed_silently(case: Job) -> tuple[JobProcess, ...]:
 def stood_at(case: Job, story: JobProcess) -> tuple[str, ...]:
     """Returns the user's lines at which a process was last seen; () where nothing tells."""
     lines = [case.line(story.death.frame)] if story.death is not None and story.death.frame is not None else []
-    folder = story.agent.agent_folder if story.agent is not None else ""
+    folder = story.agent_folder
     for stack in story.stacks[:1]:
         lines += [case.line(frame) for frame in user_frames(stack, agent_folder=folder)[:2]]
     return distinct(lines)

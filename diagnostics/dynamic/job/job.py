@@ -115,6 +115,11 @@ class JobProcess:
     flight: tuple[FlightEntry, ...] = ()  # its collectives as torch's flight recorder knew them then, oldest first
 
     @property
+    def agent_folder(self) -> str:
+        """Where the agent's own files lie, "" where it was not watched."""
+        return self.agent.agent_folder if self.agent is not None else ""
+
+    @property
     def failed(self) -> bool:
         """Died of a signal or ended with a code other than 0."""
         return self.end.signal is not None or self.end.exit_code not in (0, None)

@@ -32,7 +32,7 @@ def seen_s(case: Job, story: JobProcess) -> float | None:
 
 def own_frames(story: JobProcess, path: Sequence[Frame]) -> tuple[Frame, ...]:
     """Returns the frames of the user's files, innermost first, without the agent's; packages' where there are none."""
-    folder = story.agent.agent_folder if story.agent is not None else ""
+    folder = story.agent_folder
     found = user_frames(telling_frames(path, [folder] if folder else []), agent_folder=folder)
     return tuple(frame for frame in found if not frame.file.startswith("<"))
 

@@ -37,7 +37,7 @@ def standings(case: Job) -> tuple[RankPosition, ...]:
 
 def _standing(case: Job, story: JobProcess) -> RankPosition:
     stack = stack_of(case, story)
-    own = user_frames(stack, agent_folder=story.agent.agent_folder if story.agent is not None else "")
+    own = user_frames(stack, agent_folder=story.agent_folder)
     stand = _stand(case, story, stack, own)
     reason = reason_of(case, story, stack) if stand is Whereabouts.OUTSIDE else None
     return RankPosition(story=story, stand=stand, stack=stack, own=own, reason=reason)

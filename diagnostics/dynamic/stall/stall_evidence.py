@@ -76,7 +76,7 @@ def _line(case: Job, rank: int, stall: Stall) -> Frame | None:
     story = case.of_rank(rank)
     if story is None or stall.over_s is None:
         return None
-    folder = story.agent.agent_folder if story.agent is not None else ""
+    folder = story.agent_folder
     seen = [sample for sample in story.samples if stall.began_s <= sample.at_s <= stall.over_s and sample.stack]
     frames = [user[0] for sample in seen if (user := user_frames(sample.stack, agent_folder=folder))]
     return max(frames, key=frames.count, default=None)

@@ -133,7 +133,7 @@ def _late(case: Job, story: JobProcess, fired_s: float) -> Late | None:
     if came_s is None and raised is not None:
         came_s = raised.at_s
     stack = stack_of(case, story)
-    folder = story.agent.agent_folder if story.agent is not None else ""
+    folder = story.agent_folder
     own = user_frames(stack, agent_folder=folder)
     last = looks_of(case, story).last
     seen_first = came_s is None or (last is not None and last.at_s < came_s)

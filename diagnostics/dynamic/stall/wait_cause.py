@@ -87,7 +87,7 @@ class WaitCause:
 def own_reason(case: Job, story: JobProcess, stack: Sequence[Frame]) -> WaitCause:
     """Returns what a process waits for, as far as it can be told from the process alone."""
     looks = looks_of(case, story)
-    found = user_frames(stack, agent_folder=story.agent.agent_folder if story.agent is not None else "")
+    found = user_frames(stack, agent_folder=story.agent_folder)
     own = tuple(one for one in found if not one.file.startswith("<"))  # a `python -c` has no line to show
     frame = own[0] if own else None
     reason = (

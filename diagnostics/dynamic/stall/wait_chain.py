@@ -140,7 +140,7 @@ def _with_threads(case: Job, story: JobProcess, reason: WaitCause, steps: int) -
     holder = _holder(case, story, reason)
     if holder is not None:
         return holder
-    folder = story.agent.agent_folder if story.agent is not None else ""
+    folder = story.agent_folder
     threads = [frames for stack in other_threads(story) if (frames := _own_frames(stack, folder))]
     if len(threads) == 1:
         line = case.line(threads[0][0])
