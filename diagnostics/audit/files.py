@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 
 from diagnostics.audit import notebooks
 from diagnostics.core.errors import UsageError, from_os_error
+from diagnostics.core.files import is_folder
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 # Bytes; a larger file was generated or holds data, and nobody would read what is found in it.
@@ -175,14 +176,7 @@ def _walk(top: Path, seen: set[tuple[int, int]], skipped: list[tuple[Path, OSErr
             continue
         for entry in entries:
             path = folder / entry.name
-            if not _is_folder(entry):
+            if not is_folder(entry):
                 yield path
             elif entry.name not in LEFT_OUT and not (path / "pyvenv.cfg").exists():
                 left.append(path)
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link in a circle
-        return False

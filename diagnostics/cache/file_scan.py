@@ -151,3 +151,9 @@ class UnsafeCall(NamedTuple):
 
     name: str
     offset: int
+
+
+def shown_names(names: list[str]) -> str:
+    """Returns the first names of many, as evidence."""
+    more = f" and {len(names) - EXAMPLES} more" if len(names) > EXAMPLES else ""
+    return ", ".join(ascii(name)[1:-1][:200] for name in names[:EXAMPLES]) + more

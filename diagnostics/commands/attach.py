@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 import textwrap
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from diagnostics.attach.engine import Attached
 from diagnostics.attach.engine import attach as look_into
 from diagnostics.attach.stack_tree_text import who_lines
 from diagnostics.attach.view import screen_of, world_size_of
-from diagnostics.core.console import say
+from diagnostics.core.console import say, wants_colour
 from diagnostics.core.progress_line import LiveLine
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.report.page import json_text
@@ -45,7 +43,7 @@ def command(context: click.Context, pid: int, seconds: float, report_dir: Path |
     if as_json:
         say(json_text(attached.report), nl=False)
     else:
-        say("\n".join(_lines(attached)), colour=_colour())
+        say("\n".join(_lines(attached)), colour=wants_colour())
     context.exit(attached.report.exit_code)
 
 
@@ -55,8 +53,8 @@ def _lines(attached: Attached) -> list[str]:
     place = f"report: {pasteable(attached.folder / 'report.md')}"
     if attached.problem:
         place += f" ({attached.problem})"
-    said = summary_lines(attached.report, place, colour=_colour(), width=width)
-    screen = screen_of(looked, width=width - len(LABEL) + 2, colour=_colour())
+    said = summary_lines(attached.report, place, colour=wants_colour(), width=width)
+    screen = screen_of(looked, width=width - len(LABEL) + 2, colour=wants_colour())
     where = [line[2:] for line in who_lines(looked.standings, screen, world_size=world_size_of(looked))]
     shown = [f"{LABEL if number == 0 else ' ' * len(LABEL)}{line}" for number, line in enumerate(where)]
     for gap in looked.missing[:MOST_GAPS]:
@@ -64,7 +62,3 @@ def _lines(attached: Attached) -> list[str]:
             f"{gap.what}: {gap.why}", width, initial_indent="  unseen ", subsequent_indent=" " * len(LABEL)
         )
     return [*said[:-1], *shown, said[-1]]
-
-
-def _colour() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -20,7 +19,7 @@ from diagnostics.audit.output.json_text import audit_json
 from diagnostics.audit.output.sarif import sarif_json
 from diagnostics.audit.output.terminal import Lines, summary_line
 from diagnostics.audit.run import AuditOptions, known_rules, run
-from diagnostics.core.console import ask, say
+from diagnostics.core.console import ask, say, wants_colour
 from diagnostics.core.errors import UsageError, from_os_error
 
 DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
@@ -130,7 +129,7 @@ def _show(audit: Audit, shows: Filter, options: dict[str, Any], code: int) -> No
             [*checklist.lines(checklist.checklist(audit, known_rules()), width=_width()), summary_line(audit, shows)]
         )
     else:
-        _print(Lines(width=_width(), colour=_colour(), verbose=options["verbose"]).of(audit, shows))
+        _print(Lines(width=_width(), colour=wants_colour(), verbose=options["verbose"]).of(audit, shows))
 
 
 def _changed(audit: Audit, shows: Filter, options: dict[str, Any]) -> int:
@@ -163,18 +162,14 @@ def _agreed(what: str, options: dict[str, Any]) -> bool:
 
 
 def _painted(line: str) -> str:
-    colour = DIFF_COLOURS.get(line[:1], "") if _colour() and not line.startswith(("+++", "---")) else ""
+    colour = DIFF_COLOURS.get(line[:1], "") if wants_colour() and not line.startswith(("+++", "---")) else ""
     return f"\033[{colour}m{line}\033[0m" if colour else line
 
 
 def _print(lines: Iterable[str] | Iterator[str]) -> None:
     text = "\n".join(lines)
     if text:
-        say(text, colour=_colour())
-
-
-def _colour() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        say(text, colour=wants_colour())
 
 
 def _width() -> int:

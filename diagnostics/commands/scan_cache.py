@@ -20,7 +20,7 @@ from diagnostics.cache.scan.files import counted
 from diagnostics.cache.scan.result import KEPT_FILES, CacheScan
 from diagnostics.cache.scan.terminal import bad_line, lines
 from diagnostics.core import redaction
-from diagnostics.core.console import redraw, say
+from diagnostics.core.console import redraw, say, wants_colour
 from diagnostics.core.errors import USAGE_EXIT, UsageError
 from diagnostics.core.findings import to_json
 
@@ -137,7 +137,6 @@ def _listing(progress: ScanBar, only_paths: bool, end: str) -> Callable[[FileSca
 
 
 def _show(result: CacheScan) -> None:
-    terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else 0
-    colour = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    colour = wants_colour()
     say("\n".join(lines(result, width=width, colour=colour)), colour=colour)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import sys
 
 import click
 
@@ -14,7 +12,7 @@ from diagnostics.attach.look import LookOptions, look_at
 from diagnostics.attach.stack_tree_text import lines_of
 from diagnostics.attach.view import as_json, screen_of, world_size_of
 from diagnostics.core import redaction
-from diagnostics.core.console import say
+from diagnostics.core.console import say, wants_colour
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.progress_line import LiveLine
 
@@ -45,7 +43,7 @@ def command(
     if as_json_:
         say(json.dumps(as_json(looked), indent=1))
     else:
-        screen = screen_of(looked, width=_width(), colour=_colour(), verbose=verbose)
+        screen = screen_of(looked, width=_width(), colour=wants_colour(), verbose=verbose)
         looks = max((one.moved.looks for one in looked.standings), default=0)
         body = lines_of(looked.standings, screen, seconds=looked.seconds, looks=looks, world_size=world_size_of(looked))
         say("\n".join(body), colour=screen.colour)
@@ -58,7 +56,3 @@ def command(
 def _width() -> int:
     """Returns the columns of the terminal; 120 where it is none and nothing else is asked for."""
     return max(40, shutil.get_terminal_size((120, 24)).columns)
-
-
-def _colour() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -6,6 +6,7 @@ own colours reaches the terminal as it is; the rest is shown as Python would wri
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -13,6 +14,11 @@ from typing import TextIO
 
 ERASE = "\r\033[K"
 _COLOUR = re.compile(r"(\033\[(?:0|1|2|3[1-6]|1;3[1-6])m)")  # those that the doctor uses: none hides anything
+
+
+def wants_colour(stream: TextIO | None = None) -> bool:
+    """Whether a stream, by default that of results, is a terminal that shows colours, and nobody asked for none."""
+    return (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def printable(text: str, *, colour: bool = False) -> str:

@@ -6,6 +6,7 @@ import errno
 import os
 import secrets
 import stat
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,22 @@ def new_folder(parent: Path, kind: str = "preflight", now: float | None = None) 
             number += 1
             continue
         return folder
+
+
+def temporary_folder(prefix: str) -> Path:
+    """Makes and returns a folder that is not kept; in memory where no disk takes one. Raises OSError."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=prefix))
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix=prefix, dir="/dev/shm"))
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry of a folder is one itself; not where that cannot be told: reading it tells why."""
+    try:
+        return entry.is_dir()
+    except OSError:  # a link round in a circle, say
+        return False
 
 
 def write_whole(path: Path, text: str) -> None:

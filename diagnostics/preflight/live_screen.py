@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from types import TracebackType
 
-from diagnostics.core.console import say
+from diagnostics.core.console import say, wants_colour
 from diagnostics.core.findings import Outcome
 from diagnostics.core.progress_line import LiveLine
 from diagnostics.preflight.plan import Probe
@@ -19,7 +17,7 @@ class LiveScreen:
     def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
         self.quiet = quiet
         self.verbose = verbose
-        self.colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self.colour = wants_colour()
         self.live = LiveLine()
 
     def __enter__(self) -> LiveScreen:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from diagnostics.record.agent_bytes import printable
+from diagnostics.record.untrusted_values import number_of, text_of
 
 MAX_ENTRIES = 20_000
 MAX_KEPT = 256  # finished ones, the latest
@@ -56,23 +56,23 @@ def flight_from_json(value: Any) -> tuple[FlightEntry, ...]:
 
 
 def _entry(value: Mapping[str, Any]) -> Iterator[FlightEntry]:
-    names, said = value.get("process_group"), _text(value.get("profiling_name"))
-    group = _text(names[0]) if isinstance(names, list) and names else ""
+    names, said = value.get("process_group"), text_of(value.get("profiling_name"))
+    group = text_of(names[0]) if isinstance(names, list) and names else ""
     backend, _, op = said.partition(":")
     gloo = backend == "gloo"
-    number = _number(value.get("op_id" if gloo else "collective_seq_id"))
+    number = number_of(value.get("op_id" if gloo else "collective_seq_id"))
     if number is None or number < 1:
         return
-    timeout = _number(value.get("timeout_ms"))
-    completed = value.get("state") == "completed" or bool(_number(value.get("time_discovered_completed_ns")))
+    timeout = number_of(value.get("timeout_ms"))
+    completed = value.get("state") == "completed" or bool(number_of(value.get("time_discovered_completed_ns")))
     yield FlightEntry(
         group=group,
         counted=number - 1,
         op=op or said,
         sizes=tuple(_sizes(value.get("input_sizes"))),
-        dtypes="+".join(_text(one) for one in _some(value.get("input_dtypes"))),
+        dtypes="+".join(text_of(one) for one in _some(value.get("input_dtypes"))),
         pending=value.get("retired") is not True and not completed,
-        created_ns=_number(value.get("time_created_ns")) or 0,
+        created_ns=number_of(value.get("time_created_ns")) or 0,
         timeout_s=timeout / 1000 if timeout else None,
         point_to_point=value.get("is_p2p") is True,
         native_counter=gloo,
@@ -82,16 +82,8 @@ def _entry(value: Mapping[str, Any]) -> Iterator[FlightEntry]:
 def _sizes(value: Any) -> Iterator[int]:
     for shape in _some(value):
         if isinstance(shape, list):
-            yield prod(number for one in shape[:MAX_SIZES] if (number := _number(one)) is not None)
+            yield prod(number for one in shape[:MAX_SIZES] if (number := number_of(one)) is not None)
 
 
 def _some(value: Any) -> list[Any]:
     return value[:MAX_SIZES] if isinstance(value, list) else []
-
-
-def _text(value: Any) -> str:
-    return printable(value.encode("utf-8", "replace")) if isinstance(value, str) else ""
-
-
-def _number(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None

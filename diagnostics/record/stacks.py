@@ -18,6 +18,7 @@ from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.record.agent_bytes import number, printable
+from diagnostics.record.untrusted_values import number_of, text_of
 
 _MOST_THREADS, _MOST_FRAMES = 256, 256
 
@@ -59,7 +60,7 @@ def frames_from_json(value: Any, homes: Homes = NOWHERE) -> ProcessFrames:
     threads = [_thread(one, homes) for one in listed[:MAX_THREADS] if isinstance(one, Mapping)]
     return ProcessFrames(
         threads=tuple(sorted(threads, key=lambda thread: not thread.main)),
-        group_number=_number(value.get("group_number")),
+        group_number=number_of(value.get("group_number")),
     )
 
 
@@ -67,23 +68,19 @@ def _thread(value: Mapping[str, Any], homes: Homes) -> ThreadFrames:
     listed = value.get("frames")
     frames = listed[:MAX_FRAMES] if isinstance(listed, list) else []
     return ThreadFrames(
-        name=_text(value.get("name")),
-        native=_number(value.get("native")) or 0,
+        name=text_of(value.get("name")),
+        native=number_of(value.get("native")) or 0,
         main=value.get("main") is True,
         frames=homes.kept(
-            Frame(file=_text(one.get("file")), line=_number(one.get("line")) or 0, function=_text(one.get("function")))
+            Frame(
+                file=text_of(one.get("file")),
+                line=number_of(one.get("line")) or 0,
+                function=text_of(one.get("function")),
+            )
             for one in frames
             if isinstance(one, Mapping)
         ),
     )
-
-
-def _text(value: Any) -> str:
-    return printable(value.encode("utf-8", "replace")) if isinstance(value, str) else ""
-
-
-def _number(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,16 +6,14 @@ A folder is never used twice; files appear under their names only when they are 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 from diagnostics.core import redaction
 from diagnostics.core.files import write_whole
 from diagnostics.core.findings import to_json
-from diagnostics.core.markdown import page
-from diagnostics.core.registry import discover
 from diagnostics.report import check_sections
 from diagnostics.report.check_report import CheckReport
+from diagnostics.report.section_page import section_page
 
 
 def write(report: CheckReport, folder: Path) -> Path:
@@ -27,14 +25,7 @@ def write(report: CheckReport, folder: Path) -> Path:
 
 def markdown(report: CheckReport) -> str:
     """Returns the report as Markdown that also reads well in a terminal; every section that has lines."""
-    return page(line for section in _sections(report) for line in section)
-
-
-def _sections(report: CheckReport) -> Iterator[list[str]]:
-    for module in discover(check_sections, key="ORDER").values():
-        body: list[str] = module.render(report)
-        if body:
-            yield [f"{'#' if module.ORDER == 0 else '##'} {module.TITLE}", "", *body, ""]
+    return section_page(check_sections, report)
 
 
 def json_text(report: CheckReport) -> str:

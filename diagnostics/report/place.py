@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.core.errors import from_os_error
-from diagnostics.core.files import new_folder
+from diagnostics.core.files import new_folder, temporary_folder
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.report.check_report import CheckReport
 from diagnostics.report.folder import write
@@ -38,14 +37,7 @@ def open_place(parent: Path) -> ReportPlace:
     try:
         return ReportPlace(folder=new_folder(parent))
     except OSError as error:
-        return ReportPlace(folder=_elsewhere(), problem=_sentence(error, parent))
-
-
-def _elsewhere() -> Path:
-    try:
-        return Path(tempfile.mkdtemp(prefix="ups-doctor-"))
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="ups-doctor-", dir="/dev/shm"))
+        return ReportPlace(folder=temporary_folder("ups-doctor-"), problem=_sentence(error, parent))
 
 
 def _sentence(error: OSError, path: Path) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.core import redaction
-from diagnostics.core.console import say
+from diagnostics.core.console import say, wants_colour
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnosis.short_report import write_short_report
@@ -122,7 +122,7 @@ def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: Event
         return job_code
     if not options.quiet:
         note = f" ({watch.file.problem})" if watch.file.problem else ""
-        for line in summary_lines(report, f"report: {page}{note}", colour=_has_colour(), width=_width()):
+        for line in summary_lines(report, f"report: {page}{note}", colour=wants_colour(sys.stderr), width=_width()):
             _say(line)
     return report.exit_code
 
@@ -152,10 +152,6 @@ def _say(line: str) -> None:
 
 def _keep_to_ourselves(line: str) -> None:
     """--quiet: it is in the report."""
-
-
-def _has_colour() -> bool:
-    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _width() -> int:

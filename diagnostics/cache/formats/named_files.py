@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Iterable
 
-from diagnostics.cache.file_scan import EXAMPLES, Problem
+from diagnostics.cache.file_scan import Problem, shown_names
 
 MEANINGS = {
     "missing-file": "name files that are not there",
@@ -42,18 +42,13 @@ def path_problems(names: Iterable[str], sizes: dict[str, int | None], place: str
     gone = [name for name in names if sizes.get(name) is None and not leads_out(name)]
     problems = []
     if out:
-        observed = f"{len(out)} of {len(sizes)} paths lead out of the folder: {_shown(out)}; none was opened"
+        observed = f"{len(out)} of {len(sizes)} paths lead out of the folder: {shown_names(out)}; none was opened"
         problems.append(
             Problem(name="unsafe-path", observed=observed, expected="names of files beside it", place=place)
         )
     if gone:
-        observed = f"{len(gone)} of {len(sizes)} files not there: {_shown(gone)}"
+        observed = f"{len(gone)} of {len(sizes)} files not there: {shown_names(gone)}"
         problems.append(
             Problem(name="missing-file", observed=observed, expected="every file that it names", place=place)
         )
     return problems
-
-
-def _shown(names: list[str]) -> str:
-    more = f" and {len(names) - EXAMPLES} more" if len(names) > EXAMPLES else ""
-    return ", ".join(ascii(name)[1:-1][:200] for name in names[:EXAMPLES]) + more

@@ -28,7 +28,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from diagnostics.cache.file_bytes import DamagedFileError, FileBytes
-from diagnostics.cache.file_scan import EXAMPLES, FileScan, Problem
+from diagnostics.cache.file_scan import FileScan, Problem, shown_names
 from diagnostics.cache.formats.named_files import leads_out, size_of
 from diagnostics.cache.formats.numpy_header import MAX_HEADER_BYTES, PREFIX_BYTES, HeaderError, read_header
 from diagnostics.core.findings import Severity
@@ -130,18 +130,18 @@ def _speaks_of_its_folder(manifest: Manifest, sizes: Mapping[str, int | None]) -
 def _problems(folder: str, manifest: Manifest, sizes: Mapping[str, int | None]) -> Iterator[Problem]:
     out = [name for name in manifest.files if leads_out(name)]
     if out:
-        shown = f"{len(out)} paths lead out of the folder: {_shown(out)}; none was opened"
+        shown = f"{len(out)} paths lead out of the folder: {shown_names(out)}; none was opened"
         yield Problem(name="unsafe-path", observed=shown, expected="names of files beside it", place="files")
     wrong = [name for name, size in manifest.files.items() if sizes[name] != size and not leads_out(name)]
     if wrong:
         first, found = wrong[0], sizes[wrong[0]]
         seen = "is missing" if found is None else f"has {found} bytes, not {manifest.files[first]}"
-        more = f"; also {_shown(wrong[1:])}" if wrong[1:] else ""
-        observed = f"{len(wrong)} of {len(manifest.files)} files: {_shown([first])} {seen}{more}"
+        more = f"; also {shown_names(wrong[1:])}" if wrong[1:] else ""
+        observed = f"{len(wrong)} of {len(manifest.files)} files: {shown_names([first])} {seen}{more}"
         yield Problem(name="manifest-mismatch", observed=observed, expected="the sizes it was built with")
     yield from _arrays_of_another_build(folder, manifest, frozenset(wrong))
     if manifest.ours and (strangers := sorted(_neighbours(folder) - {*manifest.files})):
-        observed = f"{len(strangers)} cache files that it does not name: {_shown(strangers)}"
+        observed = f"{len(strangers)} cache files that it does not name: {shown_names(strangers)}"
         yield Problem(name="unlisted-file", observed=observed, severity=Severity.WARNING)
 
 
@@ -152,7 +152,7 @@ def _arrays_of_another_build(folder: str, manifest: Manifest, wrong: frozenset[s
         if name.endswith(".npy") and wanted is not None and name not in wrong and not leads_out(name):
             dtype, shape = _array(f"{folder or '.'}/{name}")
             if (dtype, shape) != (manifest.dtype or dtype, wanted) and dtype:
-                different.append(f"{_shown([name])} is {dtype} {shape}, not {manifest.dtype or dtype} {wanted}")
+                different.append(f"{shown_names([name])} is {dtype} {shape}, not {manifest.dtype or dtype} {wanted}")
     if different:
         more = f", and {len(different) - 1} more" if different[1:] else ""
         yield Problem(name="stale-cache", observed=different[0] + more, expected="the arrays it was built with")
@@ -180,11 +180,6 @@ def _neighbours(folder: str) -> set[str]:
     except OSError:
         return set()  # the scan of the folder itself tells why
     return names
-
-
-def _shown(names: list[str]) -> str:
-    more = f" and {len(names) - EXAMPLES} more" if len(names) > EXAMPLES else ""
-    return ", ".join(ascii(name)[1:-1][:200] for name in names[:EXAMPLES]) + more
 
 
 def _not_examined(file: FileBytes) -> Problem:

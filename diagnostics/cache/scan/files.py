@@ -15,6 +15,7 @@ from pathlib import Path
 from diagnostics.cache.file_scan import FileScan
 from diagnostics.cache.formats.unreadable import unlisted
 from diagnostics.core.errors import UsageError
+from diagnostics.core.files import is_folder
 
 QUARANTINE_NOTE = "QUARANTINE.md"  # a folder with this file holds what fix-cache moved out of the way
 QUARANTINED = "a quarantine of fix-cache (name it to scan it)"
@@ -82,15 +83,8 @@ def _listed(folder: str) -> tuple[list[str], list[str], list[str]]:
     links: list[str] = []
     with os.scandir(folder) as entries:
         for entry in entries:
-            kind = files if not _is_folder(entry) else links if entry.is_symlink() else folders
+            kind = files if not is_folder(entry) else links if entry.is_symlink() else folders
             kind.append(entry.name)
     for names in (files, folders, links):
         names.sort()
     return files, folders, links
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link round in a circle, say: reading it tells why
-        return False

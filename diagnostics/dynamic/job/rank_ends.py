@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from diagnostics.core.wording import last_line, last_lines
+from diagnostics.core.wording import last_line, last_lines, signal_name
 from diagnostics.dynamic.job import stack_classifier
 from diagnostics.dynamic.job.last_activity import LastActivity, explain_death
 from diagnostics.machine.facts import RankResult
@@ -93,10 +93,7 @@ class RankOutcome:
     @property
     def signal_name(self) -> str:
         """The signal's name, "" where none ended it."""
-        if self.signal is None:
-            return ""
-        known = {one.value: one.name for one in signal.Signals}
-        return known.get(self.signal, f"signal {self.signal}")
+        return "" if self.signal is None else signal_name(self.signal)
 
     def death(self) -> LastActivity | None:
         """Where it stood, None without an agent's file."""

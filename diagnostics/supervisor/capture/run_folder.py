@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.core.errors import UsageError, from_os_error
-from diagnostics.core.files import new_folder
+from diagnostics.core.files import new_folder, temporary_folder
 from diagnostics.machine.host.disks import MountedDisks
 from diagnostics.record.record import make_record_folder
 
@@ -89,7 +88,7 @@ def open_run_folder(wanted: Path | None, kind: str = "run") -> RunFolder:
         return _furnish(Path(os.path.realpath(folder)))
     except OSError as error:
         refused = from_os_error(error, action="cannot write", path=wanted or REPORTS)
-        return _furnish(_temporary(), problem=refused.message)
+        return _furnish(Path(os.path.realpath(temporary_folder("ups-doctor-run-"))), problem=refused.message)
 
 
 def _made(folder: Path) -> Path:
@@ -116,16 +115,9 @@ def _furnish(folder: Path, problem: str = "") -> RunFolder:
     (folder / "record").chmod(0o700)
     agents = folder / "record" / "agents"
     if MountedDisks().file_system(agents) not in LOCAL:
-        elsewhere = _temporary()
+        elsewhere = Path(os.path.realpath(temporary_folder("ups-doctor-run-")))
         if MountedDisks().file_system(elsewhere) in LOCAL:
             agents = Path(make_record_folder(elsewhere / "agents"))
         else:
             elsewhere.rmdir()
     return RunFolder(folder=folder, agents=agents, problem=problem)
-
-
-def _temporary() -> Path:
-    try:
-        return Path(os.path.realpath(tempfile.mkdtemp(prefix="ups-doctor-run-")))
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="ups-doctor-run-", dir="/dev/shm"))
