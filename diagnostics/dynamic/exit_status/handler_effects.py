@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from diagnostics.dynamic.exit_status.code_uses import is_read, loaded_names, result_is_used
 from diagnostics.dynamic.exit_status.enclosing_statements import Enclosing, Scope, StatementLevel
+from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.source_file import SourceFile
 
@@ -15,7 +16,7 @@ _SAYING = frozenset(
     ["print", "debug", "info", "warning", "warn", "error", "exception", "critical", "log", "print_exc", "write",
      "flush", "echo", "secho", "print_exception"]
 )  # fmt: skip
-_LEAVING = ("sys.exit", "os._exit", "exit", "quit")
+
 _TERMINAL = ("sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
@@ -53,7 +54,7 @@ def goes_on_saying(statements: Sequence[ast.stmt], *also: str) -> bool:
 
 def _is_exit(statement: ast.stmt) -> bool:
     call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and ast.unparse(call.func) in _LEAVING
+    return isinstance(call, ast.Call) and ast.unparse(call.func) in exit_calls.LEAVING
 
 
 def _keeps(statement: ast.stmt, source: SourceFile, line: int, called: Sequence[str]) -> bool:
@@ -113,7 +114,7 @@ def _is_idle(statement: ast.stmt, also: Sequence[str]) -> bool:
             return True
         case ast.Expr(value=ast.Call() as call):
             name = ast.unparse(call.func)
-            if name in _LEAVING:
+            if name in exit_calls.LEAVING:
                 return _leaves_with_0(call)
             return name.rpartition(".")[2] in also or _says(call, name)
     return False
