@@ -3,6 +3,47 @@
 from __future__ import annotations
 
 PARTINGS: dict[str, tuple[str, str]] = {
+    "a name left out of a loop over what a constructor set": (
+        "branch",
+        """
+import torch.distributed as dist
+class Tracker:
+    def __init__(self, names):
+        self.names = names
+        self.counts = {}
+    def record(self, name, value):
+        self.counts[name] = value
+    def sync(self):
+        for name in self.names:
+            if not self.counts.get(name):  # first
+                continue
+            dist.all_reduce(pair)  # A1 T1
+        self.counts.clear()
+def main():
+    tracker.sync()  # A0 T0
+    dist.all_gather_object(told, mine)  # H0
+main()
+""",
+    ),
+    "a round more of a loop over what a rank adds to": (
+        "branch",
+        """
+import torch.distributed as dist
+class Tracker:
+    def __init__(self, names):
+        self.names = names
+    def record(self, name, value):
+        if dist.get_rank() == 0:  # first
+            self.names.append(name)
+    def sync(self):
+        for name in self.names:  # also
+            dist.all_reduce(pair)  # A1 T1
+def main():
+    tracker.sync()  # A0 T0
+    dist.all_gather_object(told, mine)  # H0
+main()
+""",
+    ),
     "rank test around the save": (
         "branch",
         """
@@ -808,6 +849,7 @@ UNCERTAIN = frozenset(
         "suppress",
         "statistics found by one rank in its cache",
         "exception swallowed on one rank, in a helper",
+        "a name left out of a loop over what a constructor set",
         "a round left out by a handler, noticed rounds later",
     ]
 )

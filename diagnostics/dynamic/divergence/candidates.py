@@ -109,7 +109,7 @@ def _loop(candidate: Candidate, taints: RankTaint) -> tuple[StatementKind, Taint
     if taint is not None:
         return StatementKind.LOOP, taint, _DATA_LOOP if taint.why == DATA and not taint.control else taint.weight
     counted = isinstance(iterable, (ast.List, ast.Tuple)) or last_name(iterable) in ("range", "count", "trange")
-    if counted:
+    if counted or taints.fixed.holds(iterable):
         return StatementKind.LOOP, None, _COUNTED_LOOP
     content = taints.of(iterable, candidate.function)
     return StatementKind.LOOP, content if content is not None and content.why == DATA else None, _PLAIN_LOOP

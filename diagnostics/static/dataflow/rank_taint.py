@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from diagnostics.agent.shared import operations
+from diagnostics.static.dataflow.fixed_attributes import FixedAttributes
 from diagnostics.static.dataflow.length_taint import LengthTaint
 from diagnostics.static.dataflow.taint_rules import (
     agrees,
@@ -83,6 +84,11 @@ class RankTaint:
     def returned(self, function: Function) -> Found:
         """Returns why what a function returns can differ."""
         return self._returns.get(id(function))
+
+    @cached_property
+    def fixed(self) -> FixedAttributes:
+        """What constructors set and nothing changes."""
+        return FixedAttributes(self.program)
 
     @cached_property
     def _lengths(self) -> LengthTaint:
