@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -367,3 +368,31 @@ def test_one_public_class_has_one_name() -> None:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     assert sorted(name for name, count in names.items() if count > 1) == []
+
+
+def test_the_codes_of_a_folder_are_those_of_its_sign() -> None:
+    wrong = []
+    for package in ("audit", "diagnosis", "preflight"):
+        for sign in sorted((PROJECT / "diagnostics" / package).glob("*/__init__.py")):
+            lines = [line for path in sign.parent.glob("*.py") for line in path.read_text().splitlines()]
+            said = re.findall(r"\b([A-Z]\d)(?:xx|\d\d)\b", sign.read_text())
+            codes = [line[8:12] for line in lines if line.startswith('CODE = "')]
+            wrong += [f"{sign.parent.name}: {code}" for code in sorted(codes) if code[:2] not in said]
+    assert wrong == ["suppression: A001", "suppression: A002"]  # about comments, whatever their codes
+
+
+def test_paths_in_pages_and_docstrings_exist() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=PROJECT, capture_output=True, text=True, check=True)
+    names = [name.split("/") for name in listed.stdout.split("\0") if name]
+    there = {"/".join(parts[start:]) for parts in names for start in range(len(parts))}
+    there |= {"/".join(parts[start:end]) + "/" for parts in names for end in range(len(parts)) for start in range(end)}
+    of_a_run = {"agents/", "captures/", "sources/", "record/before/", "plots/", "tensorboard/", "val/"}
+    pages = {name: (PROJECT / name).read_text() for name in ("README.md", "ARCHITECTURE.md", "tests/README.md")}
+    heads = {name_of(path): ast.get_docstring(ast.parse(path.read_text())) or "" for path in [*DOCTOR, *TRAINER]}
+    found = [
+        f"{name}: {path}"
+        for name, text in {**pages, **heads}.items()
+        for path in re.findall(r"`([a-z_0-9]+(?:/[a-z_0-9.-]+)*(?:\.py|/))`", text)
+        if path not in there | of_a_run
+    ]
+    assert found == []

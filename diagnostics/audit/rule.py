@@ -1,6 +1,6 @@
 """The contract between the audit engine and its rules: what a rule is given and gives back.
 
-A rule is one file in `rules/` with
+A rule is one file in a folder of `audit/` with
     CODE = "A101"                       A1xx order and set-up, A2xx collectives, A3xx autograd and memory, A4xx devices
                                         and files, A5xx lies, A6xx launch
     NAME = "loader-before-process-group"   kebab-case, unique; names the bad pattern, reads as "allow ..."

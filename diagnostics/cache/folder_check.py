@@ -1,6 +1,6 @@
 """Checks across the files of a folder: what no single file shows (gaps, duplicates, mixed types).
 
-One check a file in `across/`. Files come folder by folder, in the order of their names; memory must stay flat
+One check a file in `folder_checks/`. Files come folder by folder, in the order of their names; memory must stay flat
 however many they are, so a check keeps counts and a bounded number of examples.
 """
 

@@ -1,6 +1,6 @@
 """The contract between the diagnosis engine and its signatures: what a known failure is given and gives back.
 
-A signature is one file in `signatures/` with
+A signature is one file in a folder of `diagnosis/` with
     CODE = "D201"             one letter, three digits: D1xx launch and environment, D2xx crash, D3xx hang, D4xx lie,
                               D5xx silent-wrong, D6xx wrapper, D7xx data at rest, D8xx slow
     NAME = "module-segfaults" kebab-case, unique

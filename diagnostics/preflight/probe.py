@@ -1,11 +1,11 @@
 """The contract between the preflight engine and its probes: what a probe is given and gives back.
 
-A probe is one file in `probes/` with
+A probe is one file in a folder of `preflight/` with
     CODE = "P101"             one letter, three digits; the first digit is its stage's number
     NAME = "python-and-torch" kebab-case
     STAGE = Stage.HOST
     REQUIRES = ("P301",)      codes that must have passed; else this probe is skipped, not failed
-    def probe(machine: Machine, config: PreflightConfig) -> Result
+    def probe(machine: Machine, config: PreflightConfig) -> ProbeResult
 A probe raises Skip where it does not apply, returns findings where something is wrong, and lets any
 other exception pass: the engine makes a CRASHED outcome of it. `ChildTimeout` becomes TIMED_OUT.
 """

@@ -1,1 +1,1 @@
-"""Rules A4xx: what autograd loses, keeps for too long or finds overwritten."""
+"""Rules A3xx, autograd and memory: what autograd loses, keeps for too long or finds overwritten."""

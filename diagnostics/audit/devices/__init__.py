@@ -1,1 +1,1 @@
-"""Rules A5xx: tensors, files and processes on the wrong device or side of a fork."""
+"""Rules A4xx: tensors, files and processes on the wrong device or side of a fork."""

@@ -1,1 +1,1 @@
-"""Rules A3xx: failures that are hidden, and success that is claimed too early."""
+"""Rules A5xx: failures that are hidden, and success that is claimed too early."""

@@ -1,1 +1,1 @@
-"""Probes P7xx and P8xx: one step of the model, and a dry run of the training."""
+"""Probes P7xx and P8xx (stage dry-run): one step of the model, and a dry run of the training."""

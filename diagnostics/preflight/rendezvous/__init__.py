@@ -1,1 +1,1 @@
-"""Probes P2xx and P3xx: ports, launcher, process groups."""
+"""Probes P2xx (stage launch) and P3xx: ports, launcher, process groups."""
