@@ -111,7 +111,8 @@ def test_the_line_of_the_script_that_hid_a_failure_follows_the_one_that_failed(
     script: str, hiding: int, tmp_path: Path
 ) -> None:
     shell = story(1, part=ProcessRole.SHELL, rank=None, argv=("bash", "run.sh"), cwd=str(tmp_path), parent_pid=0)
-    failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
+    words = ("python", "train.py", *(("--lr", "1") if "--lr 1" in script else ()))
+    failed = story(2, code=1, argv=words, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
     job = case(shell, failed, code=0, cwd=tmp_path, files={"run.sh": script}, job={"command": ("bash", "run.sh")})
     found = told(failure_hidden_by_parent.match(job))
     assert found is not None

@@ -33,6 +33,7 @@ def test_a_job_that_ignores_sigterm_is_killed_at_the_second_one(tmp_path: Path) 
     until((tmp_path / "ready").exists)
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
+    until((tmp_path / "report" / "record" / "job.json").exists)  # the job may be quicker than its first writing
     until(lambda: facts(tmp_path)["ended_by"] == "interrupt")
     time.sleep(0.4)  # two signals within 0.3 s are one
     process.send_signal(signal.SIGTERM)
@@ -61,6 +62,7 @@ def test_a_job_of_more_processes_than_files_may_be_open_is_seen_to_its_end(tmp_p
         cwd=tmp_path, stderr=subprocess.PIPE,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)),
     )  # fmt: skip
+    until((tmp_path / "report" / "record" / "job.json").exists)
     until((tmp_path / "report" / "record" / "job.json").exists)
     until(lambda: len(facts(tmp_path)["processes"]) > MANY)
     (tmp_path / "go").touch()

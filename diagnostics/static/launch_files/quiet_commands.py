@@ -91,11 +91,17 @@ def _is_seen(pipeline: Pipeline, script: Iterable[Ran]) -> bool:
     if command is None or command.words or command.redirects:
         return True
     names = [token.text.partition("=")[0].partition("[")[0].rstrip("+") for token in command.assignments]
-    reading = re.compile(rf"\$\{{?[#!]?(?:{'|'.join(map(re.escape, names))})\b|\(\(.*\b(?:{'|'.join(names)})\b")
+    expanded = re.compile(rf"\$\{{?[#!]?(?:{'|'.join(map(re.escape, names))})\b")
+    named = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
     others = [one for one in script if one.command is not command]
     texts = [text for one in others for text in written_in(one)]
     exported = [token.text for one in script if one.words[:1] == ("export",) for token in one.command.words]
-    return any(reading.search(text) for text in texts) or bool(set(names) & set(exported))
+    arithmetic = (text.partition("((")[2] for text in texts)
+    return (
+        any(expanded.search(text) for text in texts)
+        or any(named.search(text) for text in arithmetic)
+        or bool(set(names) & set(exported))
+    )
 
 
 def written_in(ran: Ran) -> Iterator[str]:
