@@ -81,7 +81,7 @@ class _Pickler(pickle.Pickler):
 def _storage_bytes(tensor):
     try:
         return tensor.untyped_storage().nbytes()
-    except (AttributeError, NotImplementedError, RuntimeError):
+    except (AttributeError, NotImplementedError, RuntimeError):  # sparse, wrapped by functorch, torch before 2.0
         return 0
 
 
