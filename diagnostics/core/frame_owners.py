@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from diagnostics.core.frame import Frame, Owner
@@ -69,11 +69,7 @@ class Homes:
     def kept(self, frames: Iterable[Frame]) -> tuple[Frame, ...]:
         """Returns the frames without the doctor's own, each with its owner."""
         told = ((frame, self.owner(frame.file)) for frame in frames)
-        return tuple(
-            Frame(file=frame.file, line=frame.line, function=frame.function, owner=owner)
-            for frame, owner in told
-            if owner is not Owner.DOCTOR
-        )
+        return tuple(replace(frame, owner=owner) for frame, owner in told if owner is not Owner.DOCTOR)
 
     def _owner(self, file: str) -> Owner:
         if file.startswith("<"):

@@ -60,6 +60,8 @@ def _is_sure(story: DeadlockDiagnosis) -> bool:
     """Whether the line is the only one, and which rank went another way is no choice. The deadlock itself is proved."""
     if not story.decisions or story.locations[0] not in story.decided:
         return len(story.locations) == 1
+    if story.certain and story.decisions[0].observed:
+        return True  # what the ranks hold says that they parted there, and how
     alone = len(story.splits) == 1 and len(story.splits[0].here) < len(story.splits[0].there)
     return story.certain and (alone or _tells_who(story.decisions[0]))
 
@@ -116,6 +118,8 @@ def _evidence(case: Job, story: DeadlockDiagnosis) -> Iterator[Evidence]:
         yield from _split_evidence(case, split)
     for decision in story.decisions[:2]:
         yield from source_evidence(case, decision.frame)
+    for decision in story.decisions[:1]:
+        yield from _values_evidence(case, story, decision)
     for one in deadlock.positions[:2]:
         yield from path_evidence(case, f"call path of rank {one.rank}", site(case, one))
 
@@ -135,6 +139,18 @@ def _split_evidence(case: Job, split: Split) -> Iterator[Evidence]:
     here, there = (_stories(case, ranks) for ranks in (split.parting.here, split.parting.there))
     if agreed is not None:
         yield from path_evidence(case, f"last call that {here} and {there} made alike: {agreed.op}", agreed.path)
+
+
+def _values_evidence(case: Job, story: DeadlockDiagnosis, decision: DivergencePoint) -> Iterator[Evidence]:
+    """Yields what the statement read on each side, as the ranks told while they waited."""
+    parting = story.splits[0].parting if len(story.splits) == 1 else None
+    for ranks, values in (
+        (parting.here, decision.here_values) if parting else ((), ()),
+        (parting.there, decision.there_values) if parting else ((), ()),
+    ):
+        if values:
+            told = ", ".join(f"{name} = {value}" for name, value in values)
+            yield Evidence(source=f"variables at {case.line(decision.frame)} on {_stories(case, ranks)}", observed=told)
 
 
 def _stories(case: Job, ranks: Sequence[int]) -> str:

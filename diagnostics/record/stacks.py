@@ -10,17 +10,20 @@ Reads captures/stacks-from-outside-PID.json: the stacks of a living process, tak
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from diagnostics.core import untrusted_json
-from diagnostics.core.frame import Frame
+from diagnostics.core.frame import Frame, Scalar
 from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.record.agent_bytes import number, printable
 from diagnostics.record.untrusted_values import number_of, text_of
 
 _MOST_THREADS, _MOST_FRAMES = 256, 256
+_MOST_VALUES = 64  # of one frame
+_NOT_IN_JSON = ("nan", "inf", "-inf")
 
 _HEAD = re.compile(r"^(?:Fatal Python error: (.{1,200})|(Timeout \(.{1,40}\))!)$", re.MULTILINE)
 _THREAD = re.compile(r"^(Current thread|Thread) 0x([0-9a-fA-F]{1,16}).{0,100}\(most recent call first\):$")
@@ -51,6 +54,15 @@ class ProcessFrames:
         """The stack of the main thread, () where it is not there."""
         return next((thread.frames for thread in self.threads if thread.main), ())
 
+    def with_values(self, path: Sequence[Frame]) -> tuple[Frame, ...]:
+        """Returns a path of the main thread whose frames know what their variables held when the process was asked."""
+        told, found = list(self.main), []
+        for frame in path:
+            at = told.index(frame) if frame in told else -1
+            found.append(replace(frame, span=told[at].span, values=told[at].values) if at >= 0 else frame)
+            del told[: at + 1]
+        return tuple(found)
+
 
 def frames_from_json(value: Any, homes: Homes = NOWHERE) -> ProcessFrames:
     """Returns what such a file says. Raises ValueError where it is no object with a list of threads."""
@@ -76,11 +88,30 @@ def _thread(value: Mapping[str, Any], homes: Homes) -> ThreadFrames:
                 file=text_of(one.get("file")),
                 line=number_of(one.get("line")) or 0,
                 function=text_of(one.get("function")),
+                span=_span(one.get("span")),
+                values=tuple(_values(one.get("values"))),
             )
             for one in frames
             if isinstance(one, Mapping)
         ),
     )
+
+
+def _span(value: Any) -> tuple[int, int, int, int] | None:
+    numbers = [number_of(one) for one in value] if isinstance(value, list) else []
+    match numbers:
+        case [int(line), int(end_line), int(column), int(end_column)]:
+            return line, end_line, column, end_column
+        case _:
+            return None
+
+
+def _values(value: Any) -> Iterator[tuple[str, Scalar]]:
+    for name, held in islice(value.items(), _MOST_VALUES) if isinstance(value, Mapping) else ():
+        if held is None or isinstance(held, (bool, int, float)):
+            yield text_of(name), held
+        elif held in _NOT_IN_JSON:
+            yield text_of(name), float(held)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

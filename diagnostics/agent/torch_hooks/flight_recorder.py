@@ -2,7 +2,8 @@
 
 `flight-<pid>-<start>.fifo` is read by a thread that blocks in the kernel, and answers while the main thread waits
 inside C++: `flight-<pid>-<start>.json` is torch's own JSON (`...-nccl.json` where NCCL keeps one of its own), and
-`frames-<pid>-<start>.json` has the Python stacks of all threads and the counter of the default group.
+`frames-<pid>-<start>.json` has the Python stacks of all threads, the counter of the default group, and what the
+variables of the main thread's own frames hold (frame_values.py).
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ import json
 import os
 import sys
 
+from ..frame_values import span_of, values_of
+from ..frames import is_library
+
 SWITCH = "UPS_DOCTOR_FLIGHT"
 NATIVE = "torch._C._distributed_c10d"
 GROUPS = "torch.distributed.distributed_c10d"
 DUMPS = (("", "_dump_fr_trace_json"), ("-nccl", "_dump_nccl_trace_json"))
-MAX_FRAMES = 200
+MAX_FRAMES, MAX_WITH_VALUES = 200, 24
 
 
 def start(agent):
@@ -121,10 +125,15 @@ def _frames():
         if ident == _thread.get_ident():
             continue
         thread, frames = known.get(ident), []
+        left = MAX_WITH_VALUES if ident == main else 0
         while frame is not None and len(frames) < MAX_FRAMES:
             code = frame.f_code
             name = getattr(code, "co_qualname", code.co_name)
-            frames.append({"file": code.co_filename, "line": frame.f_lineno, "function": name})
+            one = {"file": code.co_filename, "line": frame.f_lineno, "function": name}
+            if left and not is_library(code.co_filename):
+                left -= 1
+                one["span"], one["values"] = span_of(frame), values_of(frame)
+            frames.append(one)
             frame = frame.f_back
         native = getattr(thread, "native_id", None)
         threads.append(

@@ -127,7 +127,7 @@ def _position(view: RankView, counts: GroupCounts, at_s: float) -> RankState:
             pid=view.pid,
             at_s=at_s,
             stand=stand,
-            waits=tuple(waits),
+            waits=tuple(_with_values(wait, view) for wait in waits),
             stack=_stack(view),
             reached=counts.reached,
             open_groups=frozenset() if stand is Whereabouts.ENDED else counts.groups_of_others(away, _alive(view)),
@@ -158,6 +158,12 @@ def _position(view: RankView, counts: GroupCounts, at_s: float) -> RankState:
 
 def _stack(view: RankView) -> tuple[Frame, ...]:
     return (view.threads.main if view.threads is not None else ()) or view.stack
+
+
+def _with_values(wait: PendingOperation, view: RankView) -> PendingOperation:
+    if wait.thread != view.pid or view.threads is None:
+        return wait
+    return replace(wait, path=view.threads.with_values(wait.path))
 
 
 def _alive(view: RankView) -> frozenset[int] | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
+from diagnostics.dynamic.divergence.observed_branches import observed
 from diagnostics.dynamic.divergence.path_search import PathSearch
 from diagnostics.dynamic.divergence.search_states import State, frame_of
 from diagnostics.static.dataflow import rank_words
@@ -21,6 +22,8 @@ STRENGTH = 6  # points for each goal that only one of the two ways reaches
 _NEAR = 6
 HIGHEST = WEIGHTS[RANK] + 2 * STRENGTH + _NEAR
 _HANDLES, _SEEN, _INSIDE = 56, 86, 16  # a handler; one that is known to have caught; the wait stands in it
+_OBSERVED = 100  # the values of the waiting ranks send them apart there
+_REFUTED = 1  # they send a rank the other way than it went
 _RAISES_UNSEEN, _PLAIN_TEST, _PLAIN_LOOP, _COUNTED_LOOP, _CALLS = 6, 14, 30, 4, 8
 _DATA_LOOP = 36  # how many batches a rank has: always possible, seldom the reason
 _JUMPS = {
@@ -84,9 +87,18 @@ def _own(candidate: Candidate, walk: PathSearch, taints: RankTaint) -> list[Dive
         return []
     if score < 0:
         return []
-    first = decision(candidate.function, node.line, kind, taint, score + bonus if score > _COUNTED_LOOP else score)
+    seen = observed(walk, candidate.state, (candidate.here, candidate.there))
+    if seen.refuted:
+        return [decision(candidate.function, node.line, kind, None, _REFUTED)]
+    score = _OBSERVED + bonus if seen.parts else score + bonus if score > _COUNTED_LOOP else score
+    first = decision(candidate.function, node.line, kind, taint, score)
     first = replace(
-        first, here_line=_next_line(candidate.way_here, node), there_line=_next_line(candidate.way_there, node)
+        first,
+        here_line=_next_line(candidate.way_here, node),
+        there_line=_next_line(candidate.way_there, node),
+        observed=seen.parts,
+        here_values=seen.read_here,
+        there_values=seen.read_there,
     )
     return [first, *_follow(first, candidate, taint, walk), *_read_by(first, candidate, taints)]
 

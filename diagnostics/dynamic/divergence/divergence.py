@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from diagnostics.core.frame import Frame
+from diagnostics.core.frame import Frame, Scalar
 
 
 class PointKind(StrEnum):
@@ -68,3 +68,6 @@ class DivergencePoint:
     here_line: Frame | None = None  # where the ranks `here` went from there
     there_line: Frame | None = None  # and the others
     score: int = 0  # higher is likelier
+    observed: bool = False  # the values of the waiting ranks send them apart there
+    here_values: tuple[tuple[str, Scalar], ...] = ()  # what the statement reads, on the ranks `here`
+    there_values: tuple[tuple[str, Scalar], ...] = ()

@@ -86,6 +86,8 @@ def is_certain(found: tuple[DivergencePoint, ...]) -> bool:
     if not found or found[0].score < SURE:
         return False
     first = found[0]
+    if first.observed:
+        return not any(one.observed and not _belongs(first, one) for one in found[1:])
     others = [one for one in found[1:] if one.kind not in _FOLLOWS and one.score > 0 and not _belongs(first, one)]
     if not others:
         return True
@@ -207,9 +209,9 @@ def led_there(
     parting = DivergenceQuery(
         agreed=ProgramPoint(way=PointKind.CALL, op=last[0].op, path=last[0].path) if last else None,
         here=(story.rank,),
-        here_at=ProgramPoint(way=PointKind.STANDS, path=tuple(stack)),
+        here_at=ProgramPoint(way=PointKind.STANDS, path=_with_values(story, stack)),
         there=(peer.rank,),
-        there_at=ProgramPoint(way=PointKind.CALL, op=op, path=tuple(waits_at)),
+        there_at=ProgramPoint(way=PointKind.CALL, op=op, path=_with_values(peer, waits_at)),
     )
     try:
         found = decisions(case.sources, parting, case.agent_folders)
@@ -217,3 +219,7 @@ def led_there(
         return None
     chosen = [one for one in found if one.kind is not StatementKind.CALLS and one.score >= _SURE]
     return chosen[0] if chosen else None
+
+
+def _with_values(story: JobProcess, path: Sequence[Frame]) -> tuple[Frame, ...]:
+    return story.threads.with_values(path) if story.threads is not None else tuple(path)

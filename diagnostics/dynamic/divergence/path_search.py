@@ -61,6 +61,10 @@ class PathSearch:
         ]
         self._explore()
 
+    def nodes_of(self, number: int, depth: int) -> frozenset[int]:
+        """Returns the nodes at which a goal's stack stands in the function of one of its levels."""
+        return self._nodes[number][depth]
+
     # Where it begins
 
     def _explore(self) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from diagnostics.core.frame import Frame
+from diagnostics.core.frame import Frame, Scalar
 from diagnostics.core.frames import is_installed, is_package, user_frames
 from diagnostics.static.program.call_graph import CallGraph, Function, is_generator, last_name
-from diagnostics.static.program.cfg import NodeKind
+from diagnostics.static.program.cfg import GraphNode, NodeKind
 
 _MERGED = re.compile(r"^<(?:listcomp|setcomp|dictcomp|genexpr)>$")
 # Library code that only passes a call of a module on: what it calls, it calls once.
@@ -25,6 +25,8 @@ class Level:
     function: Function
     line: int
     boxed: bool
+    span: tuple[int, int, int, int] | None = field(default=None, compare=False)  # of what it was executing
+    values: tuple[tuple[str, Scalar], ...] = field(default=(), compare=False)  # of the function's variables
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,9 @@ def stack_of(path: Sequence[Frame], program: CallGraph) -> Stack:
             continue
         merged = _MERGED.match(frame.function.rpartition(".")[2]) or isinstance(function.syntax, ast.Module)
         if levels and levels[-1].function is function and merged:
-            levels[-1] = Level(function, frame.line, levels[-1].boxed)
+            levels[-1] = Level(function, frame.line, levels[-1].boxed, frame.span, levels[-1].values)
         else:
-            levels.append(Level(function, frame.line, boxed and bool(levels)))
+            levels.append(Level(function, frame.line, boxed and bool(levels), frame.span, frame.values))
         boxed, hidden = False, None
     return Stack(tuple(levels[-MOST_LEVELS:]), hidden)
 
@@ -69,6 +71,9 @@ def stack_of(path: Sequence[Frame], program: CallGraph) -> Stack:
 def nodes_at(level: Level, called: Function | None = None, op: str = "") -> frozenset[int]:
     """Returns the nodes of a level's graph that its line means: those that call `called` or `op`, where any do."""
     graph = level.function.graph
+    executed = frozenset(node.index for node in graph.nodes if level.span is not None and _span(node) == level.span)
+    if executed and not (called is not None and is_generator(called)):
+        return executed
     nodes = graph.at_line(level.line)
     if called is not None and is_generator(called):
         loops = [node for node in graph.nodes if node.kind is NodeKind.LOOP and node.line == level.line]
@@ -78,3 +83,10 @@ def nodes_at(level: Level, called: Function | None = None, op: str = "") -> froz
         name = called.owner.name
     named = [n for n in nodes if isinstance(n.syntax, ast.Call) and last_name(n.syntax.func) == name]
     return frozenset(node.index for node in named or nodes)
+
+
+def _span(node: GraphNode) -> tuple[int, int, int, int] | None:
+    call = node.syntax
+    if not isinstance(call, ast.Call) or call.end_lineno is None or call.end_col_offset is None:
+        return None
+    return call.lineno, call.end_lineno, call.col_offset, call.end_col_offset

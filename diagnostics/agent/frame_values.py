@@ -1,0 +1,120 @@
+"""What the variables of a waiting frame hold: numbers, truth values, None, lengths. No texts; no code of the job runs.
+
+Before Python 3.13 `f_locals` makes a dictionary that the frame keeps, and with it every value: a batch on a GPU would
+live until the function returns. So it is emptied again; and where a function keeps its own (it calls `locals()`), or
+somebody else holds it, the frame is left alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import types
+from collections import deque
+
+from .shared.redaction import is_secret
+
+MAX_VALUES, MAX_NAME = 60, 80
+_PLAIN = (bool, int, float, type(None))
+_SIZED = (list, tuple, dict, set, frozenset, str, bytes, range, deque)
+_KEEPERS = frozenset(("locals", "vars", "eval", "exec", "_getframe", "currentframe", "f_locals"))
+_OPTIMIZED = 0x1  # CO_OPTIMIZED: variables lie in slots; of other code they are a dictionary anyway
+_KEPT_BY_FRAME_ALONE = 3  # references: the frame's, our name's, and that of the question
+_mro = type.__dict__["__mro__"].__get__
+
+
+def values_of(frame):
+    """Returns {"loss": 0.5, "self.stop": True, "len(batches)": 3, "cfg['epochs']": 2} of the names in the code."""
+    code, found = frame.f_code, {}
+    names = frozenset(code.co_names)
+    try:
+        _read(found, frame, code, names)
+    except Exception:
+        return {}  # an object of the job that is not what it seems: the stack alone has to do
+    return found
+
+
+def _read(found, frame, code, names):
+    if code.co_flags & _OPTIMIZED:
+        if not names.isdisjoint(_KEEPERS) or frame.f_trace is not None:  # what a debugger sees, it writes back
+            return
+        _add_all(found, _locals(frame, code), names, code)
+    taken = frame.f_globals
+    _add_all(found, [(name, taken[name]) for name in code.co_names if name in taken], names, code)
+
+
+def span_of(frame):
+    """Returns [line, end line, column, end column] of what the frame executes, None where that is not kept."""
+    try:
+        at = next(itertools.islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
+    except AttributeError:  # before Python 3.11
+        return None
+    return list(at) if at is not None and None not in at else None
+
+
+def _locals(frame, code):
+    held = frame.f_locals
+    if sys.version_info >= (3, 13):  # a view, which keeps nothing
+        return list(held.items())
+    alone = sys.getrefcount(held) <= _KEPT_BY_FRAME_ALONE
+    values = list(held.items())
+    if alone:
+        held.clear()
+    return values if alone else []
+
+
+def _add_all(found, items, names, code):
+    keys = [one for one in code.co_consts if type(one) is str and len(one) < MAX_NAME]
+    for name, value in items:
+        if type(name) is str and name.isidentifier():
+            _add(found, name, name, value, names, keys, 2)
+
+
+def _add(found, last, shown, value, names, keys, deeper):
+    if len(found) >= MAX_VALUES or len(shown) > MAX_NAME:
+        return
+    kind = type(value)
+    if kind in _PLAIN:
+        if not is_secret(last, repr(value)):
+            found[shown] = value if _is_number_of_json(value) else repr(value)[:MAX_NAME]
+    elif kind in _SIZED:
+        found["len(%s)" % shown] = len(value)
+        if kind is dict and deeper:
+            for key in keys:
+                if key in value:
+                    _add(found, key, "%s[%r]" % (shown, key), value[key], names, (), 0)
+    elif _is_number_on_host(value, kind):
+        _add(found, last, shown, value.item(), names, keys, 0)
+    elif deeper:
+        attributes = _attributes(value)
+        for name in names.intersection(attributes) if attributes else ():
+            _add(found, name, "%s.%s" % (shown, name), attributes[name], names, keys, deeper - 1)
+
+
+def _is_number_of_json(value):
+    """Whether JSON can hold it; "nan" and "inf" have no number there, and large ones lose digits."""
+    if type(value) is float:
+        return value - value == 0
+    return type(value) is not int or -(1 << 53) < value < 1 << 53
+
+
+def _is_number_on_host(value, kind):
+    """Whether it is a tensor of one number in ordinary memory: reading it waits for nothing."""
+    torch = sys.modules.get("torch")
+    if torch is None or kind is not getattr(torch, "Tensor", None):
+        return False
+    return (
+        value.device.type == "cpu" and value.layout is torch.strided and value.numel() == 1 and not value.is_complex()
+    )
+
+
+def _attributes(value):
+    """Returns the dictionary of an object's attributes, without asking code of its class; None where it has none."""
+    for kind in _mro(type(value)):
+        descriptor = type.__dict__["__dict__"].__get__(kind).get("__dict__")
+        if descriptor is not None:
+            if type(descriptor) not in (types.GetSetDescriptorType, types.MemberDescriptorType):
+                return None
+            attributes = descriptor.__get__(value)
+            return attributes if type(attributes) is dict else None
+    return None
