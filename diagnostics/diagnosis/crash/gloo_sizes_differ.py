@@ -21,8 +21,8 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.divergence.aborted_collective import parted_before
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis
+from diagnostics.dynamic.divergence.ended_ranks import parted_before_abort
 from diagnostics.dynamic.divergence.rank_partition import site
 from diagnostics.dynamic.job import stack_classifier
 from diagnostics.dynamic.job.evidence import end_evidence, path_evidence, rank_numbers, source_evidence, written_by
@@ -48,8 +48,8 @@ def match(case: Job) -> Match | None:
     story, found = told[0]
     pair = next(_disagreeing(case), None)
     sizes = f"{found[1]} against {found[2]} bytes" if found[1] else "different sizes"
-    parted = parted_before(case, story) if pair is None else None
-    if parted is not None:
+    parted = parted_before_abort(case, story) if pair is None or _stand_apart(*pair) else None
+    if parted is not None and (pair is None or parted.decisions):
         return _ways_part(case, story, parted, sizes, found[0])
     if pair is None and _in_ddps_backward(case, story):
         return _gradients_differ(case, story, sizes, found[0])
@@ -90,6 +90,13 @@ def match(case: Job) -> Match | None:
         explains=[rank.pid for rank in case.ranks],
         began_s=min(first.entered_s, second.entered_s),
     )
+
+
+def _stand_apart(one: tuple[JobProcess, CollectiveCall], other: tuple[JobProcess, CollectiveCall]) -> bool:
+    """Whether two calls that met are the last of their ranks and stand in different lines."""
+    latest = all(story.agent is not None and call is story.agent.collectives[-1] for story, call in (one, other))
+    places = [[(frame.file, frame.line) for frame in call.path] for _, call in (one, other)]
+    return latest and places[0] != places[1]
 
 
 def _ways_part(case: Job, aborted: JobProcess, parted: DeadlockDiagnosis, sizes: str, said: str) -> Match:

@@ -1,7 +1,8 @@
 """A rank ended well while the others still had collectives to do.
 
 What it does: where every rank that failed only lost a peer, names the rank that had ended with exit code 0 before, the
-line that left (`sys.exit`, `os._exit`) if one did, and where its peers waited for it.
+line that left (`sys.exit`, `os._exit`) if one did, else the statement at which the ways parted, and where its peers
+waited for it.
 
 Why it matters: the ranks that complain are the ones that did nothing wrong; the one that left printed nothing.
 
@@ -16,6 +17,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.divergence.ended_ranks import parted_before_end
 from diagnostics.dynamic.job.attribution import lost_peer
 from diagnostics.dynamic.job.evidence import end_evidence, ended_s, named, path_evidence, rank_numbers
 from diagnostics.dynamic.job.job import Job, JobProcess
@@ -39,14 +41,17 @@ def match(case: Job) -> Match | None:
     waited = [case.line(frame) for story in lost for frame in _lost_at(story)[:1]]
     exited = f" at {exits[0]}" if exits else ""
     where = f", which waited at {waited[0]}" if waited else ""
+    parted = parted_before_end(case, left)
+    decided = parted.decided if parted is not None else ()
+    why = f". Their ways part at {decided[0]}: {parted.decisions[0].text}" if parted is not None and decided else ""
     steps = [f"{named([story])}: {story.steps} steps" for story in (*left, *lost) if story.agent is not None]
     return Match(
         finding=Finding(
             code=CODE,
             name=NAME,
             severity=Severity.ERROR,
-            title=f"{sentence(named(left))} ended with exit code 0{exited} before {named(lost)}{where}",
-            where=", ".join(filter(None, (named(left), *exits[:1]))),
+            title=f"{sentence(named(left))} ended with exit code 0{exited} before {named(lost)}{where}{why}",
+            where=", ".join(filter(None, (named(left), *[*exits, *decided][:1]))),
             evidence=(
                 *(end_evidence(story) for story in (*left, *lost)),
                 *(one for story in lost for one in path_evidence(case, f"{named([story])} lost it", _lost_at(story))),
@@ -61,7 +66,7 @@ def match(case: Job) -> Match | None:
         failure_class=CLASS,
         outcome=JobOutcome.CRASH,
         culprit_ranks=rank_numbers(left),
-        locations=distinct([*exits, *waited]),
+        locations=distinct([*exits, *decided, *waited]),
         explains=tuple(story.pid for story in (*left, *lost)),
         began_s=min(ended_s(story) for story in left),
     )

@@ -128,7 +128,7 @@ def _position(view: RankView, counts: GroupCounts, at_s: float) -> RankState:
             at_s=at_s,
             stand=stand,
             waits=tuple(_with_values(wait, view) for wait in waits),
-            stack=_stack(view),
+            stack=() if stand is Whereabouts.ENDED else _stack(view),  # what was seen of it before is no place any more
             reached=counts.reached,
             open_groups=frozenset() if stand is Whereabouts.ENDED else counts.groups_of_others(away, _alive(view)),
             threads_may_call=stand is not Whereabouts.ENDED and bool(view.calling - blocked),

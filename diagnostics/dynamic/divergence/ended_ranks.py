@@ -1,10 +1,13 @@
-"""Where each rank stood when its collective broke off: ranks that met in one operation and did not mean the same. Pure.
+"""Where each rank stood when the job broke, and how their ways had parted: asked as of a hang. Pure.
 
-Nobody waits any more then: gloo aborts one rank, and the others lose their connection to it in the same moment. The
-stack of the abort and the tracebacks tell where they stood; which of them had gone another way is asked as of a hang.
+Nobody waits any more then. Ranks that met in one operation and did not mean the same are told by the stack of gloo's
+abort and by the tracebacks of those that lost their connection in the same moment; one that ended well, before its
+peers were through, is told by its exit code, and the peers by where they lost it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
@@ -20,22 +23,40 @@ from diagnostics.record.torch_messages import is_lost_peer
 _ENDING = (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT, ExceptionSource.THREAD)
 
 
-def parted_before(case: Job, aborted: JobProcess) -> DeadlockDiagnosis | None:
+def parted_before_abort(case: Job, aborted: JobProcess) -> DeadlockDiagnosis | None:
     """Returns how the ways of the ranks parted before one was aborted in an operation that others met it in.
 
     None where all stood in one place, as far as it is known, or only one rank's place is known.
     """
     stood = [one for story in case.ranks if (one := _stood(case, story, aborted)) is not None]
-    if len(stood) < 2:
+    return _story(case, stood, [], DeadlockKind.CROSSED)
+
+
+def parted_before_end(case: Job, left: Sequence[JobProcess]) -> DeadlockDiagnosis | None:
+    """Returns how the ways parted of ranks that ended well and of peers that lost them; None where that is open."""
+    ended = [
+        RankState(rank=story.rank, pid=story.pid, at_s=ended_s(story), stand=Whereabouts.ENDED)
+        for story in left
+        if story.rank is not None and story.agent is not None
+    ]
+    stood = [one for story in case.ranks if story not in left and (one := _stood(case, story, None)) is not None]
+    return _story(case, stood, ended, DeadlockKind.GONE)
+
+
+def _story(
+    case: Job, stood: Sequence[RankState], ended: Sequence[RankState], knot: DeadlockKind
+) -> DeadlockDiagnosis | None:
+    if not stood or len(stood) + len(ended) < 2:
         return None
     found = tuple(sorted(stood, key=lambda one: one.rank))
-    began_s = max(one.waits[0].since_s for one in found)
-    met = Deadlock(knot=DeadlockKind.CROSSED, ranks=tuple(one.rank for one in found), positions=found, began_s=began_s)
+    began_s = min(one.waits[0].since_s for one in found)
+    ranks = tuple(one.rank for one in found)
+    met = Deadlock(knot=knot, ranks=ranks, positions=found, gone=tuple(ended), began_s=began_s)
     story = story_of(case, met)
     return story if story.splits else None
 
 
-def _stood(case: Job, story: JobProcess, aborted: JobProcess) -> RankState | None:
+def _stood(case: Job, story: JobProcess, aborted: JobProcess | None) -> RankState | None:
     path = _abort_path(story) if story is aborted else _lost_path(story)
     agent = story.agent
     if story.rank is None or agent is None:

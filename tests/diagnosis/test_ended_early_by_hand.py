@@ -1,0 +1,97 @@
+"""A rank that ended well before its peers were through: the statement that let it go is named, not the peers' wait."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hand_made as made
+import pytest
+from deadlocked import call, done, rank
+
+from diagnostics.diagnosis.crash import gloo_sizes_differ
+from diagnostics.diagnosis.hang import rank_ended_before_its_peers
+from diagnostics.dynamic.job.job import Job
+from diagnostics.record.stacks import FaulthandlerLog, ThreadStack
+
+LOST = "RuntimeError: [gloo/pair.cc:537] Read error [127.0.0.1]:5: Connection reset by peer"
+SAID = "op.preamble.length <= op.nbytes. 8 vs 4. Is there a distributed collective mismatch in your code?"
+SHARDS = """\
+def main(rank):
+    for batch in shards(rank):
+        dist.all_reduce(batch)
+    print("done")
+main(rank)
+"""
+NO_DATA = """\
+def main(rank):
+    dist.barrier()
+    data = load(rank)
+    if data is None:
+        return
+    dist.all_reduce(data)
+main(rank)
+"""
+
+
+def left_alone(folder: Path, source: str, last: int, waits: int) -> Job:
+    """Rank 1 ended with 0 after the call in line `last`; rank 0 lost it in line `waits`."""
+    at = [(f"{folder}/train.py:{line}", f"{folder}/train.py:{source.count(chr(10))}") for line in (last, waits)]
+    zero = rank(
+        0, done("all_reduce", 1, *at[0]), call("all_reduce", 2, *at[1], left_s=0.9, failed=True),
+        signal=None, ended_by="", code=1, raised=(made.raised(LOST, *at[1]),), stderr=LOST,
+    )  # fmt: skip
+    one = rank(1, done("all_reduce", 1, *at[0]), signal=None, ended_by="", code=0, at_s=1.0)
+    return made.case(zero, one, cwd=folder, files={"train.py": source}, culprits=(one,), victims=(zero,))
+
+
+@pytest.mark.parametrize(("source", "last", "waits", "line"), [(SHARDS, 3, 3, 2), (NO_DATA, 2, 6, 4)])
+def test_the_statement_that_let_the_rank_go_comes_before_the_wait_of_its_peer(
+    tmp_path: Path, source: str, last: int, waits: int, line: int
+) -> None:
+    found = rank_ended_before_its_peers.match(left_alone(tmp_path, source, last, waits))
+    assert found is not None
+    assert (found.culprit_ranks, found.locations[0]) == ((1,), f"train.py:{line}")
+    assert f"train.py:{waits}" in found.locations
+    assert found.finding.title.startswith(
+        f"Rank 1 ended with exit code 0 before rank 0, which waited at train.py:{waits}. "
+        f"Their ways part at train.py:{line}: {source.splitlines()[line - 1].strip()}"
+    )
+
+
+SKIPPED = """\
+def main(rank):
+    for x in range(9):
+        if not finite(x):
+            continue
+        dist.all_reduce(x)
+    dist.all_reduce(sizes)
+main(rank)
+"""
+
+
+def met(folder: Path, *lines: int) -> Job:
+    """Both ranks in call 2 of the group, each from a line of its own; gloo aborted rank 0."""
+    ways = [(f"{folder}/train.py:{line}", f"{folder}/train.py:7") for line in lines]
+    before = done("all_reduce", 1, f"{folder}/train.py:5", f"{folder}/train.py:7")
+    stack = (made.frame(ways[0][0], "main"), made.frame(ways[0][1], "<module>"))
+    fault = FaulthandlerLog(error="Aborted", threads=(ThreadStack(ident="1", crashed=False, frames=stack),))
+    zero = rank(0, before, call("all_reduce", 2, *ways[0], shape="3"), signal=6, stderr=SAID, fault=fault, ended_by="")
+    one = rank(
+        1, before, call("all_reduce", 2, *ways[1], shape="2", dtype="int64", left_s=0.9, failed=True),
+        raised=(made.raised(LOST, *ways[1]),), ended_by="launcher",
+    )  # fmt: skip
+    return made.case(zero, one, cwd=folder, files={"train.py": SKIPPED})
+
+
+def test_calls_from_two_lines_that_met_are_a_matter_of_the_way_there(tmp_path: Path) -> None:
+    found = gloo_sizes_differ.match(met(tmp_path, 5, 6))
+    assert found is not None
+    assert (found.failure_class, found.culprit_ranks, found.locations[0]) == ("collective-missing", (1,), "train.py:3")
+
+
+def test_calls_from_one_line_that_differ_are_a_matter_of_what_was_handed_over(tmp_path: Path) -> None:
+    found = gloo_sizes_differ.match(met(tmp_path, 5, 5))
+    assert found is not None
+    assert (found.failure_class, found.culprit_ranks, found.locations) == (
+        "collective-mismatch", (0, 1), ("train.py:5", "train.py:7"),
+    )  # fmt: skip
