@@ -13,6 +13,7 @@ from diagnostics.dynamic.collectives.rank_state import RankState, Whereabouts
 from diagnostics.dynamic.collectives.wait_for_graph import CollectiveMismatch
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, deadlock_story
 from diagnostics.dynamic.divergence.divergence import DivergencePoint
+from diagnostics.dynamic.divergence.held_exceptions import held_text
 from diagnostics.dynamic.divergence.rank_history import Split
 from diagnostics.dynamic.divergence.rank_partition import site
 from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
@@ -43,7 +44,7 @@ def proved_hang(case: Job, *, code: str, name: str, failure_class: str, fix: Fix
             title=_title(case, story),
             where=", ".join(where),
             evidence=tuple(_evidence(case, story)),
-            fix=fix,
+            fix=_of_held(case, story) if story.held else fix,
             confidence=Confidence.CONFIRMED if _is_sure(story) else Confidence.LIKELY,
         ),
         failure_class=failure_class,
@@ -53,6 +54,14 @@ def proved_hang(case: Job, *, code: str, name: str, failure_class: str, fix: Fix
         locations=story.locations,
         explains=tuple(one.pid for one in (*ranks, *case.victims)),
         began_s=min(one.waits[0].since_s for one in story.deadlock.positions),
+    )
+
+
+def _of_held(case: Job, story: DeadlockDiagnosis) -> Fix:
+    line = case.line(story.held[0][1].user_path[0])
+    return Fix(
+        text=f"mend what raised at {line}; make no collective in a `finally`, the exit of a `with` or at exit while "
+        "an exception is on its way: the other ranks are elsewhere"
     )
 
 
@@ -79,7 +88,7 @@ def _tells_who(decision: DivergencePoint) -> bool:
 def _title(case: Job, story: DeadlockDiagnosis) -> str:
     parties = _parties(case, story)
     told = "; ".join(sentence(one) if not index else one for index, one in enumerate(parties))
-    decided = story.decisions[0] if story.decisions else None
+    decided = story.decisions[0] if story.decisions and not story.held else None
     line = f". Their ways part at {case.line(decided.frame)}: {decided.text}" if decided is not None else ""
     end = "it can never go on" if len(story.deadlock.ranks) == 1 else "none of them can ever go on"
     return f"{told}: {end}{line}"
@@ -88,8 +97,9 @@ def _title(case: Job, story: DeadlockDiagnosis) -> str:
 def _parties(case: Job, story: DeadlockDiagnosis) -> list[str]:
     """Returns "rank 0 waits in barrier() at train.py:31" for the ranks of each place, those to blame first."""
     groups: dict[str, list[int]] = {}
+    held = {one.rank: f"{held_text(case, raised)} " for one, raised in story.held}
     for one in (*story.deadlock.gone, *story.deadlock.positions):
-        groups.setdefault(_stands(case, one), []).append(one.rank)
+        groups.setdefault(f"{held.get(one.rank, '')}{_stands(case, one)}", []).append(one.rank)
     order = sorted(groups.items(), key=lambda item: not set(item[1]) & set(story.culprits))
     return [f"{shown_ranks(tuple(ranks))} {words}" for words, ranks in order[:MOST_SHOWN]]
 
@@ -118,6 +128,8 @@ def _evidence(case: Job, story: DeadlockDiagnosis) -> Iterator[Evidence]:
         yield from _split_evidence(case, split)
     for decision in story.decisions[:2]:
         yield from source_evidence(case, decision.frame)
+    for held, raised in story.held[:MOST_SHOWN]:
+        yield from path_evidence(case, f"traceback of rank {held.rank}", raised.user_path)
     for decision in story.decisions[:1]:
         yield from _values_evidence(case, story, decision)
     for one in deadlock.positions[:2]:

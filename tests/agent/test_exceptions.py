@@ -297,3 +297,37 @@ def test_what_a_pool_of_threads_keeps_in_a_future_is_recorded(watch):
     assert run.returncode == 0
     (agent,) = run.record.agents
     assert told(agent) == [("caught", "how=caught | ValueError: that nobody looks at", [4])]
+
+
+HELD = """
+    import os, torch, torch.distributed as dist
+    dist.init_process_group("gloo", init_method=f"file://{os.getcwd()}/store", rank=0, world_size=1)
+    class Run:
+        def __enter__(self): return self
+        def __exit__(self, *error):
+            dist.barrier()
+            dist.barrier()
+            return True
+    def fail(text):
+        raise ValueError(text)
+    with Run():
+        fail("in a with")
+    try:
+        try: fail("in a try")
+        finally: dist.barrier()
+    except ValueError: pass
+    try: fail("answered before")
+    except ValueError: pass
+    dist.barrier()
+    dist.destroy_process_group()
+"""
+
+
+def test_an_exception_under_which_a_collective_is_called_is_recorded_once(watch):
+    run = watch(HELD)
+    assert (run.returncode, run.stderr) == (0, "")
+    (agent,) = run.record.agents
+    assert told(agent, "caught") == [
+        ("caught", "how=held | ValueError: in a with", [11, 13]),
+        ("caught", "how=held | ValueError: in a try", [11, 15]),
+    ]

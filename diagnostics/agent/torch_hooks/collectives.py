@@ -35,12 +35,16 @@ class Collectives:
         self._main = get_ident(), get_native_id()  # asking the kernel each time would be slow
         self._kinds = {}  # what is the same for equal calls
         self.works = {}  # id of a work -> what it waits for
+        self._held = None  # what tells the exception under which the last call was made from others
 
     def enter(self, operation, args, kwargs, frame, thread):
         """Writes that a call began. Returns what leave() needs, None where nothing was written. Never raises."""
         try:
             if self._area is None and not self._attach():
                 return None
+            error = sys.exc_info()[1]
+            if error is not None or self._held is not None:
+                self._tell_held(error)
             if operation.special is None:
                 tensor, handle, root, more = _arguments(operation, args, kwargs)
             else:
@@ -76,6 +80,14 @@ class Collectives:
             return slot, (words, group, number, root) if asynchronous else None, uneven
         except Exception:
             return None  # a call nobody saw; the job goes on
+
+    def _tell_held(self, error):
+        """Records, once, an exception that is not yet out: the call is in a handler, `finally` or exit of a `with`."""
+        traceback = error.__traceback__ if error is not None else None
+        held = (id(error), traceback.tb_lineno, traceback.tb_lasti) if traceback is not None else None
+        if held is not None and held != self._held:
+            self._agent.exceptions.caught.tell(error, "held")
+        self._held = held
 
     def enter_wait(self, call, frame):
         """Writes that somebody waits for what an asynchronous call started. Never raises."""

@@ -23,6 +23,7 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis
 from diagnostics.dynamic.divergence.ended_ranks import parted_before_abort
+from diagnostics.dynamic.divergence.held_exceptions import held_text
 from diagnostics.dynamic.divergence.rank_partition import site
 from diagnostics.dynamic.job import stack_classifier
 from diagnostics.dynamic.job.evidence import end_evidence, path_evidence, rank_numbers, source_evidence, written_by
@@ -109,6 +110,8 @@ def _ways_part(case: Job, aborted: JobProcess, parted: DeadlockDiagnosis, sizes:
     told = ", ".join(f"{shown_ranks(tuple(ranks))} at {place}" for place, ranks in places.items())
     decided = parted.decisions[0] if parted.decisions else None
     why = f". Their ways part at {case.line(decided.frame)}: {decided.text}" if decided is not None else ""
+    for one, raised in parted.held[:1]:
+        why = f". {sentence(shown_ranks((one.rank,)))} {held_text(case, raised)} was there"
     return blamed(
         case,
         [one for one in case.ranks if one.rank in parted.culprits],

@@ -13,11 +13,12 @@ from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, prove
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind, StatementKind
+from diagnostics.dynamic.divergence.held_exceptions import held_by
 from diagnostics.dynamic.divergence.localisation import decisions, is_certain
 from diagnostics.dynamic.divergence.rank_history import Split
 from diagnostics.dynamic.divergence.rank_partition import is_usual, site, splits
-from diagnostics.dynamic.job.job import Job
-from diagnostics.static.dataflow.taint_sources import RANK
+from diagnostics.dynamic.job.job import ExceptionRecord, Job
+from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK
 
 MISMATCH, MISSING, PEERS = "collective-mismatch", "collective-missing", "p2p-deadlock"
 MOST_LINES = 8
@@ -37,6 +38,7 @@ class DeadlockDiagnosis:
     certain: bool  # the first of `decisions` is the only one that counts
     locations: tuple[str, ...]
     splits: tuple[Split, ...]
+    held: tuple[tuple[RankState, ExceptionRecord], ...] = ()  # ranks that wait with an exception on its way out
 
 
 _latest: list[tuple[Job, DeadlockDiagnosis | None]] = []  # several signatures ask about one case, one after the other
@@ -59,19 +61,28 @@ def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     """Returns what can be said of these ranks, each in an operation in which it does not get what it needs."""
     found = splits(case, deadlock)
     said = [decisions(case.sources, split.parting, case.agent_folders) for split in found]
-    lines = tuple(one for each in said[:2] for one in each)
+    held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(case, one)) is not None)
+    lines = (*(_raised_at(case, raised) for _, raised in held), *(one for each in said[:2] for one in each))
     stands = [case.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in site(case, one)[:1]]
     odd = [case.line(frame) for split in found for one in split.here for frame in site(case, one)[:2]]
     return DeadlockDiagnosis(
         deadlock=deadlock,
-        failure_class=_class(deadlock, found),
-        culprits=_culprits(case, deadlock, found, lines),
+        failure_class=MISSING if held else _class(deadlock, found),
+        culprits=tuple(one.rank for one, _ in held) or _culprits(case, deadlock, found, lines),
         decisions=lines,
         decided=tuple(case.line(one.frame) for one in lines),
-        certain=bool(said) and is_certain(said[0]) and len(found) == 1,
+        certain=bool(held) or (bool(said) and is_certain(said[0]) and len(found) == 1),
         locations=_ordered(case, deadlock, [case.line(one.frame) for one in lines], [*odd, *stands]),
         splits=found,
+        held=held,
     )
+
+
+def _raised_at(case: Job, raised: ExceptionRecord) -> DivergencePoint:
+    frame = raised.user_path[0]
+    text = case.sources.file(frame.file).lines[frame.line - 1 : frame.line]
+    shown = text[0].strip() if text else ""
+    return DivergencePoint(kind=StatementKind.RAISES, frame=frame, text=shown, tainted_by=EXCEPTION, observed=True)
 
 
 def _class(deadlock: Deadlock, found: Sequence[Split]) -> str:

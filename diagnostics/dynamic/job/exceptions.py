@@ -24,6 +24,7 @@ _CAUGHT = {
     "logged": ExceptionSource.LOGGED,
     "printed": ExceptionSource.PRINTED,
     "caught": ExceptionSource.CAUGHT,
+    "held": ExceptionSource.HELD,
 }
 _TYPE = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,200})(?::\s?(?P<message>.*))?\Z", re.DOTALL)
 ORDER_S = 1e-6  # what a cause is dated before its effect
