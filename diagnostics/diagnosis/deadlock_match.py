@@ -91,7 +91,8 @@ def _title(case: Job, story: DeadlockDiagnosis) -> str:
     decided = story.decisions[0] if story.decisions and not story.held else None
     line = f". Their ways part at {case.line(decided.frame)}: {decided.text}" if decided is not None else ""
     end = "it can never go on" if len(story.deadlock.ranks) == 1 else "none of them can ever go on"
-    return f"{told}: {end}{line}"
+    met = [f"{sentence(shown_ranks((one.rank,)))} went through {_call_of(case, one)}; " for one in _through(story)]
+    return f"{''.join(met)}{told[:1].lower() if met else told[:1]}{told[1:]}: {end}{line}"
 
 
 def _parties(case: Job, story: DeadlockDiagnosis) -> list[str]:
@@ -102,6 +103,16 @@ def _parties(case: Job, story: DeadlockDiagnosis) -> list[str]:
         groups.setdefault(f"{held.get(one.rank, '')}{_stands(case, one)}", []).append(one.rank)
     order = sorted(groups.items(), key=lambda item: not set(item[1]) & set(story.culprits))
     return [f"{shown_ranks(tuple(ranks))} {words}" for words, ranks in order[:MOST_SHOWN]]
+
+
+def _through(story: DeadlockDiagnosis) -> list[RankState]:
+    """Returns the ranks that went through an operation in which others wait with another call."""
+    return [one for one in story.met if one not in story.deadlock.positions][:MOST_SHOWN]
+
+
+def _call_of(case: Job, one: RankState) -> str:
+    frames = site(case, one)
+    return f"{one.wait.shown if one.wait is not None else ''}{f' at {case.line(frames[0])}' if frames else ''}"
 
 
 def _stands(case: Job, one: RankState) -> str:

@@ -194,7 +194,7 @@ def _collective(
     """Yields what the ranks in one slot of one group wait for: those with calls that fit together as one."""
     parties: list[list[tuple[RankState, PendingOperation]]] = []
     for one, wait in waiting:
-        party = next((party for party in parties if not _differ(party[0][1], wait)), None)
+        party = next((party for party in parties if not differ(party[0][1], wait)), None)
         if party is None:
             parties.append([(one, wait)])
         else:
@@ -236,10 +236,10 @@ def _has_been(one: RankState | None, group: str, slot: int, wait: PendingOperati
     if any(own.group == group and own.slot == slot for own in one.waits):
         return False  # it is there with another call
     passed = one.passed.get((group, slot))
-    return passed is None or not _differ(passed, wait)
+    return passed is None or not differ(passed, wait)
 
 
-def _differ(one: PendingOperation, other: PendingOperation) -> str:
+def differ(one: PendingOperation, other: PendingOperation) -> str:
     """Returns in what two waits in one slot differ that must be equal, "" for nothing or nothing that is known."""
     if one.recorded and other.recorded and (one.native or other.native):
         names = one.recorded.partition("(")[0], other.recorded.partition("(")[0]
@@ -258,7 +258,7 @@ def _disagreements(found: Sequence[RankState]) -> Iterator[CollectiveMismatch]:
         for wait in one.waits:
             if wait.kind is OperationKind.COLLECTIVE and wait.slot is not None:
                 parties = seen[wait.group, wait.slot]
-                differs = [_differ(first, wait) for _, first in parties]
+                differs = [differ(first, wait) for _, first in parties]
                 if parties and all(differs):
                     yield CollectiveMismatch(one=parties[0][0], other=one.rank, what=differs[0])
                 if all(differs):

@@ -16,7 +16,7 @@ from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind
 from diagnostics.dynamic.divergence.held_exceptions import held_by
 from diagnostics.dynamic.divergence.localisation import decisions, is_certain
 from diagnostics.dynamic.divergence.rank_history import Split
-from diagnostics.dynamic.divergence.rank_partition import is_usual, site, splits
+from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_usual, site, splits
 from diagnostics.dynamic.job.job import ExceptionRecord, Job
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK
 
@@ -38,6 +38,7 @@ class DeadlockDiagnosis:
     certain: bool  # the first of `decisions` is the only one that counts
     locations: tuple[str, ...]
     splits: tuple[Split, ...]
+    met: tuple[RankState, ...] = ()  # in the calls that met and did not fit, where ranks went through them
     held: tuple[tuple[RankState, ExceptionRecord], ...] = ()  # ranks that wait with an exception on its way out
 
 
@@ -59,6 +60,7 @@ def _story(case: Job) -> DeadlockDiagnosis | None:
 
 def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     """Returns what can be said of these ranks, each in an operation in which it does not get what it needs."""
+    waited, deadlock = deadlock, as_they_met(deadlock)
     found = splits(case, deadlock)
     said = [decisions(case.sources, split.parting, case.agent_folders) for split in found]
     held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(case, one)) is not None)
@@ -66,7 +68,8 @@ def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     stands = [case.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in site(case, one)[:1]]
     odd = [case.line(frame) for split in found for one in split.here for frame in site(case, one)[:2]]
     return DeadlockDiagnosis(
-        deadlock=deadlock,
+        deadlock=waited,
+        met=deadlock.positions if deadlock is not waited else (),
         failure_class=MISSING if held else _class(deadlock, found),
         culprits=tuple(one.rank for one, _ in held) or _culprits(case, deadlock, found, lines),
         decisions=lines,
@@ -132,10 +135,16 @@ def _culprits(
     sure = {rank for split in found if split.sure for rank in split.parting.here}
     if len(found) == 1 and len(found[0].here) == len(found[0].there) and lines:
         sure = set(_turned_away(case, found[0], lines)) or sure
-    if not sure and len(found) == 1 and lines and found[0].relation is BranchRelation.APART:
+    if not sure and len(found) == 1 and lines and _tells_apart(found[0], lines[0]):
         sure = set(_odd_by(case, found[0], lines[0]))
     left = {one.rank for one in deadlock.gone if one.stand is not Whereabouts.WAITING}
     return tuple(sorted(sure or left or deadlock.ranks))
+
+
+def _tells_apart(split: Split, decision: DivergencePoint) -> bool:
+    """Whether the statement may tell which camp it let in: also where one line called the functions of both."""
+    guards = decision.kind is StatementKind.BRANCH and decision.tainted_by == RANK
+    return split.relation is BranchRelation.APART or (split.relation is BranchRelation.SAME and guards)
 
 
 def _entered(split: Split, decision: DivergencePoint, first: int, last: int) -> tuple[int, ...]:

@@ -39,7 +39,12 @@ class Split:
 
 def told_apart(case: Job, deadlock: Deadlock) -> Split | None:
     """Returns which ranks did what they never did before, None where nothing of the kind tells."""
-    return _made_apart(case, deadlock) or _unlike_before(case, deadlock) or _other_group(case, deadlock)
+    return (
+        _made_apart(case, deadlock)
+        or _unlike_before(case, deadlock)
+        or _other_group(case, deadlock)
+        or _other_arguments(case, deadlock)
+    )
 
 
 def _made_apart(case: Job, deadlock: Deadlock) -> Split | None:
@@ -138,6 +143,39 @@ def _other_group(case: Job, deadlock: Deadlock) -> Split | None:
             )
             return Split(parting=parting, relation=BranchRelation.SAME, here=odd, there=there, sure=True)
     return None
+
+
+def _other_arguments(case: Job, deadlock: Deadlock) -> Split | None:
+    """Returns which ranks, of those that met in one line, handed over another shape, type or root than ever before."""
+    for first in deadlock.positions:
+        wait = first.wait
+        if wait is None or wait.kind is not OperationKind.COLLECTIVE or wait.native or wait.slot is None:
+            continue
+        met = [
+            (one, [call for call in _calls_at(case, one, wait) if call.number <= wait.slot])
+            for one in deadlock.positions
+            if one.wait is not None and (one.wait.path, one.wait.op, one.wait.slot) == (wait.path, wait.op, wait.slot)
+        ]
+        here = tuple(one for one, calls in met if len(calls) > FEWEST and _is_new(calls))
+        there = tuple(one for one, calls in met if len(calls) > FEWEST and not _is_new(calls))
+        if not here or not there or len(here) + len(there) < len(met):
+            continue
+        place = ProgramPoint(way=PointKind.CALL, op=wait.op, path=wait.path)
+        parting = DivergenceQuery(
+            agreed=None,
+            here=tuple(one.rank for one in here),
+            here_at=place,
+            there=tuple(one.rank for one in there),
+            there_at=place,
+        )
+        return Split(parting=parting, relation=BranchRelation.SAME, here=here, there=there, sure=True)
+    return None
+
+
+def _is_new(calls: Sequence[CollectiveCall]) -> bool:
+    """Whether the last of a rank's calls from one place differs from each one before in what must fit."""
+    *before, last = ((one.shape, one.dtype, one.root) for one in calls)
+    return last not in before
 
 
 def _uses_groups(case: Job, one: RankState) -> bool:

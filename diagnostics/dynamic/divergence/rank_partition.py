@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
-from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
-from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind
+from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, differ
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relation
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import agreed_last, caught_by
@@ -33,6 +34,26 @@ def splits(case: Job, deadlock: Deadlock) -> tuple[Split, ...]:
         for camp, mark in zip(scored[:-1], marks[:-1], strict=True)
         if mark > marks[-1] or len(camps) == 2 or mark == marks[0]
     )
+
+
+def as_they_met(deadlock: Deadlock) -> Deadlock:
+    """Returns the deadlock with each rank in the call with which it went through what others still wait in.
+
+    Of calls that do not fit together one may come to its end, as gloo's with the smaller tensor does. What that rank
+    waits in now is a consequence.
+    """
+    waits = [wait for one in deadlock.positions for wait in one.waits]
+    waits = [wait for one in deadlock.positions for wait in one.waits]
+    places = {(wait.group, wait.slot): wait for wait in waits if wait.slot is not None}
+    met = tuple(
+        replace(one, waits=(passed[0],)) if (passed := _unlike(one, places)) else one for one in deadlock.positions
+    )
+    return deadlock if met == deadlock.positions else replace(deadlock, knot=DeadlockKind.MISMATCH, positions=met)
+
+
+def _unlike(one: RankState, places: Mapping[tuple[str, int], PendingOperation]) -> list[PendingOperation]:
+    passed = [(places[place], own) for place, own in sorted(one.passed.items()) if place in places]
+    return [own for waited, own in passed if differ(own, waited)]
 
 
 def site(case: Job, one: RankState) -> tuple[Frame, ...]:
