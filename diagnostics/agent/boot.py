@@ -66,7 +66,7 @@ class Agent:
             if ending:
                 self.file.strings.open_reserve()
             if not path:
-                path = self._paths.of_traceback(traceback) if traceback is not None else self._paths.of(frame)
+                path = self._paths.of_traceback(traceback, frame) if traceback is not None else self._paths.of(frame)
             text = text[:MAX_TEXT].encode("utf-8", "replace")
             return self.file.lifecycle.add(kind.encode(), text, path, value, ending, over)
         except Exception:

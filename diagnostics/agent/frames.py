@@ -46,15 +46,21 @@ class CallPaths:
             frame = frame.f_back
         return self._path(ids)
 
-    def of_traceback(self, traceback):
-        """Returns the id of the call path along which an exception travelled, innermost frame first."""
+    def of_traceback(self, traceback, caller=None):
+        """Returns the id of the call path along which an exception travelled so far, then from `caller` outwards."""
         ids = []
         while traceback is not None:
             code = traceback.tb_frame.f_code
             if not is_library(code.co_filename):
                 ids.append(self._frame(code, traceback.tb_lineno))
             traceback = traceback.tb_next
-        return self._path(ids[::-1][: layout.MAX_FRAMES])
+        ids.reverse()
+        while caller is not None and len(ids) < layout.MAX_FRAMES:
+            code = caller.f_code
+            if not is_library(code.co_filename):
+                ids.append(self._frame(code, caller.f_lineno))
+            caller = caller.f_back
+        return self._path(ids[: layout.MAX_FRAMES])
 
     def _path(self, ids):
         return self._strings.intern(struct.pack("<%dI" % len(ids), *ids)) if ids else 0

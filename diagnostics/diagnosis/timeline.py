@@ -95,6 +95,15 @@ def _is_telling(event: LifecycleEvent) -> bool:
     return event.kind != "child-end" or "code=0" not in event.text.split()
 
 
+# An exception that was seen on its way and not where it ended.
+_RAISED = {
+    "spawn": "raised",
+    "worker": "raised",
+    "forward": "raised in a forward pass",
+    "held": "made a collective while it handled",
+}
+
+
 def _event_entry(case: Job, story: JobProcess, agent: AgentData, event: LifecycleEvent) -> TimelineEntry:
     frames = user_frames(event.path, agent_folder=agent.agent_folder)
     word, text = WORDS.get(event.kind, event.kind), event.text
@@ -103,7 +112,7 @@ def _event_entry(case: Job, story: JobProcess, agent: AgentData, event: Lifecycl
     elif event.kind == "caught":
         how, _, text = text.partition(" | ")
         how = how.removeprefix("how=")
-        word = "raised" if how in ("spawn", "worker") else word if how == "caught" else f"{word} and {how}"
+        word = _RAISED.get(how, word if how == "caught" else f"{word} and {how}")
     return TimelineEntry(
         at_s=at_s(case.job, agent, event.seconds),
         rank=_rank(story),

@@ -331,3 +331,35 @@ def test_an_exception_under_which_a_collective_is_called_is_recorded_once(watch)
         ("caught", "how=held | ValueError: in a with", [11, 13]),
         ("caught", "how=held | ValueError: in a try", [11, 15]),
     ]
+
+
+FORWARD = """
+    import torch
+    from torch.utils.checkpoint import checkpoint
+    class Picky(torch.nn.Module):
+        def forward(self, x):
+            if x.sum() > 3:
+                raise ValueError("too much")
+            return x * x
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.picky = Picky()
+        def forward(self, x):
+            return checkpoint(self.picky, x, use_reentrant=False)
+    net = Net()
+    net(torch.ones(2, requires_grad=True)).sum().backward()
+    try: net(torch.ones(4))
+    except ValueError: pass
+    net(torch.full((4,), 2.0))
+"""
+
+
+def test_what_came_out_of_a_model_is_recorded_where_somebody_caught_it(watch):
+    run = watch(FORWARD)
+    assert run.returncode == 1
+    (agent,) = run.record.agents
+    assert told(agent) == [
+        ("caught", "how=forward | ValueError: too much", [7, 14, 17]),
+        ("exception", "ValueError: too much", [7, 14, 19]),
+    ]

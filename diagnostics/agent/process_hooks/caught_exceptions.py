@@ -102,7 +102,8 @@ class Caught:
         if self._text_bytes > MAX_TEXTS_BYTES:
             text = kind.__qualname__
         self._text_bytes += len(text)
-        return self._event("how=%s | %s" % (how, text), times, traceback, how == "spawn")
+        caller = traceback.tb_frame.f_back if how == "forward" else None  # it goes on from there
+        return self._event("how=%s | %s" % (how, text), times, traceback, how == "spawn", caller)
 
     def _times(self, place):
         """Returns how often an exception came from this place."""
@@ -111,7 +112,7 @@ class Caught:
         times = self._places[place] = self._places.get(place, 0) + 1
         return times
 
-    def _event(self, text, times, traceback, ending):
+    def _event(self, text, times, traceback, ending, caller):
         """Writes into a slot of its own, or over the oldest of the late ones; returns the slot."""
         if ending:  # the process leaves with it
             return self._agent.event("caught", text, traceback=traceback, ending=True)
@@ -121,7 +122,7 @@ class Caught:
         elif len(self._slots) >= 2 * KEPT:
             over = self._slots[KEPT + self._late % KEPT]
             self._late += 1
-        slot = self._agent.event("caught", text, value=times, traceback=traceback, over=over)
+        slot = self._agent.event("caught", text, value=times, traceback=traceback, frame=caller, over=over)
         if over is None and slot is not None:
             self._slots.append(slot)
         return slot

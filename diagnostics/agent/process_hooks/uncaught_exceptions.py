@@ -35,6 +35,7 @@ class Exceptions:
         # Threads that show an exception nobody caught, or describe one: what happens there is no news.
         self.showing = set()
         self._caught = None
+        self._came_out = None  # id of the exception that came out of a model last, and its slot
 
     @property
     def caught(self):
@@ -48,6 +49,7 @@ class Exceptions:
     def forget(self):
         """Starts over, as after a fork."""
         self.showing.clear()
+        self._came_out = None
         if self._caught is not None:
             self._caught.forget()
         if self._said:
@@ -66,9 +68,17 @@ class Exceptions:
         """Ends the showing; what it raised goes on."""
         self.showing.discard(get_ident())
 
+    def came_out(self, error):
+        """Records an exception that came out of a model: whoever catches it now may keep it to himself."""
+        # A private one is how torch itself stops a recomputation early.
+        if isinstance(error, Exception) and not type(error).__name__.startswith("_"):
+            self._came_out = id(error), self.caught.tell(error, "forward")
+
     def uncaught(self, kind, value, traceback):
         """Records the exception that ends the main thread, and those it came from."""
         self.last_uncaught = id(value)
+        if self._came_out is not None and self._came_out[0] == id(value) and self._came_out[1] is not None:
+            self.caught.take_back(value, self._came_out[1])  # nobody caught it
         self._tell("exception", kind, value, traceback, ending=True)
 
     def in_thread(self, kind, value, traceback):

@@ -92,12 +92,14 @@ class Activity:
         except Exception:
             return 0
 
-    def left_by(self, error, name, stack):
-        """Notes the innermost module an exception came out of."""
+    def left_by(self, error, name, stack, depth):
+        """Notes the innermost module an exception came out of, and, once it is out of all, the exception itself."""
         if stack.exception != id(error):
             stack.exception = id(error)
             stack.words[2] = name
             stack.words[3] = self.agent.ordered() & 0xFFFFFFFF
+        if not depth:
+            self.agent.exceptions.came_out(error)
 
     def forget(self):
         """After a fork: the areas are the parent's; calls that are still open end in memory of our own."""
@@ -148,7 +150,7 @@ def _patched_call(original, is_compiling, activity, agent):
                 mark_backward(result, name, stack, agent)
             return result
         except BaseException as error:
-            activity.left_by(error, name, stack)
+            activity.left_by(error, name, stack, depth)
             raise
         finally:
             stack.words[1] = stack.depth = depth

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
@@ -24,7 +25,7 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.masked_errors import asked_for_no_training, hidden_error, went_on
 from diagnostics.dynamic.job.evidence import source_evidence
-from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.record.agent_data import LifecycleEvent
 from diagnostics.static.program.exception_flow import trainers, training_loops
@@ -33,12 +34,14 @@ from diagnostics.static.torch_code.optimizer_step_guards import step_conditions
 CODE = "D410"
 NAME = "nothing-trained"
 CLASS = "zero-progress"
+MOST_OF_A_MESSAGE = 160
 EXAMINES = AppliesTo.SUCCEEDED
 
 _SKIPPED = "the model ran, and each iteration ended before the backward pass"
 _STEPLESS = (
     "see why the condition never let a step through: more accumulation steps than batches, values that are skipped"
 )
+_RAISED = "mend what the model raises, and let a handler answer only what it was made for (torch.OutOfMemoryError)"
 _EMPTY = "check how many samples filters and drop_last leave, and stop with an error at len(loader) == 0"
 _UNENTERED = "check the range of the loop (a resumed epoch, a step limit) and the returns before it"
 # A job that says itself that nothing was left to do does not lie.
@@ -73,7 +76,11 @@ def match(case: Job) -> Match | None:
         return None  # it may update its parameters by hand
     stepless = backwards or (conditions and any(one.agent is not None and one.agent.entered for one in ranks))
     frames: list[Frame | None]
-    if stepless:
+    raised = None if backwards else _from_forward(ranks)
+    if stepless and raised is not None:
+        frames = [*raised.user_path[:1], *conditions, *loops]
+        cause = f"each forward pass ended in {' '.join(raised.text.split())[:MOST_OF_A_MESSAGE]}, and was left out"
+    elif stepless:
         frames = [*conditions, *loops]
         cause = f"{backwards} backward passes, and the step was left out each time" if backwards else _SKIPPED
     elif iterated is not None:
@@ -81,6 +88,7 @@ def match(case: Job) -> Match | None:
         frames, cause = [loader, at, *loops], "the loader gave no batch"
     else:
         frames, cause = [*loops, loader], "the training loop was never entered"
+    fix = _RAISED if raised is not None else _STEPLESS if stepless else _EMPTY if iterated is not None else _UNENTERED
     locations = distinct([case.line(frame) for frame in frames if frame is not None])
     return blamed(
         case,
@@ -97,7 +105,7 @@ def match(case: Job) -> Match | None:
             ),
             *(source_evidence(case, frames[0]) if frames[0] is not None else ()),
         ],
-        fix=Fix(text=_STEPLESS if stepless else _EMPTY if iterated is not None else _UNENTERED),
+        fix=Fix(text=fix),
         locations=locations,
         confidence=Confidence.LIKELY,
         outcome=JobOutcome.SILENT_WRONG,
@@ -106,6 +114,15 @@ def match(case: Job) -> Match | None:
 
 def _backwards(story: JobProcess) -> int:
     return story.agent.steps.backwards if story.agent is not None else 0
+
+
+def _from_forward(ranks: Sequence[JobProcess]) -> ExceptionRecord | None:
+    """Returns what came out of the model on every rank, and somebody caught; None where it did not on one."""
+    found = [
+        next((one for one in reversed(story.raised) if one.how is ExceptionSource.FORWARD and one.user_path), None)
+        for story in ranks
+    ]
+    return found[0] if None not in found else None
 
 
 def _conditions(case: Job, story: JobProcess) -> list[Frame]:

@@ -160,16 +160,19 @@ def origin(first: DivergencePoint, taint: Taint, program: CallGraph) -> Iterator
     if file is None or not 0 < taint.line <= len(file.lines):
         return
     registers = first.kind is StatementKind.LOOP and taint.control and isinstance(taint.syntax, ast.If)
+    ordered = isinstance(taint.syntax, (ast.For, ast.AsyncFor))  # over a set: ranks take its items in other orders
     text = file.lines[taint.line - 1].strip()
     kind = (
         StatementKind.BRANCH if text.startswith(("if ", "elif ", "while ")) or " if " in text else StatementKind.CALLS
     )
+    if ordered:
+        kind = StatementKind.LOOP
     if text.startswith("return"):
         kind = StatementKind.RETURNS
     if text.startswith("except"):
         kind = StatementKind.HANDLES
     frame = Frame(file=taint.file, line=taint.line, function=taint.function)
-    score = first.score + 1 if registers else first.score - 1
+    score = first.score + 1 if registers or ordered else first.score - 1
     yield DivergencePoint(
         kind=kind, frame=frame, text=text, tainted_by=taint.why, score=score,
         here_line=first.here_line, there_line=first.there_line,

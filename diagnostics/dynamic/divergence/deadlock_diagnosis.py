@@ -18,7 +18,7 @@ from diagnostics.dynamic.divergence.localisation import decisions, is_certain
 from diagnostics.dynamic.divergence.rank_history import Split
 from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_usual, site, splits
 from diagnostics.dynamic.job.job import ExceptionRecord, Job
-from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK
+from diagnostics.static.dataflow.taint_sources import EXCEPTION, ORDER, RANK
 
 MISMATCH, MISSING, PEERS = "collective-mismatch", "collective-missing", "p2p-deadlock"
 MOST_LINES = 8
@@ -65,13 +65,16 @@ def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     said = [decisions(case.sources, split.parting, case.agent_folders) for split in found]
     held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(case, one)) is not None)
     lines = (*(_raised_at(case, raised) for _, raised in held), *(one for each in said[:2] for one in each))
+    # Where each rank takes the items of a set in an order of its own, none went another way than it should.
+    ordered = bool(lines) and lines[0].tainted_by == ORDER and lines[0].kind is StatementKind.LOOP
+    ranks = tuple(one.rank for one in deadlock.positions)
     stands = [case.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in site(case, one)[:1]]
     odd = [case.line(frame) for split in found for one in split.here for frame in site(case, one)[:2]]
     return DeadlockDiagnosis(
         deadlock=waited,
         met=deadlock.positions if deadlock is not waited else (),
-        failure_class=MISSING if held else _class(deadlock, found),
-        culprits=tuple(one.rank for one, _ in held) or _culprits(case, deadlock, found, lines),
+        failure_class=MISSING if held else MISMATCH if ordered else _class(deadlock, found),
+        culprits=tuple(one.rank for one, _ in held) or (ranks if ordered else _culprits(case, deadlock, found, lines)),
         decisions=lines,
         decided=tuple(case.line(one.frame) for one in lines),
         certain=bool(held) or (bool(said) and is_certain(said[0]) and len(found) == 1),

@@ -11,7 +11,13 @@ from diagnostics.dynamic.job.job import ExceptionSource, Job
 from diagnostics.dynamic.job.process_list import at_s as job_time
 from diagnostics.record.agent_data import CollectiveCall
 
-_SEEN = (ExceptionSource.CAUGHT, ExceptionSource.LOGGED, ExceptionSource.PRINTED, ExceptionSource.HELD)
+_SEEN = (
+    ExceptionSource.CAUGHT,
+    ExceptionSource.LOGGED,
+    ExceptionSource.PRINTED,
+    ExceptionSource.FORWARD,
+    ExceptionSource.HELD,
+)
 
 
 def agreed_last(case: Job, one: RankState, other: RankState) -> tuple[ProgramPoint | None, float]:

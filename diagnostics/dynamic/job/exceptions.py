@@ -24,6 +24,7 @@ _CAUGHT = {
     "logged": ExceptionSource.LOGGED,
     "printed": ExceptionSource.PRINTED,
     "caught": ExceptionSource.CAUGHT,
+    "forward": ExceptionSource.FORWARD,
     "held": ExceptionSource.HELD,
 }
 _TYPE = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,200})(?::\s?(?P<message>.*))?\Z", re.DOTALL)

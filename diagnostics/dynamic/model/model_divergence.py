@@ -46,7 +46,8 @@ def model_difference(case: Job, one: JobProcess, other: JobProcess) -> Differenc
             if frame is not None
             else ""
         )
-        lines = [line for frame in key[1:] if frame is not None for line in _branch_and_line(case, frame)]
+        alone = _entered_alone(more, other if more is one else one)
+        lines = [line for frame in (*alone, *key[1:]) if frame is not None for line in _branch_and_line(case, frame)]
         return Difference(locations=(*lines, *_by_source(case, one)), made=shown, odd=more.rank)
     return Difference(locations=_by_source(case, one), made="", odd=None)
 
@@ -79,6 +80,22 @@ def _made(story: JobProcess) -> Counter[tuple[str, Frame | None, Frame | None]]:
             frames = user_frames(_callers(one))
             made[one.class_name, frames[0] if frames else None, frames[1] if len(frames) > 1 else None] += 1
     return made
+
+
+def _entered_alone(more: JobProcess, less: JobProcess) -> tuple[Frame, ...]:
+    """Returns the outermost call by which a rank made modules and the other rank made none; () where both made some."""
+    ways = {way[:end] for way in _ways(less) for end in range(1, len(way) + 1)}
+    for way in _ways(more):
+        for end in range(1, len(way) + 1):
+            if way[:end] not in ways:
+                return way[end - 1 : end]
+    return ()
+
+
+def _ways(story: JobProcess) -> list[tuple[Frame, ...]]:
+    """Returns the call paths along which a rank made modules, outermost first."""
+    made = story.agent.constructions if story.agent is not None else ()
+    return [tuple(reversed(user_frames(_callers(one)))) for one in made]
 
 
 def _callers(one: Construction) -> tuple[Frame, ...]:

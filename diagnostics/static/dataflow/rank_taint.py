@@ -254,7 +254,9 @@ class RankTaint:
                     | (ast.comprehension(target=target, iter=over))
                 ):
                     found = self.of(over, function) or self._items(over, function)
-                    if found is not None and not (isinstance(over, ast.Call) and last_name(over.func) == "range"):
+                    if found is not None and found.why == ORDER:  # each turn has another item than on other ranks
+                        found = Taint(ORDER, function.file, over.lineno, function.name, syntax=node)
+                    elif found is not None and not (isinstance(over, ast.Call) and last_name(over.func) == "range"):
                         found = as_data(found)
                     numbered = isinstance(over, ast.Call) and last_name(over.func) == "enumerate"
                     items = target.elts[1:] if numbered and isinstance(target, ast.Tuple) else [target]
