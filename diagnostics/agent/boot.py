@@ -83,8 +83,15 @@ class Agent:
         """Returns the id of the call path that ends in `frame`, for an event that comes later; 0 for none."""
         return self._paths.of(frame) if self.file is not None else 0
 
+    def path_of_traceback(self, traceback):
+        """Returns the id of the call path along which an exception travelled; 0 for none."""
+        return self._paths.of_traceback(traceback) if self.file is not None else 0
+
     def ends_well(self):
         """Runs at the end of a process that says success."""
+        exceptions = getattr(self, "exceptions", None)
+        if exceptions is not None:
+            exceptions.tell_unasked()
         self.forks.tidy(self, self._counts)
 
     def dropped(self):

@@ -66,7 +66,7 @@ def _locals(frame, code):
 def _add_all(found, items, names, code):
     keys = [one for one in code.co_consts if type(one) is str and len(one) < MAX_NAME]
     for name, value in items:
-        if type(name) is str and name.isidentifier():
+        if type(name) is str and name.isidentifier() and name[:2] != "__" and type(value) is not types.ModuleType:
             _add(found, name, name, value, names, keys, 2)
 
 

@@ -15,6 +15,7 @@ MAX_CHAIN = 4
 EACH_PLACE = 8  # of one kind between the same lines all are written, from then on each power of two
 KEPT = 24  # the first ones are kept for good, and as many of the latest
 REMEMBERED = 256
+MAX_UNASKED = 16
 
 # A file's last part, a function of it ("" any), and what it means that a traceback is formatted there.
 FORMATTED_IN = (
@@ -40,6 +41,7 @@ class Caught:
         self._known, self._places = set(), {}
         self._slots, self._spare = [], []
         self._late = self._text_bytes = 0
+        self.unasked = {}  # id of a future -> the exception in it that nobody asked for so far, and its path
 
     def see(self, module):
         """Hooks into an imported module of SEEN_IN."""
@@ -64,6 +66,18 @@ class Caught:
         """Records the exceptions that `error` came from: as a rule the last of them says more."""
         with self._exceptions:
             self._write_chain(error, how)
+
+    def keep(self, future, error):
+        """Remembers what a future holds, as a text, until somebody asks for it."""
+        if len(self.unasked) < MAX_UNASKED:
+            with self._exceptions:
+                text = self._exceptions.described(type(error), error, MAX_TEXT)
+            self.unasked[id(future)] = text, self._agent.path_of_traceback(error.__traceback__)
+
+    def tell_unasked(self):
+        """At a good end: records what nobody asked for."""
+        for text, path in self.unasked.values():
+            self._agent.event("caught", "how=unasked | %s" % text, path=path)
 
     def take_back(self, error, slot):
         """Removes the event in `slot`: the exception goes on, and may be caught further out."""
@@ -193,8 +207,15 @@ def _see_futures(caught, base):
         error = args[1] if len(args) > 1 else kwargs.get("exception")
         if isinstance(error, BaseException):
             caught.tell(error, "caught")
+            caught.keep(args[0], error)
+
+    def asked(frame, args, kwargs):
+        if caught.unasked:
+            caught.unasked.pop(id(args[0]), None)
 
     wrap_method(base.Future, "set_exception", before=kept)
+    wrap_method(base.Future, "result", before=asked)
+    wrap_method(base.Future, "exception", before=asked)
 
 
 # Modules in which caught exceptions are seen, the name of that way, and what hooks into them.

@@ -46,6 +46,11 @@ class Exceptions:
             self._caught = Caught(self._agent, self)
         return self._caught
 
+    def tell_unasked(self):
+        """At a good end: records the exceptions in futures that nobody asked for."""
+        if self._caught is not None and self._caught.unasked:
+            self._caught.tell_unasked()
+
     def forget(self):
         """Starts over, as after a fork."""
         self.showing.clear()

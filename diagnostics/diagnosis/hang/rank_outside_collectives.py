@@ -22,17 +22,27 @@ from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.divergence.localisation import led_there
 from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
-from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.observations import looks_of
 from diagnostics.dynamic.stall.lateness import lateness
 from diagnostics.dynamic.stall.rank_activity import RankPosition, standings
 from diagnostics.dynamic.stall.stall_evidence import looks_evidence
 from diagnostics.dynamic.stall.wait_cause import advice
+from diagnostics.record.torch_messages import is_lost_peer
 
 CODE = "D320"
 NAME = "rank-outside-collectives"
 CLASS = "rank-stalled"
 EXAMINES = AppliesTo.ANY
+MOST_OF_A_MESSAGE = 160
+_KEPT = (
+    ExceptionSource.CAUGHT,
+    ExceptionSource.LOGGED,
+    ExceptionSource.PRINTED,
+    ExceptionSource.FORWARD,
+    ExceptionSource.HELD,
+)
+_VICTIMS = (Whereabouts.WAITING, Whereabouts.UNKNOWN)
 SHOWN = 3  # ranks whose stacks are proof
 
 
@@ -52,13 +62,23 @@ def match(case: Job) -> Match | None:
     other = distinct([case.line(frame) for one in outside if one.reason is not None for frame in one.reason.frames])
     waited = distinct([case.line(one.own[0]) for one in waiting if one.own])
     led = _led(case, first, waiting)
+    title, fix = _title(case, outside, waiting, waited), advice(first.reason, lines[0] if lines else "")
+    held_up: list[JobProcess] = []
+    failed = _gave_up(first, waiting)
+    if failed is not None:
+        peer, raised = failed
+        held_up, stories, lines = stories, [peer.story], (case.line(raised.user_path[0]), *lines)
+        said = " ".join(raised.text.split())[:MOST_OF_A_MESSAGE]
+        who = sentence(named(stories))
+        title = f"{who} raised {said} at {lines[0]}, kept it to itself and went on; {title[:1].lower()}{title[1:]}"
+        fix = f"mend what raised at {lines[0]}; let an error on one rank end all, or agree on it before others wait"
     return blamed(
         case,
         stories,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=_title(case, outside, waiting, waited),
+        title=title,
         evidence=(
             Evidence(source="record/job.json: stalls", observed=f"no progress from {stall.began_s:.1f} s on"),
             *_late(case, first, stall.seen_s),
@@ -66,14 +86,28 @@ def match(case: Job) -> Match | None:
             *led,
             *(one for standing in waiting[:1] for one in _proof(case, standing)),
         ),
-        fix=Fix(text=advice(first.reason, lines[0] if lines else "")),
+        fix=Fix(text=fix),
         locations=distinct([*lines, *other[:2], *(one.source for one in led), *waited, *other[2:]]),
         confidence=Confidence.CONFIRMED if all(_is_proof(one) for one in outside) else Confidence.LIKELY,
         outcome=JobOutcome.HANG,
         began_s=stall.began_s,
         generic=True,
-        victims=[one.story for one in ranks if one.stand in (Whereabouts.WAITING, Whereabouts.UNKNOWN)],
+        victims=[*(one.story for one in ranks if one.stand in _VICTIMS and one.story not in stories), *held_up],
     )
+
+
+def _gave_up(standing: RankPosition, waiting: Sequence[RankPosition]) -> tuple[RankPosition, ExceptionRecord] | None:
+    """Returns a waiting rank that raised in the very function in which the other one still stands, and went on.
+
+    What that one waits for was to be done there: it is the failure, and the wait its consequence.
+    """
+    stands_in = {(frame.file, frame.function) for frame in standing.own[:1] if frame.function != "<module>"}
+    for peer in waiting:
+        for raised in reversed(peer.story.raised):
+            inside = any((frame.file, frame.function) in stands_in for frame in raised.user_path)
+            if raised.how in _KEPT and inside and not is_lost_peer(raised.text):
+                return peer, raised
+    return None
 
 
 def _strength(standing: RankPosition) -> tuple[bool, bool, int]:

@@ -248,11 +248,16 @@ class PathSearch:
                     yield kind, cost + _BYPASS, to
         if shown:
             return
+        entered = passed = False
         for called in self._meant(node.syntax, function):
-            if self._repeats(context, called) or context.depth >= self._deepest:
+            matters = node.kind is NodeKind.LOOP or (self.interesting(called) and not is_generator(called))
+            if self._repeats(context, called) or context.depth >= self._deepest or not matters:
+                passed = True  # an override of an abstract method, say, in which nothing happens that matters here
                 continue
-            if node.kind is NodeKind.LOOP or (self.interesting(called) and not is_generator(called)):
-                yield from self._into(context, index, called, False)
+            entered = True
+            yield from self._into(context, index, called, False)
+        if entered and passed and node.kind is NodeKind.CALL:
+            yield from self._plain(context, index)
 
     def _meant(self, syntax: ast.AST | None, function: Function) -> tuple[Function, ...]:
         if isinstance(syntax, ast.Call):

@@ -13,7 +13,7 @@ from diagnostics.dynamic.exit_status.child_exceptions import what_became_of
 from diagnostics.dynamic.exit_status.child_products import looks_at_products
 from diagnostics.dynamic.exit_status.code_uses import code_is_used
 from diagnostics.dynamic.job.evidence import ended_s
-from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.process_list import words
 from diagnostics.record.agent_data import AgentData, LifecycleEvent
 from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
@@ -35,7 +35,7 @@ def of_python(case: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
     if "test" in told:
         return StatusFlow(fate=Fate.HANDLED, how=f"a test of {told['test']} started it")
     group = _started_with(case, parent, child, started)
-    looks = [_look(case, parent.agent, one) for one in _reads(parent.agent, started, group)]
+    looks = [_look(case, parent, one) for one in _reads(parent.agent, started, group)]
     for fate in (Fate.HANDLED, Fate.UNKNOWN):
         answers = [one for one in looks if one.fate is fate]
         if answers:
@@ -69,21 +69,41 @@ def _reads(parent: AgentData, started: LifecycleEvent, group: set[str]) -> list[
     return [one for one in parent.events if one.kind == READ and _is_about(one, started, group)]
 
 
-def _look(case: Job, parent: AgentData, read: LifecycleEvent) -> StatusFlow:
+def _look(case: Job, story: JobProcess, read: LifecycleEvent) -> StatusFlow:
     """Returns what one look at the code says of it; DROPPED where what it gave went nowhere."""
     said = words(read.text)
     how = said.get("how", "")
+    folder = story.agent_folder
+    if how == "raised" and (lost := _in_a_future(story, read)) is not None:
+        place = case.line(lost.user_path[0])
+        return StatusFlow(
+            fate=Fate.DROPPED, places=(place,), how="nobody asked the future for its result", by_exception=True
+        )
     if how == "raised":
         kept = said.get("kept", "")
-        return what_became_of(case, read.path, parent.agent_folder, int(kept) if kept.isdigit() else None)
+        return what_became_of(case, read.path, folder, int(kept) if kept.isdigit() else None)
     if how == "unseen":
         return StatusFlow(fate=Fate.UNKNOWN, how="a library got its code")
-    frames = user_frames(read.path, agent_folder=parent.agent_folder)
+    frames = user_frames(read.path, agent_folder=folder)
     imported = len(frames) > 1 and frames[0].function == "<module>"  # others may look at its names
     if not frames or imported or code_is_used(case.sources.file(frames[0].file), frames[0].line, how):
         at = f" at {case.line(frames[0])}" if frames else ""
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
     return StatusFlow(fate=Fate.DROPPED, places=(case.line(frames[0]),))
+
+
+def _in_a_future(story: JobProcess, read: LifecycleEvent) -> ExceptionRecord | None:
+    """Returns the exception that told of the child, where it stayed in a future that nobody asked; else None."""
+    raised_in = {(frame.file, frame.function) for frame in user_frames(read.path, agent_folder=story.agent_folder)[:1]}
+    return next(
+        (
+            one
+            for one in story.raised
+            if one.how is ExceptionSource.UNASKED
+            and any((frame.file, frame.function) in raised_in for frame in one.user_path)
+        ),
+        None,
+    )
 
 
 def starts_conditionally(case: Job, parent: JobProcess, child: JobProcess) -> bool:

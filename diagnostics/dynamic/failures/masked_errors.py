@@ -28,6 +28,7 @@ from diagnostics.static.program.exception_flow import (
     trainers,
     training_loops,
 )
+from diagnostics.static.program.unwinding import unwinds
 
 # Ways of ending a loop on purpose; so are exceptions of the job's own that are not called errors.
 CONTROL = re.compile(
@@ -41,6 +42,7 @@ _NO_TRAINING = re.compile(
     r"|smoke|bench\w*|profile|summary|list|convert\w*|generate|sample|describe|probe|h)(?:$|[-_=.])",
     re.IGNORECASE,
 )
+_SAVING = ("torch.save", "safetensors.torch.save_file")
 LOOKED_AT = 8  # of the exceptions that a process caught, the latest
 MADE = ("optimizer", "ddp", "dataloader", "process-group", "loader-iter", "optimizer-begin", "ddp-begin")
 
@@ -71,6 +73,14 @@ def hidden_error(case: Job, story: JobProcess) -> Hidden | None:
     if uncaught is not None and left is not None and not CONTROL.search(uncaught.type):
         hiding = _own_frame(story, left)
         return Hidden(story=story, raised=uncaught, hiding=hiding, missing="its exit code", certain=True)
+    unsaved = _unsaved(story)
+    if unsaved is not None:
+        return Hidden(story=story, raised=unsaved, hiding=None, missing="the file that it was to write", certain=True)
+    dropped = _on_its_way_at(case, story, left)
+    if dropped is not None:
+        return Hidden(
+            story=story, raised=dropped, hiding=_own_frame(story, left), missing="its exit code", certain=True
+        )
     caught = [
         one
         for one in story.raised
@@ -168,6 +178,27 @@ def _left(story: JobProcess) -> LifecycleEvent | None:
     """Returns the call by which a process left with code 0 in the middle of its program."""
     event = story.agent.last_event("sys.exit", "os._exit") if story.agent is not None else None
     return event if event is not None and event.value == 0 else None
+
+
+def _unsaved(story: JobProcess) -> ExceptionRecord | None:
+    """Returns what ended a thread, or stayed in a future that nobody asked, when it was to write a file."""
+    failed = {load.path[:1] for load in story.loads if load.path and load.function in _SAVING}
+    for raised in reversed(story.raised):
+        lost = raised.how in (ExceptionSource.THREAD, ExceptionSource.UNASKED)
+        if lost and raised.user_path and any(raised.user_path[0] == frame for path in failed for frame in path):
+            return raised
+    return None
+
+
+def _on_its_way_at(case: Job, story: JobProcess, left: LifecycleEvent | None) -> ExceptionRecord | None:
+    """Returns the exception that a process cut off by leaving with 0 from a `finally`, or from the exit of a `with`."""
+    if left is None:
+        return None
+    for raised in reversed(story.raised):
+        told = raised.how is ExceptionSource.CAUGHT and raised.user_path and not CONTROL.search(raised.type)
+        if told and raised.sequence < left.sequence and unwinds(case.sources, raised.path, left.path):
+            return raised
+    return None
 
 
 def _own_frame(story: JobProcess, event: LifecycleEvent | None) -> Frame | None:

@@ -24,6 +24,7 @@ _CAUGHT = {
     "logged": ExceptionSource.LOGGED,
     "printed": ExceptionSource.PRINTED,
     "caught": ExceptionSource.CAUGHT,
+    "unasked": ExceptionSource.UNASKED,
     "forward": ExceptionSource.FORWARD,
     "held": ExceptionSource.HELD,
 }
