@@ -7,7 +7,7 @@ far as the program tells, the test is worked out again: it came out differently 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from diagnostics.core.frame import Scalar
@@ -58,8 +58,23 @@ def observed(search: PathSearch, state: State, ways: tuple[Way, Way]) -> BranchO
         read = [tuple(known_values.read_in(syntax, values)) for values in kept]
         return BranchObservation(sent[0], sent[1], read[0], read[1])
     if node.kind is NodeKind.LOOP and isinstance(syntax, (ast.For, ast.AsyncFor)):
-        return _counted(syntax.iter, [_values(search, state, ways[number], number, syntax.iter) for number in (0, 1)])
+        kept = [_values(search, state, ways[number], number, syntax.iter) for number in (0, 1)]
+        if not all(kept) and _counted_alike(search, context.function, syntax.iter):
+            return BranchObservation(False, False)
+        return _counted(syntax.iter, kept)
     return NOTHING
+
+
+def _counted_alike(search: PathSearch, function: Function, iterable: ast.expr) -> bool:
+    """Whether what `self` holds for a loop is as long on both sides, told by whatever activation each of them is in."""
+    if not isinstance(iterable, ast.Attribute) or _root(iterable) != "self":
+        return False
+    name = f"len({ast.unparse(iterable)})"
+    told = [
+        {dict(level.values).get(name) for level in goal.stack.levels if level.function is function} - {None}
+        for goal in search.goals
+    ]
+    return len(told) == 2 and len(told[0]) == 1 and told[0] == told[1]
 
 
 def _is_sent(test: ast.expr, way: Way, values: known_values.Values) -> bool | None:
@@ -67,7 +82,7 @@ def _is_sent(test: ast.expr, way: Way, values: known_values.Values) -> bool | No
     return None if fell is None else fell is (way[0] is EdgeKind.TRUE)
 
 
-def _counted(iterable: ast.expr, values: list[known_values.Values]) -> BranchObservation:
+def _counted(iterable: ast.expr, values: Sequence[known_values.Values]) -> BranchObservation:
     """Whether a loop had as many turns on the ranks here as on those there: then it is not what parted them."""
     here, there = (known_values.turns(iterable, one) for one in values)
     if here is None or there is None:

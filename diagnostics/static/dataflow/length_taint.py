@@ -44,6 +44,8 @@ class LengthTaint:
             return
         self._asked.add(asked)
         yield from list(self._of_kind(value, function))
+        if isinstance(value, (ast.Name, ast.Attribute)):
+            yield from list(self._iterator(value, function))
         self._asked.discard(asked)
 
     def _of_kind(self, value: ast.AST, function: Function) -> Iterator[Taint]:
@@ -73,6 +75,17 @@ class LengthTaint:
                 for part in (value.left, value.right):
                     yield from self._taints(self.value(part, function) if lists else None)
                     yield from self._of(part, function)
+
+    def _iterator(self, value: ast.expr, function: Function) -> Iterator[Taint]:
+        """Yields why an iterator of the project's own may end sooner on one rank: the tests in its `__next__`."""
+        for kind in list(self.program.kinds(value, function))[:4]:
+            reader = self.program.method(kind, "__next__")
+            if reader is None or not any(_ends_iteration(node) for node in reader.own_nodes):
+                continue
+            for node in (one for one in reader.own_nodes if isinstance(one, ast.If)):
+                found = self.value(node.test, reader)
+                if found is not None:
+                    yield Taint(found.why, reader.file, node.lineno, reader.name, control=True, syntax=node)
 
     def _taints(self, found: Taint | None) -> Iterator[Taint]:
         if found is not None:
@@ -136,3 +149,8 @@ class LengthTaint:
                     yield from self._taints(self.value(node.value, target))
                 else:
                     yield from self._of(node.value, target)
+
+
+def _ends_iteration(node: ast.AST) -> bool:
+    raised = node.exc if isinstance(node, ast.Raise) else None
+    return raised is not None and last_name(raised.func if isinstance(raised, ast.Call) else raised) == "StopIteration"
