@@ -67,7 +67,8 @@ def judge(truth: Truth, watched: Watched, bare: Bare | None, run: int = 1) -> Ju
             wrong.append(f"false alarm: {alarm}")
     else:
         found = report.get("failure_class")
-        failure_class = mark("class", found == truth.failure_class, found, truth.failure_class)
+        classes = (truth.failure_class, *truth.classes_also)
+        failure_class = mark("class", found in classes, found, " or ".join(classes))
         blamed = tuple(sorted(report.get("culprit_ranks") or ()))
         right = bool(report) and blamed in (truth.culprit_ranks, *truth.culprits_also)
         ranks = mark("ranks", right, blamed, truth.culprit_ranks)

@@ -23,7 +23,8 @@ class Truth:
     """One program: how it is started and what a good engineer would say about it.
 
     `lines` and `also_lines` are acceptable as "file:line"; the second are further from the cause, but still right.
-    `signal` is what a culprit rank dies of. `culprits_also` are other answers that are as right as `culprit_ranks`.
+    `signal` is what a culprit rank dies of. `classes_also` and `culprits_also` are other answers that are as right as
+    `failure_class` and `culprit_ranks`.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Truth:
     command: tuple[str, ...]
     outcome: str
     failure_class: str
+    classes_also: tuple[str, ...]
     culprit_ranks: tuple[int, ...]
     culprits_also: tuple[tuple[int, ...], ...]
     lines: tuple[str, ...]
@@ -75,6 +77,7 @@ def load(name: str) -> Truth:
         command=tuple(told["command"]),
         outcome=told["outcome"],
         failure_class=told["class"],
+        classes_also=tuple(told.get("classes_also", [])),
         culprit_ranks=tuple(told["culprit_ranks"]),
         culprits_also=tuple(tuple(ranks) for ranks in told.get("culprits_also", [])),
         lines=tuple(lines),

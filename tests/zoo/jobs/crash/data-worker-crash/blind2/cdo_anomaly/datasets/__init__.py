@@ -1,0 +1,3 @@
+from .industrial import IndustrialDataset, get_dataloader
+
+__all__ = ["IndustrialDataset", "get_dataloader"]

@@ -1,0 +1,4 @@
+from .async_writer import AsyncCheckpointWriter
+from .manager import CheckpointManager
+
+__all__ = ["AsyncCheckpointWriter", "CheckpointManager"]
