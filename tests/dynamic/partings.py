@@ -823,6 +823,97 @@ def main():
 main()  # A0 H0 T0
 """,
     ),
+    "iterator of the project's own that one rank ends": (
+        "branch",
+        """
+import torch.distributed as dist
+class Epochs:
+    def __init__(self, limit):
+        self.now, self.limit, self.stop = 0, limit, False
+    def __iter__(self):
+        return self
+    def __next__(self):
+        if self.now < self.limit and not self.stop:  # first
+            self.now += 1
+            return self.now
+        raise StopIteration
+    def update(self, loss):
+        self.stop = loss.item() > 3
+def main():
+    epochs = Epochs(9)
+    for epoch in epochs:  # also
+        loss = train(epoch)
+        dist.all_reduce(total)  # A1 T1
+        epochs.update(loss)
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
+    "names of a set, each rank in an order of its own": (
+        "loop",
+        """
+import torch.distributed as dist
+class State:
+    def __init__(self):
+        self.names = set()
+    def sync(self):
+        for name in self.names:  # first
+            for key in sorted(getattr(self, name)):
+                self.reduce(getattr(self, name)[key])  # A1 H1 T1
+    def reduce(self, value):
+        if isinstance(value, Tensor):  # also
+            dist.all_reduce(value)  # A2 H2
+            return
+        dist.all_gather_object(values, value)  # T2
+State().sync()  # A0 H0 T0
+""",
+    ),
+    "flag that a function sets which only one rank calls": (
+        "branch",
+        """
+import torch.distributed as dist
+class Buffer:
+    def __init__(self):
+        self.ready = False
+def evaluate(buffer):
+    buffer.ready = True
+def log(buffer):
+    if buffer.ready:  # first
+        dist.reduce(memory, 0)  # H2
+def main(rank):
+    buffer = Buffer()
+    for step in range(9):
+        dist.all_reduce(x)  # A1 T1
+        if rank == 0:  # also
+            evaluate(buffer)
+        log(buffer)  # H1
+main(rank)  # A0 H0 T0
+""",
+    ),
+    "override of an abstract method in which nothing matters": (
+        "branch",
+        """
+import torch.distributed as dist
+class Brain:
+    def forward(self, batch):
+        raise NotImplementedError
+    def fit_batch(self, batch):
+        self.forward(batch)
+        dist.all_reduce(batch)  # A3 T3
+        return batch.sum().item()
+    def fit(self):
+        for epoch in range(9):
+            if self.fit_batch(data[epoch]) > 7:  # A2 T2 first
+                break  # also
+class Mine(Brain):
+    def forward(self, batch):
+        return batch * 2
+def main():
+    Mine().fit()  # A1 T1
+    dist.barrier()  # H1
+main()  # A0 H0 T0
+""",
+    ),
 }
 
 NOTHING: dict[str, str] = {

@@ -15,11 +15,11 @@ def unwinds(sources: Sources, raised: Sequence[Frame], stands: Sequence[Frame]) 
     `raised` is the exception's path, `stands` the stack, both innermost first. A handler (`except`) is another matter:
     there the program has decided to go on.
     """
-    places = {(frame.file, frame.function): frame.line for frame in stands}
     return any(
-        (line := places.get((frame.file, frame.function))) is not None
-        and _leaves(sources.file(frame.file), frame.line, line)
+        (frame.file, frame.function) == (stood.file, stood.function)
+        and _leaves(sources.file(frame.file), frame.line, stood.line)
         for frame in raised
+        for stood in stands
     )
 
 

@@ -1,0 +1,130 @@
+"""Who went another way: the rank that broke with its own rounds, that went into the guard, whose failure others wait for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hand_made as made
+from deadlocked import call, done, hung, rank
+
+from diagnostics.diagnosis.hang import collective_not_joined, collectives_disagree
+from diagnostics.diagnosis.signature import Match
+from diagnostics.diagnosis.silent import failure_hidden_in_rank
+from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, LoadFailure
+from diagnostics.dynamic.model.model_divergence import model_difference
+from diagnostics.record.agent_data import Construction
+
+REDUCED = """\
+for batch in loader:
+    values = torch.stack(losses(batch))
+    dist.all_reduce(values)
+    dist.barrier()
+"""
+
+
+def found(case: Job) -> Match:
+    match = collective_not_joined.match(case) or collectives_disagree.match(case)
+    assert match is not None
+    return match
+
+
+def rounds(folder: Path, shape: str, *, odd: str | None = None) -> Job:
+    """Two ranks that reduced 4 values in three rounds; in the fourth rank 1 hands over `shape` and goes on to a barrier."""
+    line, after = f"{folder}/train.py:3", f"{folder}/train.py:4"
+    before = [done("all_reduce", number, line, shape=odd or "4") for number in (1, 2, 3)]
+    zero = rank(0, *before, call("all_reduce", 4, line, shape="4"))
+    one = rank(1, *before, done("all_reduce", 4, line, shape=shape), call("barrier", 5, after, shape=""))
+    return hung(folder, zero, one, source=REDUCED)
+
+
+def test_a_call_that_came_to_its_end_and_did_not_fit_is_where_they_parted(tmp_path: Path) -> None:
+    match = found(rounds(tmp_path, "2"))
+    assert (match.failure_class, match.culprit_ranks, match.locations[0]) == (
+        "collective-mismatch", (1,), "train.py:3",
+    )  # fmt: skip
+    assert match.finding.title.startswith("Rank 1 went through all_reduce(2, float32) at train.py:3; ")
+
+
+def test_where_no_rank_broke_with_its_rounds_nobody_is_chosen_by_them(tmp_path: Path) -> None:
+    assert found(rounds(tmp_path, "2", odd="7")).culprit_ranks == (0, 1)
+
+
+GUARDED = """\
+def on_rank_zero(method):
+    def wrapper(*args):
+        if dist.get_rank() == 0:
+            return method(*args)
+    return wrapper
+def spread():
+    dist.all_gather(parts, x)
+def mean():
+    dist.all_reduce(x)
+hooks = [on_rank_zero(spread), mean]
+for hook in hooks:
+    hook()
+"""
+
+
+def test_of_two_calls_of_one_line_the_rank_in_the_guard_is_to_blame(tmp_path: Path) -> None:
+    def places(*lines: str) -> tuple[str, ...]:
+        return tuple(f"{tmp_path}/train.py:{line}" for line in lines)
+
+    zero = rank(0, call("all_gather", 1, *places("7", "4", "12")))
+    one = rank(1, call("all_reduce", 1, *places("9", "12")))
+    match = found(hung(tmp_path, zero, one, source=GUARDED))
+    assert match.culprit_ranks == (0,)
+
+
+EXITS = """\
+def close(code):
+    os._exit(code)
+def main():
+    try:
+        step(3)
+    finally:
+        close(0)
+main()
+"""
+
+
+def test_an_exception_that_an_exit_in_a_finally_cut_off_is_told(tmp_path: Path) -> None:
+    def places(*lines: str) -> tuple[str, ...]:
+        return tuple(f"{tmp_path}/train.py:{line}" for line in lines)
+
+    raised = made.raised("KeyError: 3", *places("5"), how=ExceptionSource.CAUGHT, sequence=4)
+    left = made.event("os._exit", "", *places("2", "7", "8"), sequence=5)
+    story = made.story(100, rank=0, code=0, raised=(raised,), agent=made.agent(left))
+    case = made.case(story, cwd=tmp_path, files={"train.py": EXITS}, code=0)
+    match = failure_hidden_in_rank.match(case)
+    assert match is not None
+    assert (match.culprit_ranks, match.locations[0]) == ((0,), "train.py:5")
+
+
+def test_what_ended_a_thread_that_was_to_write_a_file_is_told(tmp_path: Path) -> None:
+    place = f"{tmp_path}/train.py:2"
+    raised = made.raised("TypeError: cannot pickle", place, how=ExceptionSource.THREAD)
+    saved = LoadFailure(at_s=2.0, function="torch.save", file="last.pt", error="", path=made.frames(place))
+    lost = made.story(100, rank=0, code=0, raised=(raised,), loads=(saved,), agent=made.agent())
+    loose = made.story(100, rank=0, code=0, raised=(raised,), agent=made.agent())
+    for story, told in ((lost, True), (loose, False)):
+        case = made.case(story, cwd=tmp_path, files={"train.py": EXITS}, code=0)
+        assert (failure_hidden_in_rank.match(case) is not None) is told
+
+
+def test_the_call_that_only_one_rank_made_is_where_its_model_became_another(tmp_path: Path) -> None:
+    source = (
+        "def build(rank):\n    net = Net()\n    net.add('a')\n    if rank == 0:\n        net.add('b')\n    return net\n"
+    )
+
+    def places(*lines: int) -> tuple[str, ...]:
+        return (f"{tmp_path}/net.py:9", *(f"{tmp_path}/train.py:{line}" for line in lines))
+
+    def story(number: int, *calls: int) -> JobProcess:
+        parts = tuple(
+            Construction(sequence=line, class_name="Linear", path=made.frames(*places(line)), own=0) for line in calls
+        )
+        return made.story(100 + number, rank=number, agent=made.agent(constructions=parts))
+
+    one, two = story(0, 3, 5), story(1, 3)
+    case = made.case(one, two, cwd=tmp_path, files={"train.py": source, "net.py": "\n" * 10})
+    assert model_difference(case, one, two).locations[:2] == ("train.py:4", "train.py:5")
