@@ -296,7 +296,25 @@ def test_what_a_pool_of_threads_keeps_in_a_future_is_recorded(watch):
     """)
     assert run.returncode == 0
     (agent,) = run.record.agents
-    assert told(agent) == [("caught", "how=caught | ValueError: that nobody looks at", [4])]
+    assert told(agent) == [
+        ("caught", "how=caught | ValueError: that nobody looks at", [4]),
+        ("caught", "how=unasked | ValueError: that nobody looks at", [4]),
+    ]
+
+
+@pytest.mark.parametrize("asks", ["future.result", "future.exception"])
+def test_what_somebody_asks_a_future_for_is_not_unasked(watch, asks):
+    run = watch(f"""
+        from concurrent.futures import ThreadPoolExecutor
+        def fail(text):
+            raise ValueError(text)
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(fail, "that somebody looks at")
+        try: {asks}()
+        except ValueError: pass
+    """)
+    (agent,) = run.record.agents
+    assert told(agent) == [("caught", "how=caught | ValueError: that somebody looks at", [4])]
 
 
 HELD = """

@@ -1,4 +1,4 @@
-"""Who went another way: the rank that broke with its own rounds, that went into the guard, whose failure others wait for."""
+"""Who went another way: who broke with its own rounds, went into the guard, or failed where others wait for it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def found(case: Job) -> Match:
 
 
 def rounds(folder: Path, shape: str, *, odd: str | None = None) -> Job:
-    """Two ranks that reduced 4 values in three rounds; in the fourth rank 1 hands over `shape` and goes on to a barrier."""
+    """Two ranks that reduced 4 values in three rounds; in the fourth rank 1 hands over `shape` and goes on."""
     line, after = f"{folder}/train.py:3", f"{folder}/train.py:4"
     before = [done("all_reduce", number, line, shape=odd or "4") for number in (1, 2, 3)]
     zero = rank(0, *before, call("all_reduce", 4, line, shape="4"))
