@@ -40,6 +40,15 @@ class ThreadFrames:
     native: int
     main: bool
     frames: tuple[Frame, ...]  # innermost first
+    handles: HandledError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandledError:
+    """An exception that a thread was handling, or that was on its way out, when its process was asked."""
+
+    text: str  # "ValueError: no such row"
+    frames: tuple[Frame, ...]  # innermost first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +62,11 @@ class ProcessFrames:
     def main(self) -> tuple[Frame, ...]:
         """The stack of the main thread, () where it is not there."""
         return next((thread.frames for thread in self.threads if thread.main), ())
+
+    @property
+    def handles(self) -> HandledError | None:
+        """What the main thread was handling, None for nothing."""
+        return next((thread.handles for thread in self.threads if thread.main), None)
 
     def with_values(self, path: Sequence[Frame]) -> tuple[Frame, ...]:
         """Returns a path of the main thread whose frames know what their variables held when the process was asked."""
@@ -77,24 +91,33 @@ def frames_from_json(value: Any, homes: Homes = NOWHERE) -> ProcessFrames:
 
 
 def _thread(value: Mapping[str, Any], homes: Homes) -> ThreadFrames:
-    listed = value.get("frames")
-    frames = listed[:MAX_FRAMES] if isinstance(listed, list) else []
     return ThreadFrames(
         name=text_of(value.get("name")),
         native=number_of(value.get("native")) or 0,
         main=value.get("main") is True,
-        frames=homes.kept(
-            Frame(
-                file=text_of(one.get("file")),
-                line=number_of(one.get("line")) or 0,
-                function=text_of(one.get("function")),
-                span=_span(one.get("span")),
-                values=tuple(_values(one.get("values"))),
-            )
-            for one in frames
-            if isinstance(one, Mapping)
-        ),
+        frames=_told_frames(value.get("frames"), homes),
+        handles=_handled(value.get("handles"), homes),
     )
+
+
+def _told_frames(value: Any, homes: Homes) -> tuple[Frame, ...]:
+    frames = value[:MAX_FRAMES] if isinstance(value, list) else []
+    return homes.kept(
+        Frame(
+            file=text_of(one.get("file")),
+            line=number_of(one.get("line")) or 0,
+            function=text_of(one.get("function")),
+            span=_span(one.get("span")),
+            values=tuple(_values(one.get("values"))),
+        )
+        for one in frames
+        if isinstance(one, Mapping)
+    )
+
+
+def _handled(value: Any, homes: Homes) -> HandledError | None:
+    text = text_of(value.get("text")) if isinstance(value, Mapping) else ""
+    return HandledError(text=text, frames=_told_frames(value.get("frames"), homes)) if text else None
 
 
 def _span(value: Any) -> tuple[int, int, int, int] | None:

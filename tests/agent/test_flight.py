@@ -21,7 +21,10 @@ dist.init_process_group("gloo", init_method=f"file://{os.getcwd()}/store", rank=
 print([thread.name for thread in threading.enumerate()], flush=True)
 def wait_for_the_other():
     seen = torch.tensor(2.5)
-    dist.all_reduce(torch.ones(3)); seen
+    try:
+        raise ValueError("no row")
+    finally:
+        dist.all_reduce(torch.ones(3)); seen
 if sys.argv[1] == "0":
     wait_for_the_other()
 else:
@@ -91,7 +94,10 @@ def test_a_rank_that_waits_inside_cpp_answers_as_often_as_it_is_asked(stuck):
     assert flight["entries"][-1]["profiling_name"] == "gloo:all_reduce"
     assert isinstance(frames["group_number"], int)
     (waits,) = (one for one in frames["threads"][0]["frames"] if one["function"] == "wait_for_the_other")
-    assert (waits["values"], waits["span"]) == ({"seen": 2.5}, [waits["line"], waits["line"], 4, 34])
+    assert (waits["values"], waits["span"]) == ({"seen": 2.5}, [waits["line"], waits["line"], 8, 38])
+    handled = frames["threads"][0]["handles"]
+    raised = [(frame["function"], frame["line"]) for frame in handled["frames"]]
+    assert (handled["text"], raised) == ("ValueError: no row", [("wait_for_the_other", waits["line"] - 2)])
 
 
 def test_the_fifo_goes_when_the_process_ends(stuck):

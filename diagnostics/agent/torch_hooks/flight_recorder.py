@@ -16,12 +16,13 @@ import sys
 
 from ..frame_values import span_of, values_of
 from ..frames import is_library
+from ..shared.redaction import hide
 
 SWITCH = "UPS_DOCTOR_FLIGHT"
 NATIVE = "torch._C._distributed_c10d"
 GROUPS = "torch.distributed.distributed_c10d"
 DUMPS = (("", "_dump_fr_trace_json"), ("-nccl", "_dump_nccl_trace_json"))
-MAX_FRAMES, MAX_WITH_VALUES = 200, 24
+MAX_FRAMES, MAX_WITH_VALUES, MAX_TEXT = 200, 24, 500
 
 
 def start(agent):
@@ -143,10 +144,30 @@ def _frames():
                 "native": native,
                 "main": ident == main,
                 "frames": frames,
+                "handles": _handled(ident) if ident == main else None,
             }
         )
     threads.sort(key=lambda one: not one["main"])
     return {"threads": threads, "group_number": _group_number()}
+
+
+def _handled(ident):
+    """Returns {"text", "frames"} of the exception that a thread is handling or that is on its way there, else None."""
+    current = getattr(sys, "_current_exceptions", None)  # from Python 3.10 on
+    error = current().get(ident) if current is not None else None
+    error = error[1] if isinstance(error, tuple) else error
+    if error is None:
+        return None
+    kind, traceback, frames = type(error), error.__traceback__, []
+    text = kind.__qualname__
+    if kind.__module__ == "builtins":  # its text needs no code of the job
+        text = hide("%s: %s" % (text, str(error)[:MAX_TEXT]))
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        name = getattr(code, "co_qualname", code.co_name)
+        frames.append({"file": code.co_filename, "line": traceback.tb_lineno, "function": name})
+        traceback = traceback.tb_next
+    return {"text": text, "frames": frames[::-1][:MAX_FRAMES]}
 
 
 def _group_number():

@@ -20,6 +20,7 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.collectives.rank_state import Whereabouts
+from diagnostics.dynamic.divergence.held_exceptions import held_outside, held_text
 from diagnostics.dynamic.divergence.localisation import led_there
 from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
@@ -63,8 +64,14 @@ def match(case: Job) -> Match | None:
     waited = distinct([case.line(one.own[0]) for one in waiting if one.own])
     led = _led(case, first, waiting)
     title, fix = _title(case, outside, waiting, waited), advice(first.reason, lines[0] if lines else "")
+    held = held_outside(case, first.story, first.stack)
+    if held is not None:
+        lines = (case.line(held.user_path[0]), *lines)
+        who, _, rest = title.partition(" stood")
+        title = f"{who} {held_text(case, held)} stood{rest}"
+        fix = f"mend what raised at {lines[0]}, and let nothing wait without end in a `finally` or the exit of a `with`"
     held_up: list[JobProcess] = []
-    failed = _gave_up(first, waiting)
+    failed = _gave_up(first, waiting) if held is None else None
     if failed is not None:
         peer, raised = failed
         held_up, stories, lines = stories, [peer.story], (case.line(raised.user_path[0]), *lines)

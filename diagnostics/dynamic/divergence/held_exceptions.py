@@ -6,8 +6,11 @@ A handler (`except`) is another matter: there the program has decided to go on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.rank_state import RankState, Whereabouts
-from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.record.torch_messages import is_lost_peer
 from diagnostics.static.program.unwinding import unwinds
 
@@ -27,6 +30,15 @@ def held_by(case: Job, one: RankState) -> ExceptionRecord | None:
         if raised.how is ExceptionSource.UNCAUGHT:
             return raised
         if raised.how is ExceptionSource.HELD and unwinds(case.sources, raised.path, wait.path or one.stack):
+            return raised
+    return None
+
+
+def held_outside(case: Job, story: JobProcess, stack: Sequence[Frame]) -> ExceptionRecord | None:
+    """Returns the exception that a rank has raised and not yet let out where it stands, outside of any operation."""
+    for raised in reversed(story.raised):
+        told = raised.how is ExceptionSource.HELD and raised.user_path and not is_lost_peer(raised.text)
+        if told and unwinds(case.sources, raised.path, stack):
             return raised
     return None
 

@@ -10,6 +10,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, LoadFailure
 from diagnostics.dynamic.job.process_list import MergedProcess, at_s, words
 from diagnostics.record.agent_data import LifecycleEvent
+from diagnostics.record.stacks import ProcessFrames
 from diagnostics.record.supervisor_facts import SupervisorFacts
 from diagnostics.record.tracebacks import TracebackText, tracebacks
 
@@ -57,6 +58,20 @@ def raised_of(
         at = ended_s if ended_s is not None else process.began_s
         seen += [*causes_of(read[-1], at, seen), from_traceback(read[-1], at)]
     return tuple(sorted(seen, key=lambda one: (one.at_s, one.sequence)))
+
+
+def handled_of(threads: ProcessFrames | None, agent_folder: str) -> tuple[ExceptionRecord, ...]:
+    """Returns the exception that the main thread was handling when its process was asked; when it came is not known."""
+    error = threads.handles if threads is not None else None
+    if error is None:
+        return ()
+    kind, message = split_error(error.text)
+    own = user_frames(error.frames, agent_folder=agent_folder)
+    return (
+        ExceptionRecord(
+            how=ExceptionSource.HELD, at_s=0.0, type=kind, message=message, path=error.frames, user_path=own
+        ),
+    )
 
 
 def loads_of(process: MergedProcess, job: SupervisorFacts) -> tuple[LoadFailure, ...]:

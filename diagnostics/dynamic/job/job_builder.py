@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import Homes
 from diagnostics.dynamic.job.attribution import blame
-from diagnostics.dynamic.job.exceptions import loads_of, raised_of
+from diagnostics.dynamic.job.exceptions import handled_of, loads_of, raised_of
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.last_activity import LastActivity, explain_death
 from diagnostics.dynamic.job.process_list import MergedProcess, join_processes
@@ -112,6 +112,9 @@ def _story(
     fault = material.faults.get(process.agent.name) if process.agent is not None else None
     failed = end.signal is not None or end.exit_code not in (0, None)
     raised = raised_of(process, job, stderr or stdout, end.at_s, failed=failed, homes=homes)
+    if not any(one.how is ExceptionSource.HELD for one in raised):  # else its agent saw when it came
+        folder = process.agent.agent_folder if process.agent is not None else ""
+        raised = (*handled_of(material.frames.get(stem), folder), *raised)
     stacks = _stacks(material.captures.get(f"stacks-from-outside-{process.pid}.json", ""), homes)
     part, rank = parts.part(process), parts.rank(process)
     owner = parts.parent(process)

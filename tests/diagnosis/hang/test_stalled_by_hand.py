@@ -260,6 +260,55 @@ def g():
     assert reason(job) == "waits for self.lock, which another thread, now at locks.py:7, took at locks.py:6"
 
 
+PREPARES = """\
+def prepare(rank, path):
+    if rank:
+        while not os.path.exists(path):
+            time.sleep(0.1)
+    else:
+        write(path)
+def write(path):
+    raise ValueError(path)
+try:
+    prepare(rank, "done")
+except ValueError:
+    log("no data")
+dist.barrier()
+"""
+
+
+@pytest.mark.parametrize(("inside", "culprit", "line"), [("prepare", 0, 8), ("other", 1, 3)])
+def test_who_gave_up_what_the_other_waits_for_is_to_blame(tmp_path: Path, inside: str, culprit: int, line: int) -> None:
+    polls, waits = at(tmp_path, "train.py:4", "prepare"), at(tmp_path, "train.py:13", "<module>")
+    path = (at(tmp_path, "train.py:8", "write"), at(tmp_path, "train.py:6", inside))
+    error = replace(raised("ValueError: done", how=ExceptionSource.LOGGED), path=path, user_path=path)
+    job = hung(tmp_path, rank(0, *BARRIER, waits, raised=(error,)), rank(1, polls), files={"train.py": PREPARES})
+    match = rank_outside_collectives.match(job)
+    assert match is not None
+    assert (match.culprit_ranks, match.locations[0]) == ((culprit,), f"train.py:{line}")
+    assert match.finding.title.startswith("Rank 0 raised ValueError: done at train.py:8, kept it") is (culprit == 0)
+
+
+CLOSES = """def main():
+    try:
+        parse(row)
+    finally:
+        q.get()
+main()
+"""
+
+
+def test_a_rank_that_raised_and_stands_in_a_finally_is_told_by_what_it_raised(tmp_path: Path) -> None:
+    stack = (*GET, at(tmp_path, "train.py:5"))
+    path = (at(tmp_path, "train.py:3"),)
+    error = replace(raised("ValueError: no row", how=ExceptionSource.HELD), path=path, user_path=path)
+    for errors, line in (((error,), 3), ((), 5)):
+        job = hung(tmp_path, rank(0, *BARRIER), rank(1, *stack, raised=errors), files={"train.py": CLOSES})
+        match = rank_outside_collectives.match(job)
+        assert match is not None
+        assert (match.culprit_ranks, match.locations[0]) == ((1,), f"train.py:{line}")
+
+
 def test_all_ranks_outside_and_a_rank_that_runs_alone(tmp_path: Path) -> None:
     polls = at(tmp_path, "train.py:4")
     both = hung(tmp_path, rank(0, polls), rank(1, polls), files={"train.py": SOURCE})
