@@ -179,3 +179,21 @@ def test_a_forked_child_counts_for_itself(watch):
     )
     parent, child = run.record.agents
     assert [(agent.steps.count, agent.steps.backwards) for agent in (parent, child)] == [(7, 7), (2, 2)]
+
+
+OTHER = "import copy\nother = copy.deepcopy(model)\noptimizer = torch.optim.SGD(other.parameters(), lr=0.1)"
+
+
+@pytest.mark.parametrize(
+    ("setup", "told"),
+    [
+        (OTHER, ["optimizers=1 steps=7"]),
+        (OTHER + "\nmine = torch.optim.SGD(model.parameters(), lr=0.1)\nafter = mine.step", []),
+        ("optimizer = torch.optim.SGD(model.parameters(), lr=0.1)", []),
+    ],
+)
+def test_steps_of_which_none_had_a_gradient_are_told_at_the_end(watch, setup, told):
+    run = watch(_program(setup))
+    assert run.returncode == 0
+    (agent,) = run.record.agents
+    assert [event.text for event in agent.events if event.kind == "no-gradients"] == told

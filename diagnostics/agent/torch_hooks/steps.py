@@ -36,6 +36,7 @@ class Steps:
         """Starts over: in a forked child the area is the parent's."""
         self._words, self._broken = None, False
         self._counts = {}  # id of an optimizer -> its steps
+        self._graded = set()  # ids of those that had a gradient in some step
         self._count = self._backwards = self.depth = 0
 
     def step(self, optimizer):
@@ -43,6 +44,8 @@ class Steps:
         try:
             counts, key = self._counts, id(optimizer)
             counts[key] = steps = counts.get(key, 0) + 1
+            if key not in self._graded:
+                self._grade(key, optimizer)
             if steps <= self._count or (self._words is None and not self._attach()):
                 return
             self._count, words, now = steps, self._words, time.monotonic_ns()
@@ -54,6 +57,20 @@ class Steps:
             self._note_group(now)
         except Exception:
             self._broken, self._words = True, None
+
+    def _grade(self, key, optimizer):
+        """Notes whether any parameter of an optimizer had a gradient; the first one has, as a rule."""
+        groups = getattr(optimizer, "param_groups", None)  # what torch.compile stepped has none: it cannot be told
+        if groups is None or any(one.grad is not None for group in groups for one in group["params"]):
+            self._graded.add(key)
+
+    def end(self):
+        """At exit: says so where no step of any optimizer had a gradient to use."""
+        self.flush()
+        if self._counts and not self._graded:
+            self._agent.event(
+                "no-gradients", "optimizers=%d steps=%d" % (len(self._counts), max(self._counts.values()))
+            )
 
     def backward_begins(self):
         """Counts a backward pass, unless it is inside another one. Never raises."""
@@ -116,7 +133,7 @@ def watch(agent):
     module, recorder, is_compiling = sys.modules[MODULE], Steps(agent), compiling_test()
     compiled = recorder.compiled
     agent.at_fork.append(recorder.forget)
-    atexit.register(recorder.flush)
+    atexit.register(recorder.end)
 
     def stepped(optimizer, args, kwargs):
         if is_compiling():
