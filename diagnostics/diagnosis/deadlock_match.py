@@ -14,8 +14,8 @@ from diagnostics.dynamic.collectives.wait_for_graph import CollectiveMismatch
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, deadlock_story
 from diagnostics.dynamic.divergence.divergence import DivergencePoint
 from diagnostics.dynamic.divergence.held_exceptions import held_text
-from diagnostics.dynamic.divergence.rank_history import Split
 from diagnostics.dynamic.divergence.rank_partition import site
+from diagnostics.dynamic.divergence.split import Split
 from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.static.dataflow import rank_words

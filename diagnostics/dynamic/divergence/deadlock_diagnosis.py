@@ -15,8 +15,8 @@ from diagnostics.dynamic.divergence.branch_relation import BranchRelation
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind, StatementKind
 from diagnostics.dynamic.divergence.held_exceptions import held_by
 from diagnostics.dynamic.divergence.localisation import decisions, is_certain
-from diagnostics.dynamic.divergence.rank_history import Split
 from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_usual, site, splits
+from diagnostics.dynamic.divergence.split import Split
 from diagnostics.dynamic.job.job import ExceptionRecord, Job
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, ORDER, RANK
 

@@ -20,27 +20,19 @@ from diagnostics.dynamic.collectives.wait_for_graph import Deadlock
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import agreed_before, caught_by, counts_of
+from diagnostics.dynamic.divergence.shifted_calls import shifted
+from diagnostics.dynamic.divergence.split import Split
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall
 
 FEWEST = 2  # rounds that make a habit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
-    """Two camps of ranks of one deadlock. `sure` where evidence tells that those of `parting.here` are the odd ones."""
-
-    parting: DivergenceQuery
-    relation: BranchRelation
-    here: tuple[RankState, ...]
-    there: tuple[RankState, ...]
-    sure: bool
-
-
 def told_apart(case: Job, deadlock: Deadlock) -> Split | None:
     """Returns which ranks did what they never did before, None where nothing of the kind tells."""
     return (
         _made_apart(case, deadlock)
+        or shifted(case, deadlock)
         or _unlike_before(case, deadlock)
         or _other_group(case, deadlock)
         or _other_arguments(case, deadlock)

@@ -14,7 +14,8 @@ from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKin
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relation
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import agreed_last, caught_by
-from diagnostics.dynamic.divergence.rank_history import Split, told_apart
+from diagnostics.dynamic.divergence.rank_history import told_apart
+from diagnostics.dynamic.divergence.split import Split
 from diagnostics.dynamic.job.job import Job
 
 

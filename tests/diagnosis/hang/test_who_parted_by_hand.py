@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import hand_made as made
+import pytest
 from deadlocked import call, done, hung, rank
 
 from diagnostics.diagnosis.hang import collective_not_joined, collectives_disagree
@@ -128,3 +129,29 @@ def test_the_call_that_only_one_rank_made_is_where_its_model_became_another(tmp_
     one, two = story(0, 3, 5), story(1, 3)
     case = made.case(one, two, cwd=tmp_path, files={"train.py": source, "net.py": "\n" * 10})
     assert model_difference(case, one, two).locations[:2] == ("train.py:4", "train.py:5")
+
+
+LONE = """\
+def wait():
+    dist.barrier()
+for step in range(9):
+    loss.backward()
+    wait()
+    if rank == 0 and step == 7:
+        dist.barrier()
+    wait()
+"""
+
+
+@pytest.mark.parametrize(("alone", "ranks", "line"), [("7", (0,), "train.py:6"), ("2 8", (1,), "train.py:4")])
+def test_a_barrier_that_others_answered_from_elsewhere_is_where_they_parted(
+    tmp_path: Path, alone: str, ranks: tuple[int, ...], line: str
+) -> None:
+    def places(lines: str) -> tuple[str, ...]:
+        return tuple(f"{tmp_path}/train.py:{one}" for one in lines.split())
+
+    before = [done("barrier", number, *places(("2 8", "2 5")[number % 2]), shape="") for number in range(1, 6)]
+    zero = (*before, done("barrier", 6, *places(alone), shape=""), call("barrier", 7, *places("2 8"), shape=""))
+    one = (*before, done("barrier", 6, *places("2 8"), shape=""), call("all_reduce", 7, *places("4")))
+    match = found(hung(tmp_path, rank(0, *zero), rank(1, *one), source=LONE))
+    assert (match.culprit_ranks, match.locations[0]) == (ranks, line)
