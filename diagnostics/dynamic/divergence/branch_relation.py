@@ -30,12 +30,13 @@ _BRANCHES = (ast.If, ast.Match, ast.IfExp, ast.BoolOp)
 def relation(sources: Sources, one: Sequence[Frame], other: Sequence[Frame]) -> BranchRelation:
     """Returns how two call paths, innermost frames first, stand to each other where they part."""
     outer = list(zip(reversed(one), reversed(other), strict=False))
-    parted = next(((a, b) for a, b in outer if a.line != b.line or not _same_function(a, b)), None)
-    if parted is None:
+    at = next((at for at, (a, b) in enumerate(outer) if a.line != b.line or not _same_function(a, b)), None)
+    if at is None:
         return BranchRelation.SAME if len(one) == len(other) else BranchRelation.APART
-    first, second = parted
+    first, second = outer[at]
     if not _same_function(first, second):
-        return BranchRelation.SAME
+        spans = [frame.span for frame in outer[at - 1]] if at else [None]
+        return BranchRelation.APART if None not in spans and spans[0] != spans[1] else BranchRelation.SAME
     tree = sources.file(first.file).tree
     if tree is None:
         return BranchRelation.APART

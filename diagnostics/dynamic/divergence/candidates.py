@@ -13,7 +13,15 @@ from diagnostics.dynamic.divergence.path_search import PathSearch
 from diagnostics.dynamic.divergence.search_states import State, frame_of
 from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.rank_taint import RankTaint
-from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, RANK, WEIGHTS, Taint
+from diagnostics.static.dataflow.taint_sources import (
+    DATA,
+    ENVIRONMENT,
+    EXCEPTION,
+    ORDER,
+    RANK,
+    WEIGHTS,
+    Taint,
+)
 from diagnostics.static.program import ast_walk
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 from diagnostics.static.program.cfg import EdgeKind, GraphNode, NodeKind
@@ -88,7 +96,7 @@ def _own(candidate: Candidate, walk: PathSearch, taints: RankTaint) -> list[Dive
     if score < 0:
         return []
     seen = observed(walk, candidate.state, (candidate.here, candidate.there))
-    if seen.refuted:
+    if seen.refuted and (node.kind is NodeKind.LOOP or not _varies(taint)):
         return [decision(candidate.function, node.line, kind, None, _REFUTED)]
     score = _OBSERVED + bonus if seen.parts else score + bonus if score > _COUNTED_LOOP else score
     first = decision(candidate.function, node.line, kind, taint, score)
@@ -101,6 +109,11 @@ def _own(candidate: Candidate, walk: PathSearch, taints: RankTaint) -> list[Dive
         there_values=seen.read_there,
     )
     return [first, *_follow(first, candidate, taint, walk), *_read_by(first, candidate, taints)]
+
+
+def _varies(taint: Taint | None) -> bool:
+    """Whether what a statement read may have been another in an earlier round: the values of now do not clear it."""
+    return taint is not None and taint.why not in (RANK, ENVIRONMENT, ORDER)
 
 
 def _test(candidate: Candidate, taints: RankTaint) -> tuple[StatementKind, Taint | None, int]:
