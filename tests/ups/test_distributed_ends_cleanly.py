@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_run import clean_environment, ups, write_config, write_data
+from small_run import clean_environment, ups_from_cold, write_config, write_data
 
 from ups.distributed import choose_backend
 from ups.errors import ConfigError
@@ -65,7 +65,7 @@ def test_trainings_on_two_ranks_exit_0_each(tmp_path: Path) -> None:
     config = write_config(tmp_path)
     # `python tests/benchmarks/clean_ends.py` does it thirty times.
     for number in range(6):
-        done = ups("train", config, "--no-preflight", "--set", f"output.dir={tmp_path}/run-{number}")
+        done = ups_from_cold("train", config, "--no-preflight", "--set", f"output.dir={tmp_path}/run-{number}")
         assert (number, done.returncode) == (number, 0), done.stderr
         assert "completed: 2 ranks" in done.stdout
 
