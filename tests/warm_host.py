@@ -55,6 +55,8 @@ def main(control: socket.socket) -> None:
             for key, _ in selector.select():
                 if key.fileobj is control:
                     if not begin(control, selector, running):
+                        for pid, _ in running.values():
+                            os.kill(pid, signal.SIGKILL)
                         return
                 elif key.fd in running:
                     selector.unregister(key.fd)

@@ -56,8 +56,8 @@ class Program:
     def end(self, deadline_s: float = 120) -> subprocess.CompletedProcess[str]:
         """Waits for it and returns what it said. Raises TimeoutError."""
         with self.connection, self.stdout, self.stderr:
-            pid = int(self.connection.recv(64))
             self.connection.settimeout(deadline_s)
+            pid = int(self.connection.recv(64))  # which a host that has to start sends after seconds
             try:
                 code = int(self.connection.recv(64))
             except TimeoutError:
