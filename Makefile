@@ -40,6 +40,7 @@ run: install ## data, preflight, latent cache, training on 2 ranks, evaluation w
 	@echo "checkpoint  $(RUN_DIR)/checkpoints/best.pt"
 
 test: install-test ## every test; TESTS=tests/agent for some of them
+	@$(BIN)/python -m compileall -q diagnostics ups  # the tests start thousands of processes, also where Python keeps nothing
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS) || { code=$$?; [ $$code -eq 1 ] || exit $$code; \
 	  echo; echo "what failed beside others, once more and alone: a test that passes now needs a quieter machine than it should"; \
 	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures none -n 0 $(TESTS); }

@@ -28,6 +28,7 @@ from ups.data.sampler import GlobalBatchSampler, check_enough
 from ups.distributed import World, barrier, on_all_ranks, random_state, seed_everything, set_random_state, sums
 from ups.ema import Ema
 from ups.errors import AgreedError
+from ups.imports import without_garbage_collection
 from ups.meters import Meter
 from ups.progress import Display
 from ups.run_folder import RunFolder
@@ -123,7 +124,8 @@ class Loop:
 
         # Wrap, then optimizer: it must hold the parameters that are really trained.
         self.wrapped = wrap(self.module, world)
-        self.optimizer = make_optimizer(self.module, self.settings)
+        with without_garbage_collection():  # torch imports its compiler, a second's work, for the first optimizer
+            self.optimizer = make_optimizer(self.module, self.settings)
         self.ema = Ema(self.module, self.settings.ema_decay)
         self.weights = [value for value in self.module.parameters() if value.requires_grad]
 

@@ -10,6 +10,7 @@ No rank outlives this process and this process does not outlive the doctor, also
 """
 
 import faulthandler
+import gc
 import importlib
 import json
 import os
@@ -74,10 +75,13 @@ def main(control_fd, doctor_pid, late):
     for own in ("forked", "host_facts"):  # nor are their names
         del sys.modules[own]
     control = socket.socket(fileno=control_fd)
+    gc.disable()  # nothing of an import is garbage: to look for it takes a fifth of the import's time
     about = hello()
     say(control, about)
     if about.get("device_count") == 0:
         import_late(late)
+    gc.freeze()  # and each fork that looked at all of it would copy the pages it lies on
+    gc.enable()
     with control.makefile("rb") as requests:
         for line in requests:
             say(control, {"ranks": serve(json.loads(line.decode()), control)})

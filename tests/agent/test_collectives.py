@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,39 +10,58 @@ import pytest
 
 from diagnostics.record.agent_data import AgentData, CollectiveCall
 
-# Two ranks forked from one process that has imported torch: `rank_main(rank)` is the program.
+# Each program has two ranks, forked from one process that has imported torch for all: `rank_main(rank)` is the program.
 RANKS = """
-    import os, signal, sys
+    import json, os, signal, sys
     import torch
     import torch.distributed as dist
-    import program
-    pids = []
-    for rank in range(2):
-        pid = os.fork()
-        if not pid:
-            dist.init_process_group("gloo", init_method=f"file://{os.getcwd()}/store", rank=rank, world_size=2)
-            program.rank_main(rank)
-            dist.destroy_process_group()
-            sys.exit(0)
-        pids.append(pid)
-    codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids]
-    print(*codes)
+    pids = {}
+    for name in sorted(os.listdir("programs")):
+        sys.path[0] = os.path.join(os.getcwd(), "programs", name)
+        for rank in range(2):
+            pid = os.fork()
+            if not pid:
+                store = f"file://{sys.path[0]}/store"
+                dist.init_process_group("gloo", init_method=store, rank=rank, world_size=2)
+                import program
+                program.rank_main(rank)
+                dist.destroy_process_group()
+                sys.exit(0)
+            pids.setdefault(name, []).append(pid)
+    def end(pid): return pid, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    ended = {name: [end(pid) for pid in both] for name, both in pids.items()}
+    print(json.dumps(ended))
 """
 HEAD = "import os, signal, torch\nimport torch.distributed as dist\n# lines of programs count from 4\n"  # three lines
 
 
-@pytest.fixture
-def ranks(watch):
-    """Runs `program` as two ranks and returns their agents' files."""
+def _files(**programs: str) -> dict[str, str]:
+    return {f"programs/{name}/program.py": HEAD + text for name, text in programs.items()}
 
-    def run(program: str, codes: str = "0 0") -> tuple[AgentData, ...]:
-        done = watch(RANKS, files={"program.py": HEAD + program})
-        assert (done.returncode, done.stdout) == (0, codes + "\n"), done.stderr
-        agents = sorted((agent for agent in done.record.agents if agent.rank is not None), key=lambda one: one.rank)
+
+@pytest.fixture(scope="module")
+def ran(watcher, tmp_path_factory):
+    """Runs all programs; returns the run and by name what each rank's (pid, exit code) was."""
+    texts = {"each_kind": EACH_KIND, "handed_root": HANDED_ROOT, "uneven": UNEVEN, "hung": HUNG, "ddp": DDP}
+    texts |= {"long": LONG.replace("DIFFERS_AT", "-1"), "long_differs": LONG.replace("DIFFERS_AT", "1777")}
+    done = watcher(tmp_path_factory.mktemp("ranks"))(RANKS, files=_files(**texts))
+    assert done.returncode == 0, done.stderr
+    return done, json.loads(done.stdout)
+
+
+@pytest.fixture
+def ranks(ran):
+    """Returns the agents' files of the two ranks of a program."""
+
+    def of(name: str, codes: tuple[int, int] = (0, 0)) -> tuple[AgentData, ...]:
+        done, ended = ran
+        assert tuple(code for _, code in ended[name]) == codes, done.stderr
+        by_pid = {agent.pid: agent for agent in done.record.agents}
+        agents = [by_pid[pid] for pid, _ in ended[name]]
         assert [(agent.rank, agent.problems) for agent in agents] == [(0, ()), (1, ())]
         return tuple(replace(agent, collectives=_without_the_end(agent.collectives)) for agent in agents)
 
-    return run
+    return of
 
 
 def _without_the_end(calls: tuple[CollectiveCall, ...]) -> tuple[CollectiveCall, ...]:
@@ -87,7 +107,7 @@ EACH_KIND = """def rank_main(rank):
 
 
 def test_each_kind_of_call_is_recorded_once_with_its_line(ranks):
-    one, two = ranks(EACH_KIND)
+    one, two = ranks("each_kind")
     x = ("2x3", "float32")
     alike = [
         ("all_reduce", "0", *x, None, 6),
@@ -141,7 +161,7 @@ HANDED_ROOT = """def rank_main(rank):
 
 
 def test_a_root_within_a_group_is_told_as_a_global_rank(ranks):
-    for rank, agent in enumerate(ranks(HANDED_ROOT)):
+    for rank, agent in enumerate(ranks("handed_root")):
         assert [(call.op, call.root) for call in agent.collectives[1:]] == [("broadcast", rank), ("broadcast", rank)]
 
 
@@ -153,7 +173,7 @@ LONG = """def rank_main(rank):
 
 
 def test_the_first_difference_is_found_long_after_the_ring_went_round(ranks):
-    one, two = ranks(LONG.replace("DIFFERS_AT", "1777"))
+    one, two = ranks("long_differs")
     assert len(one.collectives) == 1023  # and the end of the group
     assert one.groups[0].calls == two.groups[0].calls == 3000
     assert one.groups[0].rolling_hash != two.groups[0].rolling_hash
@@ -163,7 +183,7 @@ def test_the_first_difference_is_found_long_after_the_ring_went_round(ranks):
 
 
 def test_ranks_that_do_the_same_have_the_same_checkpoints(ranks):
-    one, two = ranks(LONG.replace("DIFFERS_AT", "-1"))
+    one, two = ranks("long")
     assert one.groups == two.groups
 
 
@@ -179,7 +199,7 @@ UNEVEN = """def rank_main(rank):
 
 
 def test_what_may_differ_between_ranks_does_not_change_the_hash(ranks):
-    one, two = ranks(UNEVEN)
+    one, two = ranks("uneven")
     assert one.groups[0] == two.groups[0]
     assert (one.groups[1].ranks, two.groups[1].ranks) == ((0,), (1,))
 
@@ -198,7 +218,7 @@ def rank_main(rank):
 
 
 def test_a_rank_that_dies_in_a_collective_left_where_it_was(ranks):
-    one, two = ranks(HUNG, codes="-14 0")
+    one, two = ranks("hung", codes=(-14, 0))
     barrier, stuck = one.collectives
     assert (barrier.op, barrier.left_s is not None) == ("barrier", True)
     assert (stuck.op, stuck.shape, stuck.left_s, stuck.thread) == ("all_reduce", "8", None, one.pid)
@@ -217,7 +237,7 @@ DDP = """def rank_main(rank):
 
 
 def test_the_groups_own_counter_shows_what_ddp_called_in_cpp(ranks):
-    for agent in ranks(DDP):
+    for agent in ranks("ddp"):
         (barrier,) = agent.collectives
         assert barrier.number >= 4
         assert agent.steps.group_number == barrier.number
@@ -291,10 +311,10 @@ TRAINED = """def rank_main(rank):
 def test_ddp_gets_the_same_numbers_bit_for_bit(watch):
     numbers = []
     for watched in (False, True):
-        run = watch(RANKS, files={"program.py": HEAD + TRAINED}, watched=watched)
-        assert (run.returncode, run.stdout) == (0, "0 0\n"), run.stderr
+        run = watch(RANKS, files=_files(trained=TRAINED), watched=watched)
+        assert (run.returncode, [code for _, code in json.loads(run.stdout)["trained"]]) == (0, [0, 0]), run.stderr
         numbers.append([(run.script.parent / f"rank{rank}").read_text() for rank in range(2)])
-        (run.script.parent / "store").unlink(missing_ok=True)
+        (run.script.parent / "programs/trained/store").unlink(missing_ok=True)
     assert numbers[0] == numbers[1]
 
 

@@ -40,12 +40,18 @@ class Net(nn.Module):
     def forward(self, batch, **more):
         return self.b(self.act(self.a(batch["x"])))
 
-def train(model, steps=5, **more):
+def train(model, steps=5, optimizer=None, **more):
+    # By hand where no optimizer is given: the first one that is made imports for two seconds.
     atexit.register(lambda: open("left", "w").close())
-    optimizer = torch.optim.SGD([one for one in model.parameters() if one.requires_grad], lr=0.1)
     for _ in range(steps):
         model({"x": torch.randn(3, 4)}, **more).mean().backward()
-        optimizer.step()
+        if optimizer is not None:
+            optimizer.step()
+            continue
+        with torch.no_grad():
+            for one in model.parameters():
+                if one.requires_grad:
+                    one -= 0.1 * one.grad
     open("trained", "w").close()
 """
 
@@ -90,7 +96,8 @@ def test_a_plain_script_with_arguments_is_captured_and_ended_before_it_trains(jo
         parser.add_argument("--width", type=int)
         parser.add_argument("--token")
         args = parser.parse_args()
-        train(Net(args))
+        net = Net(args)
+        train(net, optimizer=torch.optim.SGD(net.parameters(), lr=0.1))
     """
     assert capture(job, text, "--width", "6", "--token", KEY) == expected(job)
     assert sorted(path.name for path in job.iterdir()) == ["captured", "train.py"]  # neither trained nor left

@@ -14,7 +14,7 @@ from diagnostics.preflight.data import data_files_readable, epochs_reshuffled, s
 from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def machine() -> Iterator[Machine]:
     with this_machine() as found:
         yield found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,8 +30,17 @@ READ = line_of("return ctypes.string_at(address)")
 
 @pytest.fixture(scope="module")
 def machine():
-    with this_machine(python=sys.executable) as real:
-        yield real
+    """Its ranks are forks, which end as programs do: test_adapter_ranks.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ZOO))  # as the job's: what differs would be a program
+        with this_machine(python=sys.executable) as real:
+            yield real
+
+
+@pytest.fixture
+def with_programs(machine):
+    """The same machine, whose ranks are programs: a variable of the job is not its own."""
+    return replace(machine, environ={})
 
 
 @pytest.fixture
@@ -105,14 +115,14 @@ def test_an_architecture_of_the_users_own_is_named_through_the_real_adapter(mach
     assert finding.title == f"rank 1 died of SIGSEGV in the forward of operator.blocks.0.1 (TokenMixer) at {where}"
 
 
-def test_the_healthy_twin_is_silent_and_measured(machine, preflight, tmp_path):
+def test_the_healthy_twin_is_silent_and_measured(with_programs, preflight, tmp_path):
     config = preflight()
-    result = model_step.probe(machine, config)
+    result = model_step.probe(with_programs, config)
     assert result.findings == ()
     assert result.title.startswith("336 parameters, 0.0 MB, built in ")
     assert set(result.measured["construct_seconds_by_rank"]) == {"0", "1"}
     assert result.measured["unwatched_ranks"] == []
-    agreed = parameters_agree.probe(machine, config)
+    agreed = parameters_agree.probe(with_programs, config)
     assert (agreed.title, agreed.findings) == ("2 ranks built the same 336 parameters", ())
     record = RunRecord.load(tmp_path / "agent")
     kinds = [event.kind for event in record.of_rank(1).events]
@@ -128,8 +138,8 @@ def test_the_healthy_twin_is_silent_and_measured(machine, preflight, tmp_path):
     ]
 
 
-def test_an_exception_names_its_line_and_its_text(machine, preflight):
-    (finding,) = model_step.probe(machine, preflight(fault="exception")).findings
+def test_an_exception_names_its_line_and_its_text(with_programs, preflight):
+    (finding,) = model_step.probe(with_programs, preflight(fault="exception")).findings
     where = f"{relative(OPERATOR)}:{line_of('self.attention(self.norm(x_BSD))')}"
     assert finding.title.startswith(
         f"rank 1 raised an exception in the forward of levels.0.norm (LayerNorm) at {where}: RuntimeError: Given normal"
@@ -179,14 +189,10 @@ def test_an_unwatched_rank_is_still_reported_and_says_what_is_missing(machine, p
 
 
 def replace_python(config: PreflightConfig, python: str) -> PreflightConfig:
-    import dataclasses
-
-    return dataclasses.replace(config, python=python)
+    return replace(config, python=python)
 
 
 @pytest.mark.parametrize("probe", [model_step.probe, parameters_agree.probe])
 def test_without_a_config_it_is_skipped(machine, preflight, probe):
-    import dataclasses
-
     with pytest.raises(Skip, match="needs a CONFIG"):
-        probe(machine, dataclasses.replace(preflight(), job=None))
+        probe(machine, replace(preflight(), job=None))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,10 +15,19 @@ from typing import Any
 
 import h5py
 import numpy as np
+import warm_python
 import yaml
 
+from ups.launch.elastic import Launched
+
 BETA = 0.4
-UPS = [sys.executable, "-c", "from ups.cli import main; main()"]
+PROGRAM = ("-c", "from ups.cli import main; main()")
+LAUNCH = """
+import pickle, sys
+from ups.launch.elastic import launch
+with open(sys.argv[1], "wb") as file:
+    pickle.dump(launch(sys.argv[3:], int(sys.argv[2])), file)
+"""
 MARK = "UPS_TEST_MARK"
 
 
@@ -51,17 +62,30 @@ def write_config(folder: Path, **changes: Any) -> Path:
     return path
 
 
-def ups(*arguments: str | Path, environ: Mapping[str, str] = {}, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Runs `ups ...` to its end and returns what it said."""
+def ups(*arguments: str | Path, environ: Mapping[str, str] = {}) -> subprocess.CompletedProcess[str]:
+    """Runs `ups ...` to its end and returns what it said; its processes are forks of one that has imported torch."""
+    return warm_python.python(*PROGRAM, *arguments, env=clean_environment() | dict(environ))
+
+
+def ups_from_cold(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The same with interpreters of their own, for tests of how they start and end."""
     return subprocess.run(
-        [*UPS, *map(str, arguments)],
-        env=clean_environment() | dict(environ),
+        [sys.executable, *PROGRAM, *map(str, arguments)],
+        env=clean_environment(),
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
-        **options,
     )
+
+
+def launch(*argv: str | Path, nproc: int = 2) -> Launched:
+    """Has our launcher run `python ARGV...` as so many ranks, all of them forks; returns how they ended."""
+    with tempfile.NamedTemporaryFile() as file:
+        done = warm_python.python("-c", LAUNCH, file.name, str(nproc), *argv, env=clean_environment())
+        assert done.returncode == 0, done.stderr
+        launched: Launched = pickle.load(file)  # noqa: S301 - our own
+        return launched
 
 
 def clean_environment() -> dict[str, str]:
@@ -103,7 +127,7 @@ def start(
     """Starts `ups ...` in a session of its own, marked, its output in a file."""
     with output.open("wb") as file:
         return subprocess.Popen(
-            [*UPS, *map(str, arguments)],
+            [sys.executable, *PROGRAM, *map(str, arguments)],
             env=clean_environment() | {MARK: mark} | dict(environ),
             stdout=file,
             stderr=subprocess.STDOUT,

@@ -60,12 +60,13 @@ def test_threads_that_stay_are_seen() -> None:
 
 @pytest.mark.slow
 def test_trainings_on_two_ranks_exit_0_each(tmp_path: Path) -> None:
-    # The real command each time: what a rank imports late, and when, is part of how its interpreter ends.
+    # An interpreter for each rank: what it imports late, and when, is part of how it ends.
     write_data(tmp_path, samples=6, frames=2)
     config = write_config(tmp_path)
     # `python tests/benchmarks/clean_ends.py` does it thirty times.
     for number in range(6):
-        done = ups("train", config, "--no-preflight", "--set", f"output.dir={tmp_path}/run-{number}")
+        options = ("--no-preflight", "--set", f"output.dir={tmp_path}/run-{number}")
+        done = ups("train", config, *options, environ={"UPS_TEST_COLD_RANKS": "1"})
         assert (number, done.returncode) == (number, 0), done.stderr
         assert "completed: 2 ranks" in done.stdout
 

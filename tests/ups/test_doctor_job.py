@@ -9,6 +9,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import warm_python
 
 from ups.data.pde.equations import equation
 
@@ -57,20 +58,14 @@ def write_waves(path: Path, samples: int) -> None:
 
 def adapter(verb: str, config: Path, *options: str, ranks: int = 1, port: int = 0) -> list[tuple[int, str, str]]:
     """Runs the adapter as one process or as several ranks; returns (exit code, stdout, stderr) by rank."""
-    argv = [sys.executable, "-m", "ups.doctor_job", verb, str(config), *options]
+    argv = ["-m", "ups.doctor_job", verb, str(config), *options]
     shared = {**os.environ, "OMP_NUM_THREADS": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    processes = [
-        subprocess.Popen(
-            argv,
-            env={**shared, "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks)} if port else shared,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    environs = (
+        {**shared, "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks)} if port else shared
         for rank in range(ranks)
-    ]
-    outputs = [process.communicate(timeout=120) for process in processes]
-    return [(process.returncode, *output) for process, output in zip(processes, outputs, strict=True)]
+    )
+    programs = [warm_python.start(*argv, env=environ) for environ in environs]
+    return [(done.returncode, done.stdout, done.stderr) for done in (program.end() for program in programs)]
 
 
 def answers(folder: Path, ranks: int = 2) -> list[dict[str, object]]:

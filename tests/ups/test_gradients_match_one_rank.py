@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 from gradient_rank import gradients
+from small_run import launch
 
 from ups.distributed import World
-from ups.launch.elastic import launch
 
 PROGRAM = Path(__file__).with_name("gradient_rank.py")
 ALONE = World(rank=0, local_rank=0, size=1, backend="gloo", device=torch.device("cpu"))
@@ -20,7 +20,7 @@ ALONE = World(rank=0, local_rank=0, size=1, backend="gloo", device=torch.device(
 @pytest.mark.parametrize(("length", "accumulate"), [(24, 1), (21, 1), (21, 3), (17, 4)])
 def test_gradients_of_two_ranks_equal_those_of_one(tmp_path: Path, length: int, accumulate: int) -> None:
     file = tmp_path / "gradients.pt"
-    ended = launch([str(PROGRAM), str(length), "8", str(accumulate), str(file)], 2)
+    ended = launch(PROGRAM, str(length), "8", str(accumulate), file)
     assert [one.exit_code for one in ended.ended] == [0, 0]
     of_two, of_one = torch.load(file), gradients(ALONE, length, 8, 1)
     assert of_two.keys() == of_one.keys()

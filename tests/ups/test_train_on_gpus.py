@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from small_run import ups, write_config, write_data
+from small_run import ups_from_cold, write_config, write_data
 
 pytestmark = pytest.mark.gpu
 
@@ -40,7 +40,7 @@ def test_every_gpu_trains_and_the_checkpoints_lie_on_the_cpu(gpus: int, precisio
     write_data(tmp_path)
     config = write_config(tmp_path, training={"precision": precision, "workers": 1})
     ranks = min(2, gpus)
-    done = ups("train", config, "--no-preflight", "--backend", "nccl", "--nproc", str(ranks))
+    done = ups_from_cold("train", config, "--no-preflight", "--backend", "nccl", "--nproc", str(ranks))
     assert done.returncode == 0, done.stderr
     for name in ("autoencoder", "last", "best"):
         content = torch.load(tmp_path / f"run/checkpoints/{name}.pt", weights_only=True)
@@ -55,9 +55,9 @@ def test_a_run_on_gpus_that_was_stopped_goes_on_where_it_stood(gpus: int, tmp_pa
     stage = {"epochs": 3, "batch_size": 8, "lr": 0.003}
     stopped = {"autoencoder": {**stage, "max_steps": 4}, "operator": stage}
     command = ("--no-preflight", "--backend", "nccl", "--nproc", ranks, "--stage", "autoencoder")
-    first = ups("train", write_config(tmp_path, stages=stopped), *command)
+    first = ups_from_cold("train", write_config(tmp_path, stages=stopped), *command)
     assert first.returncode == 0, first.stderr
-    again = ups("train", write_config(tmp_path, stages=stopped), *command, "--resume")
+    again = ups_from_cold("train", write_config(tmp_path, stages=stopped), *command, "--resume")
     assert again.returncode == 0, again.stderr
     lines = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines if line["kind"] == "step"] == [2, 4]
@@ -66,7 +66,9 @@ def test_a_run_on_gpus_that_was_stopped_goes_on_where_it_stood(gpus: int, tmp_pa
 
 def test_more_ranks_than_gpus_are_refused_in_one_sentence(gpus: int, tmp_path: Path) -> None:
     write_data(tmp_path)
-    refused = ups("train", write_config(tmp_path), "--no-preflight", "--backend", "nccl", "--nproc", str(gpus + 1))
+    refused = ups_from_cold(
+        "train", write_config(tmp_path), "--no-preflight", "--backend", "nccl", "--nproc", str(gpus + 1)
+    )
     assert refused.returncode != 0
     assert f"LOCAL_RANK {gpus} is outside the {gpus} visible GPUs" in refused.stderr
     assert "Traceback" not in refused.stderr

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 import torch
-from small_run import ups, write_config, write_data
+from small_run import ups, ups_from_cold, write_config, write_data
 
 ONE_EPOCH = {"epochs": 1, "batch_size": 8, "lr": 0.003}
 QUICK = {"autoencoder": ONE_EPOCH, "operator": ONE_EPOCH}
@@ -93,7 +93,10 @@ def test_darcy_maps_the_coefficient_to_the_solution(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("c++") is None, reason="torch.compile needs a C++ compiler: apt install g++")
 def test_a_compiled_model_trains_like_a_plain_one(plain: Path, beside: Path) -> None:
-    run = train(beside, "--stage", "autoencoder", training={"compile": True})
+    config = write_config(beside, stages=QUICK, training={"compile": True})
+    done = ups_from_cold("train", config, "--no-preflight", "--nproc", "1", "--stage", "autoencoder")
+    assert done.returncode == 0, done.stderr
+    run = beside / "run"
     (record,), (reference, _) = epochs(run), epochs(plain / "run")
     for name in ("train_loss", "validation_nrmse"):
         assert record[name] == pytest.approx(reference[name], rel=1e-3)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ups.config import load_config
+from ups.imports import without_garbage_collection
 from ups.launch.tied import end_with_doctor
 from ups.stages import ORDER
 
@@ -41,7 +42,8 @@ def command(
         overrides = (*overrides, f"training.backend={backend}")
     end_with_doctor()
     wanted = load_config(config, overrides)
-    from ups.launch import run  # torch is imported when there is something to train, not for --help
+    with without_garbage_collection():
+        from ups.launch import run  # torch is imported when there is something to train, not for --help
 
     request = run.Request(
         config=wanted,

@@ -25,6 +25,7 @@ from pathlib import Path
 from diagnostics.api import DoctorError, UsageError
 from ups.config import UpsConfig, load_config
 from ups.errors import AgreedError, CacheRefusedError, naming
+from ups.imports import without_garbage_collection
 from ups.launch.reports import FOLDER_VARIABLE, RankReport, write
 
 FAILED, INTERNAL = "failed", 1
@@ -84,8 +85,9 @@ def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, hints: Abst
 def _work(
     config: UpsConfig, stages: tuple[str, ...], *, resume: bool, rank: int, hints: AbstractContextManager[None]
 ) -> tuple[RankReport, int]:
-    from ups import distributed, pipeline
-    from ups.progress import Display
+    with without_garbage_collection():
+        from ups import distributed, pipeline
+        from ups.progress import Display
 
     try:
         world = distributed.begin(backend=config.training.backend, timeout_s=config.training.timeout_s)

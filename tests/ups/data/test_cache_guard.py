@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from small_run import clean_environment, ups, write_config, write_data
+from small_run import launch, ups, write_config, write_data
 
 from ups.data import cache_guard
 from ups.errors import CacheRefusedError
-from ups.launch import elastic
 from ups.launch.reports import RankReport
 
 # Every Python process of a run leaves its command line: a loader's workers come from a fork server.
@@ -69,14 +68,13 @@ class SecondStage:
 
     @property
     def workers(self) -> int:
-        return self.witness.read_text().count("forkserver")
+        return self.witness.read_text().count("forkserver") if self.witness.exists() else 0
 
     def ranks(self) -> list[RankReport]:
         """Starts both ranks as the launcher does; returns what each said."""
-        argv = ["-m", "ups.launch.rank", str(self.trained.config), "--stages", "operator"]
-        environ = clean_environment()
+        argv = ["-m", "ups.launch.rank", self.trained.config, "--stages", "operator"]
         began = time.monotonic()
-        launched = elastic.launch([*argv, "--set", f"output.dir={self.folder}"], 2, environ=environ)
+        launched = launch(*argv, "--set", f"output.dir={self.folder}")
         assert time.monotonic() - began < 60
         assert [one.code for one in launched.ended] == [1, 1]
         return list(launched.reports)
@@ -184,7 +182,7 @@ sys.exit(rank.main(sys.argv[1:]))
 def test_where_the_scan_itself_breaks_nobody_waits(second: SecondStage) -> None:
     argv = ["-c", BROKEN, str(second.trained.config), "--stages", "operator", "--set", f"output.dir={second.folder}"]
     began = time.monotonic()
-    launched = elastic.launch(argv, 2, environ=clean_environment())
+    launched = launch(*argv)
     first, other = launched.reports
     assert (first.error, other.error) == (
         "rank 0 stopped: RuntimeError: a fault of the scan",
@@ -210,7 +208,7 @@ sys.exit(rank.main(sys.argv[1:]))
 
 def test_a_scan_that_takes_longer_than_a_collective_may_is_waited_for(second: SecondStage) -> None:
     argv = ["-c", SLOW, str(second.trained.config), "--stages", "operator", "--set", f"output.dir={second.folder}"]
-    launched = elastic.launch([*argv, "--set", "training.timeout_s=4"], 2, environ=clean_environment())
+    launched = launch(*argv, "--set", "training.timeout_s=4")
     assert launched.completed, launched.reports
 
 

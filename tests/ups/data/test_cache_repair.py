@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 from small_run import clean_environment, ups, write_config, write_data
 from test_cache_guard import tag
+from warm_python import python
 
 from ups.cache_repair import Repair
 from ups.config import load_config
@@ -214,8 +213,7 @@ def test_killed_between_its_files_it_goes_on_where_it_was(cache: Built, renames:
         pytest.skip("the files are put in their places alike for every layout")
     for name in ("train_u.npy", "validation_u.npy"):
         os.truncate(cache.cache / name, 200)
-    argv = [sys.executable, "-c", KILLED, str(cache.path), str(renames)]
-    assert subprocess.run(argv, check=False, timeout=60, env=clean_environment()).returncode == -9
+    assert python("-c", KILLED, cache.path, str(renames), env=clean_environment()).returncode == -9
     assert [path.stat().st_size == 200 for path in sorted(cache.cache.glob("*.npy"))].count(False) == renames
     cache.repair().run()
     assert cache.same()

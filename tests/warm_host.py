@@ -1,0 +1,192 @@
+"""A Python that has imported torch once and forks itself for each command: python -P warm_host.py CONTROL_FD.
+
+What is run here is run by a real process with its own streams, environment, folder and exit code; only the seconds
+of the imports are shared. Ranks that a command starts through torch's elastic are forks of that command, too.
+A request is one message: JSON, with the connection that is told the exit code, stdout and stderr as descriptors.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import importlib
+import json
+import multiprocessing.util
+import os
+import random
+import runpy
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import traceback
+import types
+import weakref
+from pathlib import Path
+from typing import Any, NoReturn
+
+# What a training imports, the parts that torch puts off until the first optimizer among them.
+IMPORTS = ("h5py", "numpy", "torch", "torch._dynamo", "torch.utils.tensorboard", "torch.distributed.launcher.api")
+IMPORTS += ("click", "ups.pipeline", "ups.launch.run", "ups.plots")
+MESSAGE_BYTES = 1 << 17
+COLD_RANKS = "UPS_TEST_COLD_RANKS"  # in the environment: ranks get interpreters of their own
+PATH = tuple(sys.path)  # without a first entry: python -P
+DEFAULTS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD)
+
+
+def main(control: socket.socket) -> None:
+    """Forks a process for each request until nobody can ask any more; then none is left."""
+    for name in IMPORTS:
+        importlib.import_module(name)
+    import torch
+    from torch.distributed.elastic.multiprocessing.subprocess_handler import subprocess_handler
+
+    if torch.version.cuda is None:  # a fork of a launcher that has asked the driver for its GPUs cannot use them
+        subprocess_handler.Popen = ForkedRank  # type: ignore[misc]
+    gc.collect()
+    gc.freeze()  # the memory that all forks share stays shared
+    running: dict[int, tuple[int, socket.socket]] = {}
+    with selectors.DefaultSelector() as selector:
+        selector.register(control, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select():
+                if key.fileobj is control:
+                    if not begin(control, selector, running):
+                        for pid, _ in running.values():
+                            os.kill(pid, signal.SIGKILL)
+                        return
+                elif key.fd in running:
+                    selector.unregister(key.fd)
+                    end(key.fd, *running.pop(key.fd))
+
+
+def begin(control: socket.socket, selector: selectors.BaseSelector, running: dict[int, Any]) -> bool:
+    """Starts what the next message asks for; False where there is none."""
+    message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 3)
+    if not message:
+        return False
+    connection, stdout, stderr = descriptors
+    pid = os.fork()
+    if pid == 0:
+        selector.close()
+        control.close()
+        os.close(connection)
+        for number, descriptor in enumerate((stdout, stderr), 1):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+        asked = json.loads(message)
+        os.chdir(asked["cwd"])
+        be_python(asked["argv"], asked["env"])
+    os.close(stdout)
+    os.close(stderr)
+    ended = os.pidfd_open(pid)
+    running[ended] = pid, socket.socket(fileno=connection)
+    say(running[ended][1], pid)
+    selector.register(ended, selectors.EVENT_READ)
+    return True
+
+
+def end(ended: int, pid: int, connection: socket.socket) -> None:
+    """Tells how a process ended."""
+    os.close(ended)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    with connection:
+        say(connection, code)
+
+
+def say(connection: socket.socket, number: int) -> None:
+    """Sends a pid or an exit code, unless who asked waits no longer."""
+    with contextlib.suppress(BrokenPipeError):
+        connection.send(str(number).encode())
+
+
+class ForkedRank(subprocess.Popen[Any]):
+    """What elastic starts: a fork of its own process in place of a new interpreter."""
+
+    def _execute_child(self, args: Any, executable: Any, *rest: Any) -> None:
+        env = rest[4]
+        if COLD_RANKS in env:
+            super()._execute_child(args, executable, *rest)  # type: ignore[misc]
+            return
+        assert (Path(args[0]), self.stdout, self.stderr) == (Path(sys.executable), None, None)
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.setsid()
+            be_python(list(args[1:]), env)
+        self._child_created = True
+
+
+def be_python(argv: list[str], env: dict[str, str]) -> NoReturn:
+    """Does what `python ARGV...` does, with its exit code, in this process that is a fork."""
+    signal.set_wakeup_fd(-1)
+    for number in DEFAULTS:
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.clear()
+    os.environ.update(env)
+    forget_the_parent()
+    code = 1
+    try:
+        interpret(argv)
+        code = 0
+    except SystemExit as request:
+        code = exit_code(request.code)
+    except BaseException:  # as the interpreter would show it
+        traceback.print_exc()
+    finally:
+        leave(code)
+
+
+def forget_the_parent() -> None:
+    """Leaves to the parent what it has to do at its end, and gives this fork random numbers of its own."""
+    import numpy as np
+
+    atexit._clear()
+    weakref.finalize._registry.clear()  # type: ignore[attr-defined] # such as the removal of a temporary folder
+    atexit.register(weakref.finalize._exitfunc)  # type: ignore[attr-defined]
+    atexit.register(multiprocessing.util._exit_function)  # type: ignore[attr-defined]
+    random.seed()
+    np.random.seed()  # torch's generator begins alike in every interpreter
+
+
+def interpret(argv: list[str]) -> None:
+    what, *rest = argv
+    searched = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    first = {"-c": "", "-m": str(Path.cwd())}.get(what, str(Path(what).parent))
+    sys.path[:] = [first, *searched, *PATH]
+    if what == "-c":
+        sys.argv, main = ["-c", *rest[1:]], types.ModuleType("__main__")
+        sys.modules["__main__"] = main
+        exec(compile(rest[0], "<string>", "exec"), vars(main))  # noqa: S102 - it is a Python
+    elif what == "-m":
+        sys.argv = ["-m", *rest[1:]]
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = argv
+        runpy.run_path(what, run_name="__main__")
+
+
+def exit_code(asked: object) -> int:
+    """Returns what the interpreter makes of the argument of sys.exit."""
+    if asked is None or isinstance(asked, int):
+        return int(asked or 0) & 0xFF
+    print(asked, file=sys.stderr)
+    return 1
+
+
+def leave(code: int) -> NoReturn:
+    """Ends as an interpreter does, but for the freeing of what the imports hold."""
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])))
