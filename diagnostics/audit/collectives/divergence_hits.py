@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence
+from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.dataflow.rank_predicates import RankPredicates, is_own_rank
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME
+from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
@@ -47,6 +49,16 @@ def operation(reach: CollectiveSite) -> str:
 
 def confidence(parting: DivergentBranch, project: Project) -> Confidence:
     """Returns how sure it is that ranks part, and that they meet in the operation."""
+    found = _confidence(parting, project)
+    if not parting.here.guessed or found is Confidence.POSSIBLE:
+        return found
+    # `save` may be any object's; `save_everywhere` is hardly another one's than the project's.
+    return Confidence.LIKELY if "_" in parting.here.guessed.strip("_") else Confidence.POSSIBLE
+
+
+def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
+    if parting.exit is not None and exit_calls.fails(parting.exit):
+        return Confidence.POSSIBLE  # the launcher ends the others
     if parting.ranks is not None:
         if _serves(parting.here, project) or _hands_on(parting, project):
             return Confidence.POSSIBLE
@@ -101,6 +113,8 @@ def _usually_meets(reach: CollectiveSite, project: Project) -> bool:
             return False
         return any(file.words & {"fully_shard", "FullyShardedDataParallel", "FSDP"} for file in project.python)
     if reach.meeting is SyncKind.FORWARD:
+        if any(is_off(call, function, project.file_with(function)) for call, function in reach.chain):
+            return False  # library_calls.py: what it sends the others take at their next step
         return any(file.words & {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "register_buffer", "SyncBatchNorm"}
                    for file in project.python)  # fmt: skip
     return reach.meeting is SyncKind.BACKWARD
@@ -159,7 +173,8 @@ def _own_file(parting: DivergentBranch, project: Project) -> bool:
 
 def _asks_for_none(parting: DivergentBranch) -> bool:
     test = getattr(parting.decision, "test", None)
-    return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot))
+    parts = test.values if isinstance(test, ast.BoolOp) else [test]
+    return any(isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.Is, ast.IsNot)) for one in parts)
 
 
 def _batches_may_be_none(project: Project) -> bool:
@@ -211,7 +226,7 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         name = last_name(syntax.func) if isinstance(syntax, ast.Call) else ""
         # Gradients and their norm are the same on all ranks.
         averaged = syntax is not None and re.search(r"norm|grad", ast.unparse(syntax)) is not None
-        return name in _LOCAL_DATA and not averaged
+        return name in _LOCAL_DATA and not averaged and not _is_kept(syntax, parting, project)
     if not isinstance(syntax, ast.Name):
         return False
     around: ast.AST = syntax
@@ -220,7 +235,20 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         around = parents[around]
         if isinstance(around, ast.Compare) and _asks_for_a_name(around):
             return False
+        if isinstance(around, ast.Attribute) and around.attr in ("shape", "ndim"):
+            return False  # loaders give all ranks batches of one size, but for the last
     return True
+
+
+def _is_kept(syntax: ast.AST | None, parting: DivergentBranch, project: Project) -> bool:
+    """Whether what is read is a number that an object keeps for itself, and nothing of a batch: `self.steps.item()`."""
+    if not isinstance(syntax, ast.Call) or not isinstance(syntax.func, ast.Attribute):
+        return False
+    value = syntax.func.value
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        value = value.func.value
+    kept = isinstance(value, ast.Attribute) and last_name(value.value) == "self"
+    return kept and project.fact(StaticDivergence).taints.of(value, parting.function) is None
 
 
 def _asks_for_a_name(test: ast.Compare) -> bool:

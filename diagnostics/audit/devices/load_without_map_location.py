@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator
 
 from diagnostics.audit.rule import Edit, ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -51,6 +52,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         words = {one.arg for one in call.keywords}
         if len(call.args) > 1 or "map_location" in words or None in words or _in_memory(call.args[0], function):
             continue
+        if _of_own_rank(call.args[0], function):
+            continue  # what a rank saved it loads to where it was
         state = _is_state(call, function, file)
         confidence, steps = _judged(call, function, file, project, state)
         yield hit(
@@ -127,6 +130,12 @@ def _first(file: ProjectFile, project: Project, fits: Callable[[ast.Call, str], 
         (call, function) for call, function in project.calls_in(file) if fits(call, project.name(call.func, function))
     )
     return next((call for call, _ in found), None)
+
+
+def _of_own_rank(path: ast.expr, function: Function) -> bool:
+    """Whether the file's name has the rank in it."""
+    values = [path, *(function.assigned.get(path.id, ()) if isinstance(path, ast.Name) else ())]
+    return any(source_of(node) == RANK for value in values for node in walk(value))
 
 
 def _in_memory(path: ast.expr, function: Function) -> bool:

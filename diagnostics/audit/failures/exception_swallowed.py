@@ -31,6 +31,7 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import enclosing
+from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import head, is_broad, tries_of, vanishes
 from diagnostics.static.program.functions import Function
@@ -121,10 +122,25 @@ def _of_training(
 
 
 def _answers(handler: ast.ExceptHandler, function: Function) -> bool:
-    """Whether a handler returns an answer that callers may look at: None from a function that returns values."""
+    """Whether a handler leaves an answer that callers may look at: None from a function that returns values, a code."""
     returns = any(isinstance(one, ast.Return) for statement in handler.body for one in walk(statement))
-    values = (one.value for one in function.own_nodes if isinstance(one, ast.Return))
-    return returns and any(not (value is None or _is_none(value)) for value in values)
+    values = [one.value for one in function.own_nodes if isinstance(one, ast.Return)]
+    if returns and any(not (value is None or _is_none(value)) for value in values):
+        return True
+    said = {
+        target.id
+        for statement in handler.body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
+    given = [one.value for one in function.own_nodes if isinstance(one, ast.Return) and one.value is not None]
+    given += [value for one in function.own_nodes if _ends_process(one) for value in getattr(one, "args", ())]
+    return any(isinstance(one, ast.Name) and one.id in said for one in given)
+
+
+def _ends_process(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in exit_calls.LEAVING
 
 
 def _is_none(value: ast.expr) -> bool:

@@ -24,7 +24,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from diagnostics.audit.rule import Violation, hit
 from diagnostics.core.findings import Confidence, Severity
@@ -187,8 +186,8 @@ def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
                     "--standalone takes a free port"
                     if words
                     else 'os.environ.setdefault("MASTER_PORT", ...), or bind port 0 and take what the system gives',
-                    confidence=Confidence.POSSIBLE if _is_test(file) else Confidence.LIKELY,
-                    severity=Severity.INFO if _is_test(file) else None,
+                    confidence=Confidence.POSSIBLE if file.is_test else Confidence.LIKELY,
+                    severity=Severity.INFO if file.is_test else None,
                 )
 
 
@@ -243,8 +242,3 @@ def _is_guarded(file: ProjectFile, node: ast.AST) -> bool:
             if re.search(r"MASTER|RANK|environ|world_size|distributed|num_\w+|port", test, re.IGNORECASE):
                 return True
     return False
-
-
-def _is_test(file: ProjectFile) -> bool:
-    path = PurePath(file.shown)
-    return any(part in ("tests", "test", "testing") for part in path.parts) or path.stem.startswith("test_")

@@ -66,8 +66,18 @@ def _required(file: ProjectFile) -> Iterator[Violation]:
                 call,
                 f"{_UNDERSCORE} is required, and no launcher of PyTorch 2 passes it: torchrun sets LOCAL_RANK instead",
                 'local_rank = int(os.environ["LOCAL_RANK"])',
-                confidence=Confidence.LIKELY,
+                confidence=Confidence.POSSIBLE if _is_conditional(file, call) else Confidence.LIKELY,
             )
+
+
+def _is_conditional(file: ProjectFile, call: ast.Call) -> bool:
+    """Whether a test stands around a declaration: `if torch_major == 1`."""
+    outer = file.parents.get(call)
+    while outer is not None:
+        if isinstance(outer, ast.If) and not ast.unparse(outer.test).startswith("__name__"):
+            return True
+        outer = file.parents.get(outer)
+    return False
 
 
 def _launched(file: ProjectFile, project: Project, ran: Ran, launch: Launch) -> Iterator[Violation]:

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from diagnostics.agent.shared import operations
+from diagnostics.static.dataflow.agreed_values import AgreedValues
 from diagnostics.static.dataflow.fixed_attributes import FixedAttributes
 from diagnostics.static.dataflow.length_taint import LengthTaint
 from diagnostics.static.dataflow.taint_rules import (
     agrees,
     as_data,
-    base_name,
     content,
     importance,
     is_none,
@@ -70,7 +68,7 @@ class RankTaint:
 
     def is_agreed(self, value: ast.expr, function: Function) -> bool:
         """Whether a collective made a value the same on every rank."""
-        return self._is_agreed(value, function)
+        return self._agreed.holds(value, function)
 
     def all_of(self, value: ast.AST, function: Function) -> tuple[Taint, ...]:
         """Returns every reason why `value` can differ between ranks."""
@@ -84,6 +82,10 @@ class RankTaint:
     def returned(self, function: Function) -> Found:
         """Returns why what a function returns can differ."""
         return self._returns.get(id(function))
+
+    @cached_property
+    def _agreed(self) -> AgreedValues:
+        return AgreedValues(self.program)
 
     @cached_property
     def fixed(self) -> FixedAttributes:
@@ -173,62 +175,15 @@ class RankTaint:
         scope: Function | None = function
         while scope is not None:
             if (id(scope), name.id) in self._names:
-                return None if self._made_equal(name, scope) else self._names[id(scope), name.id]
+                return None if self._agreed.filled_before(name, scope) else self._names[id(scope), name.id]
             if name.id in scope.parameters or name.id in scope.assigned:
                 return None
             scope = scope.outer
         return None
 
-    def _made_equal(self, name: ast.Name, function: Function) -> bool:
-        """Whether a collective filled the name before this line and nothing has been assigned to it since."""
-        filled = [line for line in self._filled(function).get(name.id, ()) if line < name.lineno]
-        if not filled:
-            return False
-        last = max(filled)
-        return not any(last < value.lineno < name.lineno for value in function.assigned.get(name.id, ()))
-
-    def _of_equal(self, value: ast.AST, function: Function) -> bool:
-        """Whether a value is read off what is the same on every rank: `worst.item()` after all_reduce(worst)."""
-        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
-            return False
-        return self._is_agreed(value.func.value, function)
-
-    def _is_agreed(self, value: ast.expr, function: Function, rounds: int = 4) -> bool:
-        """Whether a collective made a value, or filled it."""
-        if rounds < 0:
-            return False  # `x = x.float()`
-        if isinstance(value, ast.Call):
-            if agrees(last_name(value.func)) or self.program.agrees(value, function):
-                return True
-            return isinstance(value.func, ast.Attribute) and self._is_agreed(value.func.value, function, rounds - 1)
-        if isinstance(value, ast.BinOp):
-            return all(isinstance(one, ast.Constant) or self._is_agreed(one, function, rounds - 1)
-                       for one in (value.left, value.right))  # fmt: skip
-        if isinstance(value, (ast.Subscript, ast.Attribute)):
-            return self._is_agreed(value.value, function, rounds - 1)
-        if not isinstance(value, ast.Name):
-            return False
-        made = function.assigned.get(value.id, ())
-        by_calls = bool(made) and all(
-            isinstance(one, ast.Call) and self._is_agreed(one, function, rounds - 1) for one in made
-        )
-        return by_calls or self._made_equal(value, function)
-
-    def _filled(self, function: Function) -> dict[str, list[int]]:
-        if id(function) not in self._fills:
-            found: dict[str, list[int]] = defaultdict(list)
-            for node in function.own_nodes:
-                if isinstance(node, ast.Call) and last_name(node.func) in operations.SHARED:
-                    for argument in node.args[:1]:
-                        found[base_name(argument)].append(node.lineno)
-            self._fills[id(function)] = found
-        return self._fills[id(function)]
-
-    _fills: dict[int, dict[str, list[int]]] = field(default_factory=dict)
-
     def _own_reason(self, value: ast.AST, function: Function) -> Found:
         why = source_of(value)
-        if why is None or self._of_equal(value, function):
+        if why is None or self._agreed.is_read_off(value, function):
             return None
         return Taint(why, function.file, getattr(value, "lineno", 1), function.name, syntax=value)
 

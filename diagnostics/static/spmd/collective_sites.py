@@ -94,6 +94,7 @@ class CollectiveSite:
 
     `op` is the operation, `chain` the calls that lead to it, from the one asked about to the operation itself.
     `sure` is False where it depends on what cannot be seen. `grouped`: in a group that may be smaller than the world.
+    `guessed` is the name of a method on the way of which nothing but the name says that it is the project's.
     """
 
     op: str
@@ -102,6 +103,7 @@ class CollectiveSite:
     sure: bool = True
     grouped: bool = False
     label: str = ""
+    guessed: str = ""
 
     @property
     def hidden(self) -> bool:
@@ -143,8 +145,9 @@ class CollectiveSites:
             return None
         inner = max(reached, key=_weight)
         sure = inner.sure and len(reached) == len(targets)
+        guessed = inner.guessed or (last_name(call.func) if self.project.is_guess(call, function) else "")
         return CollectiveSite(
-            inner.op, inner.meeting, ((call, function), *inner.chain), sure, inner.grouped, inner.label
+            inner.op, inner.meeting, ((call, function), *inner.chain), sure, inner.grouped, inner.label, guessed
         )
 
     def of_function(self, function: Function, depth: int = 0) -> CollectiveSite | None:

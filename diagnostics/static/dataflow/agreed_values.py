@@ -1,0 +1,79 @@
+"""Which values a collective made the same on every rank, and what is made of such values alone. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from diagnostics.agent.shared import operations
+from diagnostics.static.dataflow.taint_rules import agrees, base_name
+from diagnostics.static.program.call_graph import CallGraph, Function, last_name
+
+_ROUNDS = 6
+_OF_ALL = {"sum", "max", "min", "float", "int", "list", "dict", "abs", "round"}  # of agreed parts an agreed whole
+_MADE = (ast.Call, ast.DictComp, ast.ListComp)
+
+
+@dataclass(eq=False)
+class AgreedValues:
+    """Answers for expressions of a program."""
+
+    program: CallGraph
+    _fills: dict[int, dict[str, list[int]]] = field(default_factory=dict)
+
+    def holds(self, value: ast.expr, function: Function, rounds: int = _ROUNDS) -> bool:
+        """Whether a collective made a value, or filled it, or everything that it is made of."""
+        if rounds < 0:
+            return False  # `x = x.float()`
+        match value:
+            case ast.Call():
+                return self._of_call(value, function, rounds)
+            case ast.DictComp() | ast.ListComp() | ast.GeneratorExp():
+                return all(self.holds(one.iter, function, rounds - 1) for one in value.generators)
+            case ast.BinOp():
+                return all(
+                    isinstance(one, ast.Constant) or self.holds(one, function, rounds - 1)
+                    for one in (value.left, value.right)
+                )
+            case ast.Subscript() | ast.Attribute():
+                return self.holds(value.value, function, rounds - 1)
+            case ast.Name():
+                made = function.assigned.get(value.id, ())
+                if made and all(isinstance(one, _MADE) and self.holds(one, function, rounds - 1) for one in made):
+                    return True
+                return self.filled_before(value, function)
+            case _:
+                return False
+
+    def _of_call(self, call: ast.Call, function: Function, rounds: int) -> bool:
+        if agrees(last_name(call.func)) or self.program.agrees(call, function):
+            return True
+        if isinstance(call.func, ast.Name):
+            whole = call.func.id in _OF_ALL and bool(call.args)
+            return whole and all(self.holds(one, function, rounds - 1) for one in call.args)
+        return isinstance(call.func, ast.Attribute) and self.holds(call.func.value, function, rounds - 1)
+
+    def is_read_off(self, value: ast.AST, function: Function) -> bool:
+        """Whether a value is read off what is the same on every rank: `worst.item()` after all_reduce(worst)."""
+        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+            return False
+        return self.holds(value.func.value, function)
+
+    def filled_before(self, name: ast.Name, function: Function) -> bool:
+        """Whether a collective filled the name before this line and nothing has been assigned to it since."""
+        filled = [line for line in self._filled(function).get(name.id, ()) if line < name.lineno]
+        if not filled:
+            return False
+        last = max(filled)
+        return not any(last < value.lineno < name.lineno for value in function.assigned.get(name.id, ()))
+
+    def _filled(self, function: Function) -> dict[str, list[int]]:
+        if id(function) not in self._fills:
+            found: dict[str, list[int]] = defaultdict(list)
+            for node in function.own_nodes:
+                if isinstance(node, ast.Call) and last_name(node.func) in operations.SHARED:
+                    for argument in node.args[:1]:
+                        found[base_name(argument)].append(node.lineno)
+            self._fills[id(function)] = found
+        return self._fills[id(function)]
