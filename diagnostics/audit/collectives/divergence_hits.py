@@ -76,7 +76,7 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
         return Confidence.LIKELY if parting.here.sure and _asks_for_the_rank(parting, project) else Confidence.POSSIBLE
     if _asks_for_none(parting):
         return Confidence.LIKELY if _batches_may_be_none(project) else Confidence.POSSIBLE
-    if parting.why in (LOSS, TIME, RANDOM) or (parting.why == EXCEPTION and _is_flag(parting)):
+    if parting.why in (LOSS, TIME, RANDOM) or (parting.why == EXCEPTION and _is_flag(parting, project)):
         return Confidence.LIKELY
     return Confidence.LIKELY if parting.why == DATA and _is_local(parting, project) else Confidence.POSSIBLE
 
@@ -208,14 +208,26 @@ def _settled(parting: DivergentBranch, project: Project) -> bool:
     return False
 
 
-def _is_flag(parting: DivergentBranch) -> bool:
+def _is_flag(parting: DivergentBranch, project: Project) -> bool:
     """Whether the test asks for a name that an except branch of the same function sets."""
     taint, test = parting.taint, getattr(parting.decision, "test", None)
     if taint is None or taint.function != parting.function.name or not isinstance(taint.syntax, ast.ExceptHandler):
         return False
+    if taint.line > parting.line and not _in_one_loop(taint.syntax, parting, project):
+        return False  # asked before
     names = {node.id for node in walk(test) if isinstance(node, ast.Name)} if test is not None else set()
     return any(isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in names
                for node in walk(taint.syntax))  # fmt: skip
+
+
+def _in_one_loop(node: ast.AST, parting: DivergentBranch, project: Project) -> bool:
+    parents = project.file_with(parting.function).parents
+    around = parents.get(node)
+    while around is not None and not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(around, (ast.For, ast.While)) and any(one is parting.decision for one in walk(around)):
+            return True
+        around = parents.get(around)
+    return False
 
 
 def _is_local(parting: DivergentBranch, project: Project) -> bool:

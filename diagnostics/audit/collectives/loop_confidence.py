@@ -178,7 +178,7 @@ def _passed(values: Iterable[ast.expr], caller: Function) -> Iterator[_Asked]:
 
 
 def _argument(name: str, function: Function, call: ast.Call) -> Iterator[ast.expr]:
-    at = function.parameters.index(name) - (1 if function.owner is not None else 0)
+    at = function.parameters.index(name) - function.implied
     yield from (one.value for one in call.keywords if one.arg == name)
     if 0 <= at < len(call.args):
         yield call.args[at]

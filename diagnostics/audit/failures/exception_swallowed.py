@@ -31,7 +31,6 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import enclosing
-from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import head, is_broad, tries_of, vanishes
 from diagnostics.static.program.functions import Function
@@ -135,12 +134,11 @@ def _answers(handler: ast.ExceptHandler, function: Function) -> bool:
         if isinstance(target, ast.Name)
     }
     given = [one.value for one in function.own_nodes if isinstance(one, ast.Return) and one.value is not None]
-    given += [value for one in function.own_nodes if _ends_process(one) for value in getattr(one, "args", ())]
-    return any(isinstance(one, ast.Name) and one.id in said for one in given)
-
-
-def _ends_process(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and ast.unparse(node.func) in exit_calls.LEAVING
+    # What is looked at or handed on further down: `check_all_ranks(passed)`.
+    later = [one for one in function.own_nodes if getattr(one, "lineno", 0) > (handler.end_lineno or 0)]
+    given += [one.test for one in later if isinstance(one, (ast.If, ast.Assert))]
+    given += [value for one in later if isinstance(one, ast.Call) for value in one.args]
+    return any(isinstance(node, ast.Name) and node.id in said for one in given for node in walk(one))
 
 
 def _is_none(value: ast.expr) -> bool:

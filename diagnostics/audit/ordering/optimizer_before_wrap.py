@@ -207,7 +207,7 @@ def _listed_inside(mine: Site, optimizer: CallEvent) -> set[str]:
     called = optimizer.chain[-1].syntax if optimizer.chain else None
     if called is not mine.syntax or not isinstance(called, ast.Call):
         return set()
-    given = dict(zip(maker.parameters[1 if maker.owner is not None else 0 :], called.args, strict=False))
+    given = dict(zip(maker.parameters[maker.implied :], called.args, strict=False))
     given.update({one.arg: one.value for one in called.keywords if one.arg})
     names = {one for one in _listed(optimizer.call) if one not in maker.assigned}
     return {ast.unparse(given[one]) for one in names if one in given}

@@ -176,7 +176,7 @@ class CallGraph(SourceSet):
         called = function.name.rpartition(".")[2]
         at = function.parameters.index(name)
         for call, caller in self.calls_by_name.get(called, ())[:20]:
-            shift = 1 if function.owner is not None and isinstance(call.func, ast.Attribute) else 0
+            shift = function.implied if isinstance(call.func, ast.Attribute) else 0
             values = [one.value for one in call.keywords if one.arg == name]
             values += [call.args[at - shift]] if 0 <= at - shift < len(call.args) else []
             for value in values:
@@ -271,7 +271,7 @@ class CallGraph(SourceSet):
         """Yields what callers pass for a parameter, with the function that calls."""
         called = function.name.rpartition(".")[2]
         names = (called, function.owner.name) if called == "__init__" and function.owner is not None else (called,)
-        at = function.parameters.index(name) - (1 if function.owner is not None else 0)
+        at = function.parameters.index(name) - function.implied
         for call, caller in [one for key in names for one in self.calls_by_name.get(key, ())][:8]:
             yield from ((one.value, caller) for one in call.keywords if one.arg == name)
             if 0 <= at < len(call.args):

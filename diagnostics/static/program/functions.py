@@ -48,6 +48,12 @@ class Function:
         return tuple(one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
 
     @cached_property
+    def implied(self) -> int:
+        """How many of its first parameters a call of a method does not name: self or cls, of a staticmethod none."""
+        decorators = getattr(self.syntax, "decorator_list", ())
+        return int(self.owner is not None and all(last_name(one) != "staticmethod" for one in decorators))
+
+    @cached_property
     def own_nodes(self) -> tuple[ast.AST, ...]:
         """Its syntax nodes without those of functions inside."""
         return tuple(own_nodes(self.syntax))

@@ -16,6 +16,7 @@ from diagnostics.agent.shared import operations
 from diagnostics.static.program.distributed_names import RECORDED
 from diagnostics.static.program.functions import Function, default_of, is_generator, last_name
 from diagnostics.static.program.project import Project
+from diagnostics.static.spmd.constant_arguments import may_run
 from diagnostics.static.spmd.library_objects import ObjectKind, ObjectKinds
 
 _HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
@@ -140,7 +141,7 @@ class CollectiveSites:
         if own is not None:
             return own
         targets = [one for one in self.project.targets(call, function) if not is_generator(one)]
-        reached = [one for one in (self.of_function(target, depth + 1) for target in targets) if one is not None]
+        reached = [one for one in (self._entered(target, call, depth + 1) for target in targets) if one is not None]
         if not reached:
             return None
         inner = max(reached, key=_weight)
@@ -149,6 +150,18 @@ class CollectiveSites:
         return CollectiveSite(
             inner.op, inner.meeting, ((call, function), *inner.chain), sure, inner.grouped, inner.label, guessed
         )
+
+    def _entered(self, target: Function, call: ast.Call, depth: int) -> CollectiveSite | None:
+        """Returns the first operation that a function reaches when it is called like this."""
+        found = self.of_function(target, depth)
+        if found is None or self._may_run(found, target, call):
+            return found
+        several = (self.of_call(one, target, depth) for one in self.interesting_calls(target))
+        return max((one for one in several if one is not None and self._may_run(one, target, call)), key=_weight,
+                   default=None)  # fmt: skip
+
+    def _may_run(self, found: CollectiveSite, target: Function, call: ast.Call) -> bool:
+        return may_run(found.chain[0][0], target, call, self.project)
 
     def of_function(self, function: Function, depth: int = 0) -> CollectiveSite | None:
         """Returns the first operation that a function reaches."""
@@ -197,7 +210,7 @@ class CollectiveSites:
             return False
         if last_name(group) in ("WORLD", "world", "_get_default_group"):
             return False
-        if isinstance(group, ast.Name) and group.id in function.parameters:
+        if isinstance(group, ast.Name) and group.id in function.parameters and group.id not in function.assigned:
             given = [value for value, _ in self.project.arguments(group.id, function)]
             default = default_of(function, group.id)
             nothing = [one for one in (*given, default) if isinstance(one, ast.Constant) and one.value is None]
