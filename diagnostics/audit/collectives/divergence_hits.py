@@ -239,7 +239,7 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         # Gradients and their norm are the same on all ranks.
         averaged = syntax is not None and re.search(r"norm|grad", ast.unparse(syntax)) is not None
         return name in _LOCAL_DATA and not averaged and not _is_kept(syntax, parting, project)
-    if not isinstance(syntax, ast.Name):
+    if not isinstance(syntax, ast.Name) or _asks_for_sizes(parting, project):
         return False
     around: ast.AST = syntax
     parents = project.by_path[taint.file].parents
@@ -248,8 +248,17 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         if isinstance(around, ast.Compare) and _asks_for_a_name(around):
             return False
         if isinstance(around, ast.Attribute) and around.attr in ("shape", "ndim"):
-            return False  # loaders give all ranks batches of one size, but for the last
+            return False
     return True
+
+
+def _asks_for_sizes(parting: DivergentBranch, project: Project) -> bool:
+    """Whether a test asks for shapes alone: loaders give all ranks batches of one size, but for the last."""
+    test = getattr(parting.decision, "test", None)
+    taints, parents = project.fact(StaticDivergence).taints, project.file_with(parting.function).parents
+    names = [one for one in (walk(test) if test is not None else ()) if isinstance(one, ast.Name)]
+    asked = [parents.get(one) for one in names if taints.of(one, parting.function) is not None]
+    return bool(asked) and all(isinstance(one, ast.Attribute) and one.attr in ("shape", "ndim") for one in asked)
 
 
 def _is_kept(syntax: ast.AST | None, parting: DivergentBranch, project: Project) -> bool:
