@@ -10,8 +10,9 @@ from diagnostics.agent.shared import operations
 from diagnostics.static.dataflow.taint_rules import agrees, base_name
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 
-_ROUNDS = 6
+_ROUNDS = 12  # names, calls and comprehensions between a value and the collective
 _OF_ALL = {"sum", "max", "min", "float", "int", "list", "dict", "abs", "round"}  # of agreed parts an agreed whole
+_FINITE = {"isnan", "isinf", "isfinite"}
 _MADE = (ast.Call, ast.DictComp, ast.ListComp)
 
 
@@ -58,6 +59,8 @@ class AgreedValues:
         """Whether a value is read off what is the same on every rank: `worst.item()` after all_reduce(worst)."""
         if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
             return False
+        if value.func.attr in _FINITE and value.args:
+            return all(self.holds(one, function) for one in value.args)
         return self.holds(value.func.value, function)
 
     def filled_before(self, name: ast.Name, function: Function) -> bool:
