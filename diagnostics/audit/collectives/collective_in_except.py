@@ -66,6 +66,14 @@ def _certainty(one: DivergentBranch, file: ProjectFile, project: Project) -> Con
     attempt = file.parents.get(one.decision)
     calls = [node for part in getattr(attempt, "body", []) for node in walk(part) if isinstance(node, ast.Call)]
     own = [call for call in calls if not project.name(call.func, one.function).startswith("torch.distributed.")]
+    if _waits_for_work(one.decision):
+        return Confidence.POSSIBLE  # how a server takes what has come
     if not own or len(one.here.chain) > MOST_CALLS:
         return Confidence.POSSIBLE  # it fails on every rank or on none
     return Confidence.CONFIRMED if one.here.sure else Confidence.LIKELY
+
+
+def _waits_for_work(handler: ast.AST) -> bool:
+    """Whether what is caught says that a queue is empty."""
+    caught = getattr(handler, "type", None)
+    return caught is not None and any(getattr(one, "attr", getattr(one, "id", "")) == "Empty" for one in walk(caught))

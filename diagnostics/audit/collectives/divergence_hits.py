@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.audit.collectives.meant_divergence import is_meant
 from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence
 from diagnostics.static.autograd.grad_mode import is_off
@@ -16,7 +17,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
+from diagnostics.static.spmd.collective_sites import CollectiveSite, SyncKind
 from diagnostics.static.spmd.divergent_branch import DivergentBranch, Shape
 from diagnostics.static.spmd.static_divergence import StaticDivergence
 
@@ -60,7 +61,7 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
     if parting.exit is not None and exit_calls.fails(parting.exit):
         return Confidence.POSSIBLE  # the launcher ends the others
     if parting.ranks is not None:
-        if _serves(parting.here, project) or _hands_on(parting, project):
+        if is_meant(parting, project):
             return Confidence.POSSIBLE
         if parting.here.sure:
             return Confidence.CONFIRMED
@@ -79,31 +80,6 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
     if parting.why in (LOSS, TIME, RANDOM) or (parting.why == EXCEPTION and _is_flag(parting, project)):
         return Confidence.LIKELY
     return Confidence.LIKELY if parting.why == DATA and _is_local(parting, project) else Confidence.POSSIBLE
-
-
-def _serves(reach: CollectiveSite, project: Project) -> bool:
-    """Whether the operation is that of a server: in a `while` of a function of its own, fed by the other ranks."""
-    for call, function in reach.chain[1:]:
-        parents = project.file_with(function).parents
-        around: ast.AST = call
-        while around in parents and around is not function.syntax:
-            around = parents[around]
-            if isinstance(around, ast.While):
-                return True
-    return False
-
-
-def _hands_on(parting: DivergentBranch, project: Project) -> bool:
-    """Whether an arm hands a function in which ranks meet to somebody else, who may call it as often as the others."""
-    communication, function = project.fact(CollectiveSites), parting.function
-    given = (
-        argument
-        for call in walk(parting.decision)
-        if isinstance(call, ast.Call)
-        for argument in (*call.args, *(one.value for one in call.keywords))
-        if isinstance(argument, (ast.Name, ast.Attribute))
-    )
-    return any(communication.of_function(one) is not None for value in given for one in project.meant(value, function))
 
 
 def _usually_meets(reach: CollectiveSite, project: Project) -> bool:

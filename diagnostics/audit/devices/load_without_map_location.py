@@ -56,6 +56,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             continue  # what a rank saved it loads to where it was
         state = _is_state(call, function, file)
         confidence, steps = _judged(call, function, file, project, state)
+        if _is_said_elsewhere(call, file):
+            confidence = Confidence.POSSIBLE  # in this arm, one process has all GPUs
         yield hit(
             file,
             call,
@@ -130,6 +132,22 @@ def _first(file: ProjectFile, project: Project, fits: Callable[[ast.Call, str], 
         (call, function) for call, function in project.calls_in(file) if fits(call, project.name(call.func, function))
     )
     return next((call for call, _ in found), None)
+
+
+def _is_said_elsewhere(call: ast.Call, file: ProjectFile) -> bool:
+    """Whether the other arm of a test loads the same file, and says where to."""
+    arm: ast.AST | None = call
+    while arm is not None and not isinstance(file.parents.get(arm), ast.If):
+        arm = file.parents.get(arm)
+    test = file.parents.get(arm) if arm is not None else None
+    return isinstance(test, ast.If) and any(
+        isinstance(node, ast.Call)
+        and any(word.arg == "map_location" for word in node.keywords)
+        and bool(node.args)
+        and ast.unparse(node.args[0]) == ast.unparse(call.args[0])
+        for part in (*test.body, *test.orelse)
+        for node in walk(part)
+    )
 
 
 def _of_own_rank(path: ast.expr, function: Function) -> bool:

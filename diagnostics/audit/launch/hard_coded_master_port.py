@@ -38,6 +38,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A601"
+_LARGEST = 65535
 NAME = "hard-coded-master-port"
 SEVERITY = Severity.WARNING
 READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.PYTHON})
@@ -160,11 +161,18 @@ def _hit(file: ProjectFile, line: int, column: int, what: str, script: Script, a
         file=file,
         line=line,
         column=column,
-        title=f"{what}: a second job on the machine, or what is left of the last one, holds it",
+        title=_told(what),
         fix=_FIX,
         confidence=Confidence.POSSIBLE if unsure else Confidence.LIKELY,
         severity=Severity.INFO if unsure else None,
     )
+
+
+def _told(what: str) -> str:
+    number = re.search(r"is always (\d+)$", what)
+    if number is not None and int(number[1]) > _LARGEST:
+        return f"{what}, and no port is larger than {_LARGEST}: nothing can meet there"
+    return f"{what}: a second job on the machine, or what is left of the last one, holds it"
 
 
 # Python
@@ -182,7 +190,7 @@ def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 yield hit(
                     file,
                     place_,
-                    f"{what}: a second job on the machine, or what is left of the last one, holds it",
+                    _told(what),
                     "--standalone takes a free port"
                     if words
                     else 'os.environ.setdefault("MASTER_PORT", ...), or bind port 0 and take what the system gives',

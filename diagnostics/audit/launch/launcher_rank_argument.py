@@ -21,6 +21,7 @@ What it cannot see: which PyTorch the job runs with; before 2.0 torch.distribute
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from diagnostics.audit.rule import ExplanationStep, Violation, hit
@@ -93,6 +94,8 @@ def _launched(file: ProjectFile, project: Project, ran: Ran, launch: Launch) -> 
     if launch.kind == "launch":
         if names != {_UNDERSCORE} or tolerant or "--use-env" in launch.options:
             return
+        if any(re.fullmatch(r"python3\.[0-7]", word) for word in ran.words):
+            return  # no PyTorch 2 runs there
         text = f"torch.distributed.launch passes {_DASH} to {launch.script}, which knows only {_UNDERSCORE} ({where})"
         fix = f"torchrun and LOCAL_RANK of the environment; or add_argument({_DASH!r}, {_UNDERSCORE!r}, type=int)"
     else:

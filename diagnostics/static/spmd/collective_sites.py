@@ -19,6 +19,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.constant_arguments import may_run
 from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, LibraryCall
 from diagnostics.static.spmd.library_objects import ObjectKind, ObjectKinds
+from diagnostics.static.spmd.made_once import is_made_once
 
 _HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
           "torch.distributed._functional_collectives.")  # fmt: skip
@@ -147,7 +148,8 @@ class CollectiveSites:
         )
         group = _group(call, op) if meeting is not SyncKind.GROUP else None
         grouped = group is not None and self._may_be_smaller(group, function)
-        return CollectiveSite(op, meeting, ((call, function),), grouped=grouped)
+        sure = not makes_group or not is_made_once(call, function, self.project)
+        return CollectiveSite(op, meeting, ((call, function),), sure, grouped=grouped)
 
     def _may_be_smaller(self, group: ast.expr, function: Function) -> bool:
         """Whether a group may be another one than the world: not a parameter that nobody gives."""
