@@ -30,7 +30,11 @@ def _serves(reach: CollectiveSite, project: Project) -> bool:
 def _is_undecided(parting: DivergentBranch, project: Project) -> bool:
     """Whether it hangs on more than the rank: on tests inside of both arms, or on what each arm's own program does."""
     decision = parting.decision
-    if not isinstance(decision, ast.If) or not decision.orelse:
+    if not isinstance(decision, ast.If):
+        return False
+    if _leaves_with(parting):
+        return True
+    if not decision.orelse:
         return False
     if parting.there is not None:
         arms = [one for arm in (decision.body, decision.orelse) for one in arm]
@@ -39,6 +43,20 @@ def _is_undecided(parting: DivergentBranch, project: Project) -> bool:
         if any(id(node) in sites for one in within for node in walk(one)):
             return True
     return _is_roles(decision, parting, project)
+
+
+def _leaves_with(parting: DivergentBranch) -> bool:
+    """Whether the operation stands under a further test in the arm, and its block leaves: what comes after, others do.
+
+    `if rank == 0: if broken: barrier(); return`, with a barrier() for all further down.
+    """
+    call = parting.here.chain[0][0]
+    decision = parting.decision
+    blocks = [one.body for part in getattr(decision, "body", []) for one in walk(part) if isinstance(one, ast.If)]
+    return any(
+        isinstance(block[-1], ast.Return) and any(node is call for one in block for node in walk(one))
+        for block in blocks
+    )
 
 
 def _is_roles(decision: ast.If, parting: DivergentBranch, project: Project) -> bool:

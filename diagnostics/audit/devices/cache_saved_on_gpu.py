@@ -42,7 +42,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if not call.args or project.name(call.func, function) != "torch.save":
             continue
         sure = on_gpu(call.args[0], function, project)
-        if not sure or _is_model(call.args[0]) or _into_memory(call, function) or _loads_elsewhere(function, project):
+        if not sure or _is_model(call.args[0]) or _into_memory(call, function) or _loads_elsewhere(file, project):
             continue
         yield hit(
             file,
@@ -54,15 +54,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         )
 
 
-def _loads_elsewhere(function: Function, project: Project) -> bool:
-    """Whether what a function saves it loads itself, and says to which device each time."""
-    loads = [
-        one
-        for one in function.own_nodes
-        if isinstance(one, ast.Call)
-        and last_name(one.func) == "load"
-        and project.name(one.func, function) == "torch.load"
-    ]
+def _loads_elsewhere(file: ProjectFile, project: Project) -> bool:
+    """Whether the file loads with torch, too, and says to which device each time."""
+    loads = [one for one, where in project.calls_in(file) if project.name(one.func, where) == "torch.load"]
     return bool(loads) and all(any(word.arg == "map_location" for word in one.keywords) for one in loads)
 
 
