@@ -91,7 +91,7 @@ def _judged(
         elsewhere = _loaded_by_ranks(call, function, file, project)
         if elsewhere:
             return Confidence.LIKELY, elsewhere
-        if option or (ranks and gpu):
+        if option or (ranks and gpu and not file.is_test):
             return Confidence.LIKELY, ()
     return Confidence.POSSIBLE, ()
 
