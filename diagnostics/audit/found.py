@@ -55,7 +55,8 @@ class Crash:
 class Audit:
     """What the rules found in all files, by file and line.
 
-    `ignored` are the hits that a comment or the settings excused; `asked` says of how many files each rule was asked.
+    `ignored` are the hits that a comment or the settings excused, `known` those of the baseline, `unchanged` those on
+    lines that are as they were; `asked` says of how many files each rule was asked.
     """
 
     found: tuple[Found, ...]
@@ -64,6 +65,8 @@ class Audit:
     crashed: tuple[Crash, ...] = ()
     asked: Mapping[str, int] = field(default_factory=dict)
     ignored: tuple[Found, ...] = ()
+    known: tuple[Found, ...] = ()
+    unchanged: tuple[Found, ...] = ()
     seconds: float = 0.0
 
     @property

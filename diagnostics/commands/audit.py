@@ -5,16 +5,18 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import click
 
-from diagnostics.audit import cache, fixes
+from diagnostics.audit import baseline, cache, changed_lines, fixes
 from diagnostics.audit.found import Audit
 from diagnostics.audit.output import checklist, github
 from diagnostics.audit.output.filter import Filter
+from diagnostics.audit.output.gitlab import gitlab_json
 from diagnostics.audit.output.json_text import audit_json
 from diagnostics.audit.output.sarif import sarif_json
 from diagnostics.audit.output.terminal import Lines, summary_line
@@ -37,6 +39,10 @@ DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 @click.option("--sarif", metavar="FILE", help="Write SARIF 2.1.0 to FILE.sarif or FILE.json, too; - prints it instead.")
 @click.option("--github", is_flag=True, help="Print GitHub annotations.")
+@click.option("--gitlab", metavar="FILE", help="Write GitLab's Code Quality report to FILE.json, too; - prints it.")
+@click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Only what is not in FILE counts.")
+@click.option("--write-baseline", is_flag=True, help="Write what is found now to the --baseline.")
+@click.option("--since", metavar="COMMIT", help="Only what stands on lines that changed since, by git.")
 @click.option(
     "--checklist", "as_checklist", is_flag=True, help="Print the table of practices: kept, broken, or no case."
 )
@@ -66,12 +72,18 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     _refuse_contradictions(options)
     shows = Filter(possible=options["possible"], advice=options["advice"])
     asked = _asked(paths, options)
+    narrowed = _Narrowing(options)
     audit = run(asked)
+    if options["write_baseline"]:
+        _write(options["baseline"], baseline.text_of(audit.found))
+        say(f"written: {options['baseline']}", err=True)
+        context.exit(0)
+    audit = narrowed.of(audit)
     if options["as_diff"] or options["fix"]:
         written = _changed(audit, shows, options)
         if options["as_diff"]:
             context.exit(audit.exit_code(strict=options["strict"]))
-        audit = run(asked) if written else audit
+        audit = narrowed.of(run(asked)) if written else audit
     code = audit.exit_code(strict=options["strict"])
     _show(audit, shows, options, code)
     context.exit(code)
@@ -79,7 +91,8 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
 
 def _refuse_contradictions(options: dict[str, Any]) -> None:
     ways = {"--json": options["as_json"], "--github": options["github"], "--checklist": options["as_checklist"],
-            "--diff": options["as_diff"], "--fix": options["fix"], "--sarif -": options["sarif"] == "-"}  # fmt: skip
+            "--diff": options["as_diff"], "--fix": options["fix"], "--sarif -": options["sarif"] == "-",
+            "--gitlab -": options["gitlab"] == "-", "--write-baseline": options["write_baseline"]}  # fmt: skip
     given = [name for name, on in ways.items() if on]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} both say what is printed", hint="choose one of them")
@@ -87,6 +100,15 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
         raise UsageError(
             "--yes answers the question of --fix, which was not given", hint="ups-doctor audit --fix --yes"
         )
+    if options["write_baseline"] and options["baseline"] is None:
+        raise UsageError(
+            "--write-baseline does not say where to", hint="--baseline audit-baseline.json --write-baseline"
+        )
+    if options["write_baseline"] and options["since"]:
+        raise UsageError("--since would leave most findings out of the baseline", hint="leave --since out")
+    gitlab = options["gitlab"]
+    if gitlab and gitlab != "-" and Path(gitlab).suffix != ".json":
+        raise UsageError(f"--gitlab {gitlab}: the file it writes ends in .json", hint="--gitlab gl-code-quality.json")
     name = options["sarif"]
     if name and name != "-" and Path(name).suffix not in (".sarif", ".json"):
         raise UsageError(f"--sarif {name}: the file it writes ends in .sarif or .json", hint="--sarif audit.sarif")
@@ -105,6 +127,26 @@ def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> AuditOptions:
     )
 
 
+class _Narrowing:
+    """What --baseline and --since leave of an audit; read before it begins, so that a wrong one costs no time."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        asked = options["baseline"] is not None and not options["write_baseline"]
+        self.before = baseline.load(options["baseline"]) if asked else None
+        self.changed = changed_lines.since(options["since"], Path.cwd()) if options["since"] else None
+
+    def of(self, audit: Audit) -> Audit:
+        """Returns the audit with what was there before set apart."""
+        if self.before is not None:
+            new, old = baseline.part(audit.found, self.before)
+            audit = replace(audit, found=new, known=old)
+        if self.changed is not None:
+            near = tuple(one for one in audit.found if self.changed.concern(one))
+            far = tuple(one for one in audit.found if not self.changed.concern(one))
+            audit = replace(audit, found=near, unchanged=far)
+        return audit
+
+
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
@@ -120,6 +162,12 @@ def _show(audit: Audit, shows: Filter, options: dict[str, Any], code: int) -> No
             say(text)
             return
         _write(Path(options["sarif"]), text + "\n")
+    if options["gitlab"]:
+        text = gitlab_json(audit, shows)
+        if options["gitlab"] == "-":
+            say(text)
+            return
+        _write(Path(options["gitlab"]), text + "\n")
     if options["as_json"]:
         say(audit_json(audit, shows, known_rules(), exit_code=code))
     elif options["github"]:

@@ -171,7 +171,7 @@ def test_json_holds_everything_about_a_finding_and_no_secret() -> None:
     assert {key: body[key] for key in body if key not in ("findings", "seconds")} == {
         "schema": 1,
         "exit_code": 1,
-        "not_shown": {"possible": 0, "advice": 0, "ignored": 0},
+        "not_shown": {"possible": 0, "advice": 0, "ignored": 0, "baseline": 0, "unchanged": 0},
         "files": {"read": 2, "python": 1, "shell": 1},
         "skipped": [
             {

@@ -64,6 +64,8 @@ def _root(one: OperationCall, file: ProjectFile, project: Project) -> Iterator[V
     value = one.argument(name)
     if value is None:
         return
+    if _others_elsewhere(one, file):
+        return
     found = ConcreteEvaluator(project).differs(value, one.function)
     if found is not None:
         first, here, last, there = found
@@ -86,6 +88,20 @@ def _root(one: OperationCall, file: ProjectFile, project: Project) -> Iterator[V
             steps=tuple(_place_steps(place.function, place.store, place.skipped, project)),
             confidence=Confidence.LIKELY,
         )  # fmt: skip
+
+
+def _others_elsewhere(one: OperationCall, file: ProjectFile) -> bool:
+    """Whether the other arm of a test around has the operation with a root of its own: there come the other ranks."""
+    inner: ast.AST = one.call
+    around = file.parents.get(inner)
+    while around is not None and not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(around, ast.If):
+            here = any(node is inner for part in around.body for node in walk(part))
+            for node in (inner for part in (around.orelse if here else around.body) for inner in walk(part)):
+                if isinstance(node, ast.Call) and last_name(node.func) == one.op:
+                    return True
+        inner, around = around, file.parents.get(around)
+    return False
 
 
 def _place_steps(

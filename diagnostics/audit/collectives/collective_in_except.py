@@ -66,6 +66,29 @@ def _certainty(one: DivergentBranch, file: ProjectFile, project: Project) -> Con
     attempt = file.parents.get(one.decision)
     calls = [node for part in getattr(attempt, "body", []) for node in walk(part) if isinstance(node, ast.Call)]
     own = [call for call in calls if not project.name(call.func, one.function).startswith("torch.distributed.")]
+    if _lets_others_go(one):
+        return Confidence.POSSIBLE
+    if _waits_for_work(one.decision):
+        return Confidence.POSSIBLE  # how a server takes what has come
     if not own or len(one.here.chain) > MOST_CALLS:
         return Confidence.POSSIBLE  # it fails on every rank or on none
     return Confidence.CONFIRMED if one.here.sure else Confidence.LIKELY
+
+
+def _waits_for_work(handler: ast.AST) -> bool:
+    """Whether what is caught says that a queue is empty."""
+    caught = getattr(handler, "type", None)
+    return caught is not None and any(getattr(one, "attr", getattr(one, "id", "")) == "Empty" for one in walk(caught))
+
+
+def _lets_others_go(one: DivergentBranch) -> bool:
+    """Whether a rank that failed meets the others in the barrier that they come to next, and then raises."""
+    handler, call = one.decision, one.here.chain[0][0]
+    body = getattr(handler, "body", [])
+    if one.here.op != "barrier" or not body or not isinstance(body[-1], ast.Raise):
+        return False
+    name = ast.unparse(call.func)
+    return any(
+        isinstance(node, ast.Call) and node.lineno > (body[-1].end_lineno or 0) and ast.unparse(node.func) == name
+        for node in one.function.own_nodes
+    )

@@ -6,15 +6,18 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.audit.collectives.meant_divergence import is_meant
 from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence
+from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.dataflow.rank_predicates import RankPredicates, is_own_rank
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME
+from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
+from diagnostics.static.spmd.collective_sites import CollectiveSite, SyncKind
 from diagnostics.static.spmd.divergent_branch import DivergentBranch, Shape
 from diagnostics.static.spmd.static_divergence import StaticDivergence
 
@@ -47,8 +50,18 @@ def operation(reach: CollectiveSite) -> str:
 
 def confidence(parting: DivergentBranch, project: Project) -> Confidence:
     """Returns how sure it is that ranks part, and that they meet in the operation."""
+    found = _confidence(parting, project)
+    if not parting.here.guessed or found is Confidence.POSSIBLE:
+        return found
+    # `save` may be any object's; `save_everywhere` is hardly another one's than the project's.
+    return Confidence.LIKELY if "_" in parting.here.guessed.strip("_") else Confidence.POSSIBLE
+
+
+def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
+    if parting.exit is not None and exit_calls.fails(parting.exit):
+        return Confidence.POSSIBLE  # the launcher ends the others
     if parting.ranks is not None:
-        if _serves(parting.here, project) or _hands_on(parting, project):
+        if is_meant(parting, project):
             return Confidence.POSSIBLE
         if parting.here.sure:
             return Confidence.CONFIRMED
@@ -64,34 +77,9 @@ def confidence(parting: DivergentBranch, project: Project) -> Confidence:
         return Confidence.LIKELY if parting.here.sure and _asks_for_the_rank(parting, project) else Confidence.POSSIBLE
     if _asks_for_none(parting):
         return Confidence.LIKELY if _batches_may_be_none(project) else Confidence.POSSIBLE
-    if parting.why in (LOSS, TIME, RANDOM) or (parting.why == EXCEPTION and _is_flag(parting)):
+    if parting.why in (LOSS, TIME, RANDOM) or (parting.why == EXCEPTION and _is_flag(parting, project)):
         return Confidence.LIKELY
     return Confidence.LIKELY if parting.why == DATA and _is_local(parting, project) else Confidence.POSSIBLE
-
-
-def _serves(reach: CollectiveSite, project: Project) -> bool:
-    """Whether the operation is that of a server: in a `while` of a function of its own, fed by the other ranks."""
-    for call, function in reach.chain[1:]:
-        parents = project.file_with(function).parents
-        around: ast.AST = call
-        while around in parents and around is not function.syntax:
-            around = parents[around]
-            if isinstance(around, ast.While):
-                return True
-    return False
-
-
-def _hands_on(parting: DivergentBranch, project: Project) -> bool:
-    """Whether an arm hands a function in which ranks meet to somebody else, who may call it as often as the others."""
-    communication, function = project.fact(CollectiveSites), parting.function
-    given = (
-        argument
-        for call in walk(parting.decision)
-        if isinstance(call, ast.Call)
-        for argument in (*call.args, *(one.value for one in call.keywords))
-        if isinstance(argument, (ast.Name, ast.Attribute))
-    )
-    return any(communication.of_function(one) is not None for value in given for one in project.meant(value, function))
 
 
 def _usually_meets(reach: CollectiveSite, project: Project) -> bool:
@@ -101,6 +89,8 @@ def _usually_meets(reach: CollectiveSite, project: Project) -> bool:
             return False
         return any(file.words & {"fully_shard", "FullyShardedDataParallel", "FSDP"} for file in project.python)
     if reach.meeting is SyncKind.FORWARD:
+        if any(is_off(call, function, project.file_with(function)) for call, function in reach.chain):
+            return False  # library_calls.py: what it sends the others take at their next step
         return any(file.words & {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "register_buffer", "SyncBatchNorm"}
                    for file in project.python)  # fmt: skip
     return reach.meeting is SyncKind.BACKWARD
@@ -159,7 +149,8 @@ def _own_file(parting: DivergentBranch, project: Project) -> bool:
 
 def _asks_for_none(parting: DivergentBranch) -> bool:
     test = getattr(parting.decision, "test", None)
-    return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot))
+    parts = test.values if isinstance(test, ast.BoolOp) else [test]
+    return any(isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.Is, ast.IsNot)) for one in parts)
 
 
 def _batches_may_be_none(project: Project) -> bool:
@@ -193,14 +184,26 @@ def _settled(parting: DivergentBranch, project: Project) -> bool:
     return False
 
 
-def _is_flag(parting: DivergentBranch) -> bool:
+def _is_flag(parting: DivergentBranch, project: Project) -> bool:
     """Whether the test asks for a name that an except branch of the same function sets."""
     taint, test = parting.taint, getattr(parting.decision, "test", None)
     if taint is None or taint.function != parting.function.name or not isinstance(taint.syntax, ast.ExceptHandler):
         return False
+    if taint.line > parting.line and not _in_one_loop(taint.syntax, parting, project):
+        return False  # asked before
     names = {node.id for node in walk(test) if isinstance(node, ast.Name)} if test is not None else set()
     return any(isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in names
                for node in walk(taint.syntax))  # fmt: skip
+
+
+def _in_one_loop(node: ast.AST, parting: DivergentBranch, project: Project) -> bool:
+    parents = project.file_with(parting.function).parents
+    around = parents.get(node)
+    while around is not None and not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(around, (ast.For, ast.While)) and any(one is parting.decision for one in walk(around)):
+            return True
+        around = parents.get(around)
+    return False
 
 
 def _is_local(parting: DivergentBranch, project: Project) -> bool:
@@ -211,8 +214,8 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         name = last_name(syntax.func) if isinstance(syntax, ast.Call) else ""
         # Gradients and their norm are the same on all ranks.
         averaged = syntax is not None and re.search(r"norm|grad", ast.unparse(syntax)) is not None
-        return name in _LOCAL_DATA and not averaged
-    if not isinstance(syntax, ast.Name):
+        return name in _LOCAL_DATA and not averaged and not _is_kept(syntax, parting, project)
+    if not isinstance(syntax, ast.Name) or _asks_for_sizes(parting, project):
         return False
     around: ast.AST = syntax
     parents = project.by_path[taint.file].parents
@@ -220,7 +223,29 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         around = parents[around]
         if isinstance(around, ast.Compare) and _asks_for_a_name(around):
             return False
+        if isinstance(around, ast.Attribute) and around.attr in ("shape", "ndim"):
+            return False
     return True
+
+
+def _asks_for_sizes(parting: DivergentBranch, project: Project) -> bool:
+    """Whether a test asks for shapes alone: loaders give all ranks batches of one size, but for the last."""
+    test = getattr(parting.decision, "test", None)
+    taints, parents = project.fact(StaticDivergence).taints, project.file_with(parting.function).parents
+    names = [one for one in (walk(test) if test is not None else ()) if isinstance(one, ast.Name)]
+    asked = [parents.get(one) for one in names if taints.of(one, parting.function) is not None]
+    return bool(asked) and all(isinstance(one, ast.Attribute) and one.attr in ("shape", "ndim") for one in asked)
+
+
+def _is_kept(syntax: ast.AST | None, parting: DivergentBranch, project: Project) -> bool:
+    """Whether what is read is a number that an object keeps for itself, and nothing of a batch: `self.steps.item()`."""
+    if not isinstance(syntax, ast.Call) or not isinstance(syntax.func, ast.Attribute):
+        return False
+    value = syntax.func.value
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        value = value.func.value
+    kept = isinstance(value, ast.Attribute) and last_name(value.value) == "self"
+    return kept and project.fact(StaticDivergence).taints.of(value, parting.function) is None
 
 
 def _asks_for_a_name(test: ast.Compare) -> bool:

@@ -14,6 +14,10 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.divergent_branch import DivergentBranch
 
 MOST_STEPS = 60
+# What gives back as many items as its first argument has.
+_AS_LONG = frozenset(
+    ["tqdm", "trange", "track", "enumerate", "iter", "list", "tuple", "sorted", "reversed", "progress_bar"]
+)
 _OPENS = {
     "open",
     "load",
@@ -60,12 +64,26 @@ def _differs(value: ast.expr, function: Function, project: Project) -> bool:
             case ast.Call(args=[_, _, *_]) if last_name(node.func) == "min":
                 if any(_by_rank(argument, function, tests) for argument in node.args):
                     return True
-            case ast.IfExp() if tests.asks(node.test, function) is not None:
+            case ast.IfExp() if tests.asks(node.test, function) is not None and not _as_long(node.body, node.orelse):
                 return True
             case ast.Subscript(value=ast.List() | ast.Tuple() | ast.Dict(), slice=ast.expr() as index):
                 if _by_rank(index, function, tests):
                     return True
     return False
+
+
+def _as_long(one: ast.expr, other: ast.expr) -> bool:
+    """Whether two ways to loop are equally long: a progress bar around the same loader; what is None is no loop."""
+    bare = [_unwrapped(value) for value in (one, other)]
+    if any(isinstance(value, ast.Constant) and value.value is None for value in bare):
+        return True
+    return ast.unparse(bare[0]) == ast.unparse(bare[1])
+
+
+def _unwrapped(value: ast.expr) -> ast.expr:
+    while isinstance(value, ast.Call) and last_name(value.func) in _AS_LONG and value.args:
+        value = value.args[0]
+    return value
 
 
 def _reads_own_files(value: ast.expr, function: Function, project: Project) -> bool:
@@ -160,7 +178,7 @@ def _passed(values: Iterable[ast.expr], caller: Function) -> Iterator[_Asked]:
 
 
 def _argument(name: str, function: Function, call: ast.Call) -> Iterator[ast.expr]:
-    at = function.parameters.index(name) - (1 if function.owner is not None else 0)
+    at = function.parameters.index(name) - function.implied
     yield from (one.value for one in call.keywords if one.arg == name)
     if 0 <= at < len(call.args):
         yield call.args[at]

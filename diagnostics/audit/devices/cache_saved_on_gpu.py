@@ -42,7 +42,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if not call.args or project.name(call.func, function) != "torch.save":
             continue
         sure = on_gpu(call.args[0], function, project)
-        if not sure or _is_model(call.args[0]) or _into_memory(call, function):
+        if not sure or _is_model(call.args[0]) or _into_memory(call, function) or _loads_elsewhere(file, project):
             continue
         yield hit(
             file,
@@ -52,6 +52,12 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             "move it first: tensor.cpu()",
             confidence=Confidence.CONFIRMED if sure == "always" else Confidence.LIKELY,
         )
+
+
+def _loads_elsewhere(file: ProjectFile, project: Project) -> bool:
+    """Whether the file loads with torch, too, and says to which device each time."""
+    loads = [one for one, where in project.calls_in(file) if project.name(one.func, where) == "torch.load"]
+    return bool(loads) and all(any(word.arg == "map_location" for word in one.keywords) for one in loads)
 
 
 def _into_memory(call: ast.Call, function: Function) -> bool:

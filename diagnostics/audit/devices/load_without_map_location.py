@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator
 
 from diagnostics.audit.rule import Edit, ExplanationStep, Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -51,8 +52,12 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         words = {one.arg for one in call.keywords}
         if len(call.args) > 1 or "map_location" in words or None in words or _in_memory(call.args[0], function):
             continue
+        if _of_own_rank(call.args[0], function):
+            continue  # what a rank saved it loads to where it was
         state = _is_state(call, function, file)
         confidence, steps = _judged(call, function, file, project, state)
+        if _is_said_elsewhere(call, file):
+            confidence = Confidence.POSSIBLE  # in this arm, one process has all GPUs
         yield hit(
             file,
             call,
@@ -75,7 +80,7 @@ def _judged(
         ranks = _first(file, project, _is_ranks)
         gpu = _first(file, project, _is_gpu)
         saved = _first(file, project, _is_save)
-        if ranks and gpu and saved:
+        if ranks and gpu and saved and not file.is_test:
             steps = (
                 step(file, gpu, "tensors lie on GPUs"),
                 step(file, saved, "they are saved from there"),
@@ -86,7 +91,7 @@ def _judged(
         elsewhere = _loaded_by_ranks(call, function, file, project)
         if elsewhere:
             return Confidence.LIKELY, elsewhere
-        if option or (ranks and gpu):
+        if option or (ranks and gpu and not file.is_test):
             return Confidence.LIKELY, ()
     return Confidence.POSSIBLE, ()
 
@@ -127,6 +132,28 @@ def _first(file: ProjectFile, project: Project, fits: Callable[[ast.Call, str], 
         (call, function) for call, function in project.calls_in(file) if fits(call, project.name(call.func, function))
     )
     return next((call for call, _ in found), None)
+
+
+def _is_said_elsewhere(call: ast.Call, file: ProjectFile) -> bool:
+    """Whether the other arm of a test loads the same file, and says where to."""
+    arm: ast.AST | None = call
+    while arm is not None and not isinstance(file.parents.get(arm), ast.If):
+        arm = file.parents.get(arm)
+    test = file.parents.get(arm) if arm is not None else None
+    return isinstance(test, ast.If) and any(
+        isinstance(node, ast.Call)
+        and any(word.arg == "map_location" for word in node.keywords)
+        and bool(node.args)
+        and ast.unparse(node.args[0]) == ast.unparse(call.args[0])
+        for part in (*test.body, *test.orelse)
+        for node in walk(part)
+    )
+
+
+def _of_own_rank(path: ast.expr, function: Function) -> bool:
+    """Whether the file's name has the rank in it."""
+    values = [path, *(function.assigned.get(path.id, ()) if isinstance(path, ast.Name) else ())]
+    return any(source_of(node) == RANK for value in values for node in walk(value))
 
 
 def _in_memory(path: ast.expr, function: Function) -> bool:

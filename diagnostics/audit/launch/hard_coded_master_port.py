@@ -24,7 +24,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
 
 from diagnostics.audit.rule import Violation, hit
 from diagnostics.core.findings import Confidence, Severity
@@ -39,6 +38,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A601"
+_LARGEST = 65535
 NAME = "hard-coded-master-port"
 SEVERITY = Severity.WARNING
 READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.PYTHON})
@@ -161,11 +161,18 @@ def _hit(file: ProjectFile, line: int, column: int, what: str, script: Script, a
         file=file,
         line=line,
         column=column,
-        title=f"{what}: a second job on the machine, or what is left of the last one, holds it",
+        title=_told(what),
         fix=_FIX,
         confidence=Confidence.POSSIBLE if unsure else Confidence.LIKELY,
         severity=Severity.INFO if unsure else None,
     )
+
+
+def _told(what: str) -> str:
+    number = re.search(r"is always (\d+)$", what)
+    if number is not None and int(number[1]) > _LARGEST:
+        return f"{what}, and no port is larger than {_LARGEST}: nothing can meet there"
+    return f"{what}: a second job on the machine, or what is left of the last one, holds it"
 
 
 # Python
@@ -183,12 +190,12 @@ def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 yield hit(
                     file,
                     place_,
-                    f"{what}: a second job on the machine, or what is left of the last one, holds it",
+                    _told(what),
                     "--standalone takes a free port"
                     if words
                     else 'os.environ.setdefault("MASTER_PORT", ...), or bind port 0 and take what the system gives',
-                    confidence=Confidence.POSSIBLE if _is_test(file) else Confidence.LIKELY,
-                    severity=Severity.INFO if _is_test(file) else None,
+                    confidence=Confidence.POSSIBLE if file.is_test else Confidence.LIKELY,
+                    severity=Severity.INFO if file.is_test else None,
                 )
 
 
@@ -243,8 +250,3 @@ def _is_guarded(file: ProjectFile, node: ast.AST) -> bool:
             if re.search(r"MASTER|RANK|environ|world_size|distributed|num_\w+|port", test, re.IGNORECASE):
                 return True
     return False
-
-
-def _is_test(file: ProjectFile) -> bool:
-    path = PurePath(file.shown)
-    return any(part in ("tests", "test", "testing") for part in path.parts) or path.stem.startswith("test_")

@@ -21,6 +21,7 @@ What it cannot see: which PyTorch the job runs with; before 2.0 torch.distribute
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from diagnostics.audit.rule import ExplanationStep, Violation, hit
@@ -66,8 +67,18 @@ def _required(file: ProjectFile) -> Iterator[Violation]:
                 call,
                 f"{_UNDERSCORE} is required, and no launcher of PyTorch 2 passes it: torchrun sets LOCAL_RANK instead",
                 'local_rank = int(os.environ["LOCAL_RANK"])',
-                confidence=Confidence.LIKELY,
+                confidence=Confidence.POSSIBLE if _is_conditional(file, call) else Confidence.LIKELY,
             )
+
+
+def _is_conditional(file: ProjectFile, call: ast.Call) -> bool:
+    """Whether a test stands around a declaration: `if torch_major == 1`."""
+    outer = file.parents.get(call)
+    while outer is not None:
+        if isinstance(outer, ast.If) and not ast.unparse(outer.test).startswith("__name__"):
+            return True
+        outer = file.parents.get(outer)
+    return False
 
 
 def _launched(file: ProjectFile, project: Project, ran: Ran, launch: Launch) -> Iterator[Violation]:
@@ -83,6 +94,8 @@ def _launched(file: ProjectFile, project: Project, ran: Ran, launch: Launch) -> 
     if launch.kind == "launch":
         if names != {_UNDERSCORE} or tolerant or "--use-env" in launch.options:
             return
+        if any(re.fullmatch(r"python3\.[0-7]", word) for word in ran.words):
+            return  # no PyTorch 2 runs there
         text = f"torch.distributed.launch passes {_DASH} to {launch.script}, which knows only {_UNDERSCORE} ({where})"
         fix = f"torchrun and LOCAL_RANK of the environment; or add_argument({_DASH!r}, {_UNDERSCORE!r}, type=int)"
     else:

@@ -91,6 +91,8 @@ def _against_program(file: ProjectFile, project: Project, ran: Ran, launch: Laun
         expected = ranks * machines if world and machines is not None else ranks
         if (world and machines is None) or count.value in (expected, 0):
             continue
+        if count.file is not file and world and _is_taken_from_launcher(count.name, project):
+            continue
         where = count.file.place(count.line)
         program = script_file(launch, file, project)
         read = count.file is not file and count.value > 1 and program is not None and count.name in program.words
@@ -108,6 +110,15 @@ def _against_program(file: ProjectFile, project: Project, ran: Ran, launch: Laun
             confidence=Confidence.POSSIBLE if gpus else Confidence.LIKELY,
         )
     yield from _in_source(file, project, ran, launch, ranks)
+
+
+def _is_taken_from_launcher(name: str, project: Project) -> bool:
+    """Whether the program sets this itself from what the launcher says: a file's number is only what it begins with."""
+    return any(
+        "WORLD_SIZE" in text or "get_world_size" in text
+        for value, _ in project.attributes.get(name, ())
+        for text in [ast.unparse(value)]
+    )
 
 
 def _options(file: ProjectFile, ran: Ran, launch: Launch) -> Iterator[ProcessCount]:

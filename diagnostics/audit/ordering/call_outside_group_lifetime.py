@@ -82,6 +82,8 @@ def _twice(trace: Trace, before: list[CallEvent], event: CallEvent, project: Pro
     for one in reversed(before):
         if one.name == _DESTROY or (starts_group(one.name) and one.name not in INIT):
             return
+        if event.name.endswith("init_distributed"):
+            return  # DeepSpeed's: the second one finds the group that is there
         if one.name == event.name and one.call is not event.call and trace.order(one, event) is EventOrder.SURELY:
             title = (
                 f"init_process_group runs a second time: the first is at {_place(one, project)}, and this one raises"

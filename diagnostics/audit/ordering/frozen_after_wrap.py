@@ -64,6 +64,8 @@ def _late(file: ProjectFile, wrap: Wrap) -> Iterator[Violation]:
     earlier = [one for one in changes if one[0].lineno < wrap.call.lineno and _kind(one[2]) == "False"]
     if _kind(value) == "True" and not earlier:
         return
+    if _kind(value) == "False" and _is_whole(late[0], wrap.function, names):
+        return  # no backward comes through it: a teacher
     effect = (
         "DDP waits for gradients that never come and fails at the second step"
         if _kind(value) == "False"
@@ -76,6 +78,25 @@ def _late(file: ProjectFile, wrap: Wrap) -> Iterator[Violation]:
         "change requires_grad before wrapping, or wrap again afterwards",
         steps=(step(file, wrap.call, "DDP takes stock of the parameters here"),),
         confidence=Confidence.LIKELY,
+    )
+
+
+def _is_whole(change: Change, function: Function, names: set[str]) -> bool:
+    """Whether a change is made to every parameter of what is wrapped."""
+    node, base, _ = change
+    if ast.unparse(base) in names:
+        return True
+    loops = [
+        one
+        for one in function.own_nodes
+        if isinstance(one, ast.For) and any(inner is node for inner in one.body) and isinstance(one.iter, ast.Call)
+    ]
+    return any(
+        isinstance(one.iter, ast.Call)
+        and isinstance(one.iter.func, ast.Attribute)
+        and one.iter.func.attr in _LISTS
+        and ast.unparse(one.iter.func.value).removesuffix(".module") in names
+        for one in loops
     )
 
 

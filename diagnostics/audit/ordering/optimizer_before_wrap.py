@@ -133,6 +133,8 @@ def _before(trace: Trace, optimizers: list[CallEvent], wrap: CallEvent, project:
         model = _shared(mine, one, yours, wrap)
         if not model or mine.function is not yours.function or _assigned_between(model, mine, yours):
             continue
+        if yours.syntax is not wrap.call and _is_given(yours.syntax, mine):
+            continue  # who wraps gets the optimizer, too: library_calls.py says which hand it the new parameters
         sure = trace.order(one, wrap) is EventOrder.SURELY and not _keeps_objects(wrap.call)
         sure = sure and "param_groups" not in project.file_with(mine.function).words
         yield hit(
@@ -175,6 +177,18 @@ def _shared(mine: Site, optimizer: CallEvent, yours: Site, wrap: CallEvent) -> s
     return next(iter(sorted(likely)), "")
 
 
+def _is_given(syntax: ast.AST, mine: Site) -> bool:
+    """Whether a call that leads to the wrapping is given the optimizer: `prepare(model, optimizer)`."""
+    made = {
+        ast.unparse(target)
+        for one in mine.function.own_nodes
+        if isinstance(one, ast.Assign) and any(inner is mine.syntax for inner in walk(one.value))
+        for target in one.targets
+    }
+    given = (*syntax.args, *(one.value for one in syntax.keywords)) if isinstance(syntax, ast.Call) else ()
+    return any(ast.unparse(inner) in made for one in given for inner in walk(one) if isinstance(inner, ast.expr))
+
+
 def _listed(call: ast.Call) -> set[str]:
     """Returns the text of the models whose parameters a call is given."""
     return {
@@ -193,7 +207,7 @@ def _listed_inside(mine: Site, optimizer: CallEvent) -> set[str]:
     called = optimizer.chain[-1].syntax if optimizer.chain else None
     if called is not mine.syntax or not isinstance(called, ast.Call):
         return set()
-    given = dict(zip(maker.parameters[1 if maker.owner is not None else 0 :], called.args, strict=False))
+    given = dict(zip(maker.parameters[maker.implied :], called.args, strict=False))
     given.update({one.arg: one.value for one in called.keywords if one.arg})
     names = {one for one in _listed(optimizer.call) if one not in maker.assigned}
     return {ast.unparse(given[one]) for one in names if one in given}

@@ -29,7 +29,13 @@ class Filter:
         """Returns how many are not shown, by why."""
         left = [one for one in audit.found if not self.shows(one)]
         possible = sum(one.hit.confidence is Confidence.POSSIBLE for one in left)
-        return {"possible": possible, "advice": len(left) - possible, "ignored": len(audit.ignored)}
+        return {
+            "possible": possible,
+            "advice": len(left) - possible,
+            "ignored": len(audit.ignored),
+            "baseline": len(audit.known),
+            "unchanged": len(audit.unchanged),
+        }
 
 
 def not_shown(audit: Audit, shows: Filter) -> Iterator[str]:
@@ -41,3 +47,7 @@ def not_shown(audit: Audit, shows: Filter) -> Iterator[str]:
         yield f"{hidden['advice']} note{'s' * (hidden['advice'] != 1)} (--advice)"
     if hidden["ignored"]:
         yield f"{hidden['ignored']} ignored by comments or settings"
+    if hidden["baseline"]:
+        yield f"{hidden['baseline']} in the baseline"
+    if hidden["unchanged"]:
+        yield f"{hidden['unchanged']} on lines that have not changed"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 from collections import Counter
@@ -12,6 +11,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import quote
 
+from diagnostics.audit.fingerprint import fingerprint
 from diagnostics.audit.found import Audit, Found
 from diagnostics.audit.output.filter import Filter
 from diagnostics.audit.redacted_line import safe_line
@@ -63,8 +63,7 @@ def _results(found: tuple[Found, ...], codes: list[str], places: _Places) -> Ite
     seen: Counter[str] = Counter()
     for one in found:
         hit = one.hit
-        text = f"{one.code} {hit.file.shown} {hit.file.line(hit.line).strip()}"
-        mark = hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:32]
+        mark = fingerprint(one)
         seen[mark] += 1
         result: dict[str, Any] = {
             "ruleId": one.code,

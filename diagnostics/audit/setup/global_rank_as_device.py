@@ -78,4 +78,5 @@ def _indices(call: ast.Call, function: Function, project: Project) -> Iterator[a
 
 def _confidence(file: ProjectFile, project: Project) -> Confidence:
     words = project.fact(Programs).words(file.shown) if len(project.python) > 1 else file.words
-    return Confidence.POSSIBLE if words & _ONE_MACHINE else Confidence.LIKELY
+    # A test runs on one machine, and so does what counts the GPUs or starts the ranks itself.
+    return Confidence.POSSIBLE if words & _ONE_MACHINE or file.is_test else Confidence.LIKELY

@@ -123,7 +123,7 @@ def _seeds(call: ast.Call, function: Function, project: Project, seeding: str) -
         yield from ((one, function) for one in call.args[:1])
         return
     for target in project.targets(call, function):
-        given = dict(zip(target.parameters[1 if target.owner is not None else 0 :], call.args, strict=False))
+        given = dict(zip(target.parameters[target.implied :], call.args, strict=False))
         given.update({one.arg: one.value for one in call.keywords if one.arg})
         for inner in target.own_nodes:
             if isinstance(inner, ast.Call) and project.name(inner.func, target) == seeding:

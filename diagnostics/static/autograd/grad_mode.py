@@ -65,7 +65,9 @@ def _is_off_for(function: Function) -> bool:
     while scope is not None:
         if any(turns_off(one) or "no_grad" in last_name(one) for one in getattr(scope.syntax, "decorator_list", ())):
             return True
-        if isinstance(scope.syntax, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(map(_disables, scope.syntax.body)):
+        if isinstance(scope.syntax, (ast.FunctionDef, ast.AsyncFunctionDef)) and (
+            any(map(_disables, scope.syntax.body)) or any(map(_enters, scope.own_nodes))
+        ):
             return True
         scope = scope.outer
     return False
@@ -75,3 +77,8 @@ def _disables(node: ast.AST) -> bool:
     """`torch.set_grad_enabled(False)` as a statement of its own."""
     value = node.value if isinstance(node, ast.Expr) else None
     return isinstance(value, ast.Call) and last_name(value.func) == "set_grad_enabled" and turns_off(value)
+
+
+def _enters(node: ast.AST) -> bool:
+    """`stack.enter_context(torch.no_grad())`."""
+    return isinstance(node, ast.Call) and last_name(node.func) == "enter_context" and any(map(turns_off, node.args))

@@ -194,7 +194,7 @@ def _networks(value: ast.expr) -> Iterator[str]:
 def _passed(name: str, function: Function, project: Project) -> frozenset[str]:
     """Through the callers: `step(d, opt_d)` where `opt_d = Adam(d.parameters())`."""
     answers: list[frozenset[str]] = []
-    shift = 1 if function.owner is not None else 0
+    shift = function.implied
     for call, caller in project.callers(function)[:4]:
         given = dict(zip(function.parameters[shift:], call.args, strict=False))
         given |= {one.arg: one.value for one in call.keywords if one.arg is not None}

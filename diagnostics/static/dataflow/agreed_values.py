@@ -1,4 +1,4 @@
-"""Which values a collective made the same on every rank, or filled with what is the same. Pure."""
+"""Which values a collective made the same on every rank, and what is made of such values alone. Pure."""
 
 from __future__ import annotations
 
@@ -10,13 +10,58 @@ from diagnostics.agent.shared import operations
 from diagnostics.static.dataflow.taint_rules import agrees, base_name
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 
+_ROUNDS = 12  # names, calls and comprehensions between a value and the collective
+_OF_ALL = {"sum", "max", "min", "float", "int", "list", "dict", "abs", "round"}  # of agreed parts an agreed whole
+_FINITE = {"isnan", "isinf", "isfinite"}
+_MADE = (ast.Call, ast.DictComp, ast.ListComp)
+
 
 @dataclass(eq=False)
 class AgreedValues:
-    """What ranks agreed on in a program."""
+    """Answers for expressions of a program."""
 
     program: CallGraph
     _fills: dict[int, dict[str, list[int]]] = field(default_factory=dict)
+
+    def holds(self, value: ast.expr, function: Function, rounds: int = _ROUNDS) -> bool:
+        """Whether a collective made a value, or filled it, or everything that it is made of."""
+        if rounds < 0:
+            return False  # `x = x.float()`
+        match value:
+            case ast.Call():
+                return self._of_call(value, function, rounds)
+            case ast.DictComp() | ast.ListComp() | ast.GeneratorExp():
+                return all(self.holds(one.iter, function, rounds - 1) for one in value.generators)
+            case ast.BinOp():
+                return all(
+                    isinstance(one, ast.Constant) or self.holds(one, function, rounds - 1)
+                    for one in (value.left, value.right)
+                )
+            case ast.Subscript() | ast.Attribute():
+                return self.holds(value.value, function, rounds - 1)
+            case ast.Name():
+                made = function.assigned.get(value.id, ())
+                if made and all(isinstance(one, _MADE) and self.holds(one, function, rounds - 1) for one in made):
+                    return True
+                return self.filled_before(value, function)
+            case _:
+                return False
+
+    def _of_call(self, call: ast.Call, function: Function, rounds: int) -> bool:
+        if agrees(last_name(call.func)) or self.program.agrees(call, function):
+            return True
+        if isinstance(call.func, ast.Name):
+            whole = call.func.id in _OF_ALL and bool(call.args)
+            return whole and all(self.holds(one, function, rounds - 1) for one in call.args)
+        return isinstance(call.func, ast.Attribute) and self.holds(call.func.value, function, rounds - 1)
+
+    def is_read_off(self, value: ast.AST, function: Function) -> bool:
+        """Whether a value is read off what is the same on every rank: `worst.item()` after all_reduce(worst)."""
+        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+            return False
+        if value.func.attr in _FINITE and value.args:
+            return all(self.holds(one, function) for one in value.args)
+        return self.holds(value.func.value, function)
 
     def filled_before(self, name: ast.Name, function: Function) -> bool:
         """Whether a collective filled the name before this line and nothing has been assigned to it since."""
@@ -25,33 +70,6 @@ class AgreedValues:
             return False
         last = max(filled)
         return not any(last < value.lineno < name.lineno for value in function.assigned.get(name.id, ()))
-
-    def read_off(self, value: ast.AST, function: Function) -> bool:
-        """Whether a value is read off what is the same on every rank: `worst.item()` after all_reduce(worst)."""
-        if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
-            return False
-        return self.holds(value.func.value, function)
-
-    def holds(self, value: ast.expr, function: Function, rounds: int = 4) -> bool:
-        """Whether a collective made a value, or filled it."""
-        if rounds < 0:
-            return False  # `x = x.float()`
-        if isinstance(value, ast.Call):
-            if agrees(last_name(value.func)) or self.program.agrees(value, function):
-                return True
-            return isinstance(value.func, ast.Attribute) and self.holds(value.func.value, function, rounds - 1)
-        if isinstance(value, ast.BinOp):
-            return all(isinstance(one, ast.Constant) or self.holds(one, function, rounds - 1)
-                       for one in (value.left, value.right))  # fmt: skip
-        if isinstance(value, (ast.Subscript, ast.Attribute)):
-            return self.holds(value.value, function, rounds - 1)
-        if not isinstance(value, ast.Name):
-            return False
-        made = function.assigned.get(value.id, ())
-        by_calls = bool(made) and all(
-            isinstance(one, ast.Call) and self.holds(one, function, rounds - 1) for one in made
-        )
-        return by_calls or self.filled_before(value, function)
 
     def _filled(self, function: Function) -> dict[str, list[int]]:
         if id(function) not in self._fills:

@@ -84,13 +84,13 @@ class RankTaint:
         return self._returns.get(id(function))
 
     @cached_property
+    def _agreed(self) -> AgreedValues:
+        return AgreedValues(self.program)
+
+    @cached_property
     def fixed(self) -> FixedAttributes:
         """What constructors set and nothing changes."""
         return FixedAttributes(self.program)
-
-    @cached_property
-    def _agreed(self) -> AgreedValues:
-        return AgreedValues(self.program)
 
     @cached_property
     def _lengths(self) -> LengthTaint:
@@ -185,9 +185,26 @@ class RankTaint:
 
     def _own_reason(self, value: ast.AST, function: Function) -> Found:
         why = source_of(value)
-        if why is None or self._agreed.read_off(value, function):
+        if why is None or self._agreed.is_read_off(value, function):
             return None
+        if isinstance(value, ast.Name) and value.id in self._counted(function):
+            return None  # `for dp_rank in range(...)` goes through all of them
         return Taint(why, function.file, getattr(value, "lineno", 1), function.name, syntax=value)
+
+    def _counted(self, function: Function) -> set[str]:
+        """Returns the names that count through a range."""
+        if id(function) not in self._counters:
+            self._counters[id(function)] = {
+                one.target.id
+                for one in function.own_nodes
+                if isinstance(one, (ast.For, ast.comprehension))
+                and isinstance(one.target, ast.Name)
+                and isinstance(one.iter, ast.Call)
+                and last_name(one.iter.func) == "range"
+            }
+        return self._counters[id(function)]
+
+    _counters: dict[int, set[str]] = field(default_factory=dict)
 
     # Spreading
 

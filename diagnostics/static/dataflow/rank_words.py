@@ -24,7 +24,8 @@ RANK_VARIABLES = GLOBAL_RANK_VARIABLES | {"LOCAL_RANK"}
 WORLD_VARIABLES = frozenset(["WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE"])
 # Ranks of matrices, and what orders things.
 NOT_A_RANK = re.compile(
-    r"^(?:lora|low|matrix|max|min|top|tucker|cp)_?\w*rank$|ranker|ranking|lora_rank|low_rank|rank_loss|_ranks?_dim",
+    r"^(?:lora|low|matrix|max|min|top|tucker|cp)_?\w*rank$|ranker|ranking|lora_rank|low_rank|rank_loss|_ranks?_dim"
+    r"|(?:^|_)(?:all|any|each|every|per|by|cross|across|multi|single|no)_rank$",
     re.IGNORECASE,
 )
 # The rank's number, and how many there are, as they are worked out for a given rank.

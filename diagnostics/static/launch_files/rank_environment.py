@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from diagnostics.static.launch_files.subprocess_commands import command_text
 from diagnostics.static.ordering.script_execution import ExecutedStatement, steps
@@ -32,11 +32,41 @@ class Use:
     step: ExecutedStatement
 
 
+@dataclass(eq=False)
+class RankEnvironment:
+    """What is known of the programs of a project: one that a hundred launch lines start is walked once."""
+
+    project: Project
+    _needs: dict[str, Use | None] = field(default_factory=dict)
+    _starts: dict[str, tuple[Use, ...]] = field(default_factory=dict)
+
+    def needs(self, program: ProjectFile) -> Use | None:
+        """Returns the answer of needs_launcher()."""
+        if program.shown not in self._needs:
+            self._needs[program.shown] = _needs_launcher(program, self.project)
+        return self._needs[program.shown]
+
+    def starts(self, program: ProjectFile) -> tuple[Use, ...]:
+        """Returns the answer of starts_ranks()."""
+        if program.shown not in self._starts:
+            self._starts[program.shown] = tuple(_starts_ranks(program, self.project))
+        return self._starts[program.shown]
+
+
 def needs_launcher(program: ProjectFile, project: Project) -> Use | None:
     """Returns the first place where a program takes its rank from the environment and has no other way.
 
     None where it sets them, spawns its own ranks, or asks whether the variable is there.
     """
+    return project.fact(RankEnvironment).needs(program)
+
+
+def starts_ranks(program: ProjectFile, project: Project) -> tuple[Use, ...]:
+    """Returns where a program starts ranks of its own: mp.spawn with a process group, or another launcher."""
+    return project.fact(RankEnvironment).starts(program)
+
+
+def _needs_launcher(program: ProjectFile, project: Project) -> Use | None:
     found: Use | None = None
     for one in steps(program, project):
         if _asks_or_sets(one.node) or _started(one, project) is not None:
@@ -48,8 +78,7 @@ def needs_launcher(program: ProjectFile, project: Project) -> Use | None:
     return found
 
 
-def starts_ranks(program: ProjectFile, project: Project) -> Iterator[Use]:
-    """Yields where a program starts ranks of its own: mp.spawn with a process group, or another launcher."""
+def _starts_ranks(program: ProjectFile, project: Project) -> Iterator[Use]:
     for one in steps(program, project):
         started = _started(one, project)
         if started is not None:

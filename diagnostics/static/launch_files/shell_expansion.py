@@ -26,9 +26,11 @@ def expanded(written: str, variables: Mapping[str, Value]) -> list[str]:
     while at < len(written) and len(fields) < MOST_WORDS:
         char = written[at]
         end, pieces, splits = _piece(written, at, variables)
+        # A value that begins with a space begins a new word, but for one that has no letter yet.
+        first = 2 if not begun and fields == [""] and pieces[:1] == [""] else 1
         begun = begun or char in "'\"" or any(pieces)
         for number, piece in enumerate(pieces):
-            if number and splits:
+            if number >= first and splits:
                 fields.append("")
             fields[-1] += piece
         at = end

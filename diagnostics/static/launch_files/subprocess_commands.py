@@ -17,6 +17,7 @@ _TRAINING = re.compile(
     r"|\b(?:llamafactory-cli|xtuner|fairseq-train|colossalai|composer)\b.*\btrain|-m\s+[\w.]*\btrain\b",
     re.IGNORECASE,
 )
+_PREPARES = re.compile(r"data\.py$|\b(?:create|make|prepare|convert|download|tokenize)_", re.IGNORECASE)
 _DEPTH = 3
 
 
@@ -51,4 +52,5 @@ def _added(name: str, function: Function) -> Iterator[ast.expr]:
 
 def trains(command: str) -> bool:
     """Whether a command starts a training."""
-    return _TRAINING.search(command) is not None
+    found = _TRAINING.search(command)
+    return found is not None and not _PREPARES.search(found[0])

@@ -176,7 +176,7 @@ class CallGraph(SourceSet):
         called = function.name.rpartition(".")[2]
         at = function.parameters.index(name)
         for call, caller in self.calls_by_name.get(called, ())[:20]:
-            shift = 1 if function.owner is not None and isinstance(call.func, ast.Attribute) else 0
+            shift = function.implied if isinstance(call.func, ast.Attribute) else 0
             values = [one.value for one in call.keywords if one.arg == name]
             values += [call.args[at - shift]] if 0 <= at - shift < len(call.args) else []
             for value in values:
@@ -212,6 +212,8 @@ class CallGraph(SourceSet):
                     if kind_file == file:
                         yield from self._methods(made, ("__init__",))
                 return
+            if self._is_foreign(base.id, function):
+                return
         kinds = list(self.kinds(base, function, rounds - 1))
         for one_kind in kinds:
             yield from self._methods(one_kind, (name,))
@@ -219,6 +221,23 @@ class CallGraph(SourceSet):
         if not kinds and name not in COMMON_METHODS and len(methods) <= MOST_TARGETS:
             for method in methods:
                 yield from self._decorated(method)
+
+    def _is_foreign(self, name: str, function: Function) -> bool:
+        scope: Function | None = function
+        while scope is not None:
+            if (name in scope.assigned and scope.name != "<module>") or name in scope.parameters:
+                return False
+            scope = scope.outer
+        return self.foreign.holds(name, function.file)
+
+    def is_guess(self, call: ast.Call, function: Function) -> bool:
+        """Whether the only sign that a call means a project's method is its name, which other objects may share."""
+        func = call.func
+        if not isinstance(func, ast.Attribute) or last_name(func.value) in ("self", "cls", "super"):
+            return False
+        if isinstance(func.value, ast.Name) and self.imported(func.value.id, function.file)[0]:
+            return False
+        return next(self.kinds(func.value, function), None) is None
 
     def kinds(self, value: ast.expr, function: Function, rounds: int = _ROUNDS) -> Iterator[ast.ClassDef]:
         """Yields the project's classes that a value may be an object of, through wrappers like DDP(Net())."""
@@ -252,7 +271,7 @@ class CallGraph(SourceSet):
         """Yields what callers pass for a parameter, with the function that calls."""
         called = function.name.rpartition(".")[2]
         names = (called, function.owner.name) if called == "__init__" and function.owner is not None else (called,)
-        at = function.parameters.index(name) - (1 if function.owner is not None else 0)
+        at = function.parameters.index(name) - function.implied
         for call, caller in [one for key in names for one in self.calls_by_name.get(key, ())][:8]:
             yield from ((one.value, caller) for one in call.keywords if one.arg == name)
             if 0 <= at < len(call.args):

@@ -155,7 +155,7 @@ class ProjectClasses(ProjectNames):
 
     def arguments(self, name: str, function: Function) -> Iterator[tuple[ast.expr, Function]]:
         """Yields what callers pass for a parameter, with the function that calls."""
-        at = function.parameters.index(name) - (1 if function.owner is not None else 0)
+        at = function.parameters.index(name) - function.implied
         for call, caller in self.callers(function)[:8]:
             yield from ((one.value, caller) for one in call.keywords if one.arg == name)
             if 0 <= at < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args[: at + 1]):

@@ -15,6 +15,7 @@ from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.cfg import ControlFlowGraph, FunctionSyntax
 from diagnostics.static.program.cfg_builder import build, suppresses_by_name
 from diagnostics.static.program.distributed_names import is_recorded, names_of_distributed
+from diagnostics.static.program.foreign_names import ForeignNames
 from diagnostics.static.program.source_file import SourceFile, Sources, imported_files
 
 MOST_FILES = 60
@@ -45,6 +46,12 @@ class Function:
             return ()
         arguments = self.syntax.args
         return tuple(one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+
+    @cached_property
+    def implied(self) -> int:
+        """How many of its first parameters a call of a method does not name: self or cls, of a staticmethod none."""
+        decorators = getattr(self.syntax, "decorator_list", ())
+        return int(self.owner is not None and all(last_name(one) != "staticmethod" for one in decorators))
 
     @cached_property
     def own_nodes(self) -> tuple[ast.AST, ...]:
@@ -231,6 +238,11 @@ class SourceSet:
     def imported(self, name: str, file: str) -> tuple[str, str]:
         """Returns (file, name there) of a name that `file` imports, ("", name) where it is not the project's."""
         return self._imports_of(file).get(name, ("", name))
+
+    @cached_property
+    def foreign(self) -> ForeignNames:
+        """Which names the files import from elsewhere."""
+        return ForeignNames(self.files)
 
     def _imports_of(self, file: str) -> dict[str, tuple[str, str]]:
         if file not in self._imports:

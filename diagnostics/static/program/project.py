@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from diagnostics.static.program.call_graph import COMMON_METHODS, MOST_TARGETS
 from diagnostics.static.program.class_hierarchy import ProjectClasses
+from diagnostics.static.program.foreign_names import ForeignNames
 from diagnostics.static.program.functions import Callable_, Function, last_name
 
 Answer = TypeVar("Answer")
@@ -109,12 +110,19 @@ class Project(ProjectClasses):
                 if kind_file == file:
                     yield from self._methods(made, ("__init__",))
             return
+        if isinstance(base, ast.Name) and self._is_foreign(base.id, function):
+            return
         kinds = list(self.kinds(base, function, rounds - 1))
         for one_kind in kinds:
             yield from self._methods(one_kind, (name,), below=True)
         if not kinds and len(self.python) <= FEW_TO_GUESS and name not in COMMON_METHODS:
             methods = [one for one in self.by_name.get(name, ()) if one.owner is not None]
             yield from methods if len(methods) <= MOST_TARGETS else ()
+
+    @cached_property
+    def foreign(self) -> ForeignNames:
+        """Which names the files import from elsewhere."""
+        return ForeignNames(self.by_path)
 
     def _module_meant(self, value: ast.expr, function: Function) -> str:
         """Returns the project's file that an expression names as a module."""

@@ -10,7 +10,7 @@ import tokenize
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from diagnostics.core.python_syntax import parsed
 from diagnostics.static.program.ast_walk import children, too_deep, walk
@@ -47,6 +47,12 @@ class ProjectFile(SourceFile):
         self.problem = ""
         self.raw = raw
         self._code = code
+
+    @cached_property
+    def is_test(self) -> bool:
+        """Whether it is a test, as its name or that of a folder says: it runs alone, on one machine."""
+        path = PurePath(self.shown)
+        return any(part in ("tests", "test", "testing") for part in path.parts) or path.stem.startswith("test_")
 
     @cached_property
     def text(self) -> str:

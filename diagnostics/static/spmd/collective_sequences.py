@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from diagnostics.static.dataflow.rank_predicates import OnRank, RankPredicates
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import children
-from diagnostics.static.program.functions import Function, is_generator
+from diagnostics.static.program.functions import Function, is_generator, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
 from diagnostics.static.spmd.sequence_values import (
@@ -286,7 +286,7 @@ class CollectiveSequences:
                 continue
             inner = self._function(target, assumption, depth - 1)
             way.items += inner.items
-            way.met += [_behind(call, function, one, sure=reach.sure) for one in inner.met]
+            way.met += [self._behind(call, function, one, sure=reach.sure) for one in inner.met]
             return
 
     def _entered(
@@ -297,19 +297,20 @@ class CollectiveSequences:
             if is_generator(target) and depth > 0:
                 inner = self._function(target, assumption, depth - 1)
                 way.items += inner.items
-                way.met += [_behind(call, function, one) for one in inner.met]
+                way.met += [self._behind(call, function, one) for one in inner.met]
                 return
+
+    def _behind(
+        self, call: ast.Call, function: Function, reach: CollectiveSite, *, sure: bool = True
+    ) -> CollectiveSite:
+        guess = last_name(call.func) if self.project.is_guess(call, function) else ""
+        chain = ((call, function), *reach.chain)
+        return replace(reach, chain=chain, sure=reach.sure and sure, guessed=reach.guessed or guess)
 
 
 def counts(reach: CollectiveSite) -> bool:
     """Whether every rank has to pass the operation: not those of two ranks, nor of a group that may be smaller."""
     return reach.meeting is not SyncKind.PEER and not reach.grouped
-
-
-def _behind(call: ast.Call, function: Function, reach: CollectiveSite, *, sure: bool = True) -> CollectiveSite:
-    return CollectiveSite(
-        reach.op, reach.meeting, ((call, function), *reach.chain), reach.sure and sure, reach.grouped, reach.label
-    )
 
 
 def leaving(block: Sequence[ast.stmt]) -> ast.stmt | None:

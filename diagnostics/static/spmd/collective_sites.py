@@ -16,65 +16,13 @@ from diagnostics.agent.shared import operations
 from diagnostics.static.program.distributed_names import RECORDED
 from diagnostics.static.program.functions import Function, default_of, is_generator, last_name
 from diagnostics.static.program.project import Project
+from diagnostics.static.spmd.constant_arguments import may_run
+from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, LibraryCall
 from diagnostics.static.spmd.library_objects import ObjectKind, ObjectKinds
+from diagnostics.static.spmd.made_once import is_made_once
 
 _HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
           "torch.distributed._functional_collectives.")  # fmt: skip
-# What other libraries offer as functions, by full name.
-_LIBRARY_CALLS = {
-    "torch.distributed.checkpoint.save": "save",
-    "torch.distributed.checkpoint.load": "load",
-    "torch.distributed.checkpoint.async_save": "async_save",
-    "torch.distributed.checkpoint.save_state_dict": "save_state_dict",
-    "torch.distributed.checkpoint.load_state_dict": "load_state_dict",
-    "torch.distributed.checkpoint.state_dict.get_model_state_dict": "get_model_state_dict",
-    "torch.distributed.checkpoint.state_dict.get_optimizer_state_dict": "get_optimizer_state_dict",
-    "torch.distributed.checkpoint.state_dict.get_state_dict": "get_state_dict",
-    "torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict": "optim_state_dict",
-    "torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict": "full_optim_state_dict",
-    "torch.distributed.fsdp.FullyShardedDataParallel.summon_full_params": "summon_full_params",
-    "accelerate.utils.wait_for_everyone": "wait_for_everyone",
-    "accelerate.utils.gather": "gather",
-    "accelerate.utils.gather_object": "gather_object",
-    "accelerate.utils.reduce": "reduce",
-    "accelerate.utils.broadcast": "broadcast",
-    "accelerate.utils.broadcast_object_list": "broadcast_object_list",
-    "ignite.distributed.barrier": "barrier",
-    "ignite.distributed.all_reduce": "all_reduce",
-    "ignite.distributed.all_gather": "all_gather",
-    "ignite.distributed.broadcast": "broadcast",
-    "horovod.torch.allreduce": "allreduce",
-    "horovod.torch.allgather": "allgather",
-    "horovod.torch.broadcast": "broadcast",
-    "horovod.torch.barrier": "barrier",
-    "horovod.torch.broadcast_parameters": "broadcast_parameters",
-    "horovod.torch.broadcast_optimizer_state": "broadcast_optimizer_state",
-}
-_SHARDED_ONLY = frozenset(name for name in _LIBRARY_CALLS if ".checkpoint.state_dict." in name)
-# Methods by what kind of object they are called on; False: only with some settings of that object.
-_METHODS: dict[ObjectKind, dict[str, bool]] = {
-    ObjectKind.ACCELERATOR: {
-        "wait_for_everyone": True, "gather": True, "gather_for_metrics": True, "reduce": True,
-        "pad_across_processes": True, "save_state": True, "get_state_dict": False,
-    },
-    ObjectKind.FABRIC: {
-        "barrier": True, "all_reduce": True, "all_gather": True, "broadcast": True, "save": False,
-    },
-    ObjectKind.LIGHTNING_TRAINER: {
-        "save_checkpoint": True, "validate": True, "test": True, "fit": True, "predict": True,
-    },
-    ObjectKind.LIGHTNING_STRATEGY: {
-        "barrier": True, "broadcast": True, "reduce": True, "all_gather": True, "reduce_boolean_decision": True,
-    },
-    ObjectKind.LIGHTNING_MODULE: {"all_gather": True},
-    ObjectKind.HF_TRAINER: {"evaluate": True, "predict": True, "train": True, "save_model": False},
-    ObjectKind.DEEPSPEED: {"save_checkpoint": True, "load_checkpoint": True, "backward": True, "step": True,
-                           "__call__": False},
-    ObjectKind.METRIC: {"compute": True},
-    ObjectKind.FSDP: {"state_dict": True, "clip_grad_norm_": True, "__call__": True, "load_state_dict": False},
-    ObjectKind.DDP: {"__call__": False},
-    ObjectKind.ZERO: {"consolidate_state_dict": True, "step": True},
-}  # fmt: skip
 MOST_DEPTH = 12
 
 
@@ -94,6 +42,7 @@ class CollectiveSite:
 
     `op` is the operation, `chain` the calls that lead to it, from the one asked about to the operation itself.
     `sure` is False where it depends on what cannot be seen. `grouped`: in a group that may be smaller than the world.
+    `guessed` is the name of a method on the way of which nothing but the name says that it is the project's.
     """
 
     op: str
@@ -102,6 +51,7 @@ class CollectiveSite:
     sure: bool = True
     grouped: bool = False
     label: str = ""
+    guessed: str = ""
 
     @property
     def hidden(self) -> bool:
@@ -138,14 +88,27 @@ class CollectiveSites:
         if own is not None:
             return own
         targets = [one for one in self.project.targets(call, function) if not is_generator(one)]
-        reached = [one for one in (self.of_function(target, depth + 1) for target in targets) if one is not None]
+        reached = [one for one in (self._entered(target, call, depth + 1) for target in targets) if one is not None]
         if not reached:
             return None
         inner = max(reached, key=_weight)
         sure = inner.sure and len(reached) == len(targets)
+        guessed = inner.guessed or (last_name(call.func) if self.project.is_guess(call, function) else "")
         return CollectiveSite(
-            inner.op, inner.meeting, ((call, function), *inner.chain), sure, inner.grouped, inner.label
+            inner.op, inner.meeting, ((call, function), *inner.chain), sure, inner.grouped, inner.label, guessed
         )
+
+    def _entered(self, target: Function, call: ast.Call, depth: int) -> CollectiveSite | None:
+        """Returns the first operation that a function reaches when it is called like this."""
+        found = self.of_function(target, depth)
+        if found is None or self._may_run(found, target, call):
+            return found
+        several = (self.of_call(one, target, depth) for one in self.interesting_calls(target))
+        return max((one for one in several if one is not None and self._may_run(one, target, call)), key=_weight,
+                   default=None)  # fmt: skip
+
+    def _may_run(self, found: CollectiveSite, target: Function, call: ast.Call) -> bool:
+        return may_run(found.chain[0][0], target, call, self.project)
 
     def of_function(self, function: Function, depth: int = 0) -> CollectiveSite | None:
         """Returns the first operation that a function reaches."""
@@ -172,11 +135,10 @@ class CollectiveSites:
         op = name.rpartition(".")[2]
         if op in RECORDED and name.startswith("torch.distributed.") and name[: -len(op)] in _HOMES:
             return self._operation(op, call, function)
-        if name in _LIBRARY_CALLS:
-            sure = name not in _SHARDED_ONLY
-            return CollectiveSite(
-                _LIBRARY_CALLS[name], SyncKind.COLLECTIVE, ((call, function),), sure, label=f"{name}()"
-            )
+        if name in FUNCTIONS:
+            op = name.rpartition(".")[2]
+            always = FUNCTIONS[name].always
+            return CollectiveSite(op, SyncKind.COLLECTIVE, ((call, function),), always, label=f"{name}()")
         return self._method(call, function)
 
     def _operation(self, op: str, call: ast.Call, function: Function) -> CollectiveSite:
@@ -186,7 +148,8 @@ class CollectiveSites:
         )
         group = _group(call, op) if meeting is not SyncKind.GROUP else None
         grouped = group is not None and self._may_be_smaller(group, function)
-        return CollectiveSite(op, meeting, ((call, function),), grouped=grouped)
+        sure = not makes_group or not is_made_once(call, function, self.project)
+        return CollectiveSite(op, meeting, ((call, function),), sure, grouped=grouped)
 
     def _may_be_smaller(self, group: ast.expr, function: Function) -> bool:
         """Whether a group may be another one than the world: not a parameter that nobody gives."""
@@ -194,7 +157,7 @@ class CollectiveSites:
             return False
         if last_name(group) in ("WORLD", "world", "_get_default_group"):
             return False
-        if isinstance(group, ast.Name) and group.id in function.parameters:
+        if isinstance(group, ast.Name) and group.id in function.parameters and group.id not in function.assigned:
             given = [value for value, _ in self.project.arguments(group.id, function)]
             default = default_of(function, group.id)
             nothing = [one for one in (*given, default) if isinstance(one, ast.Constant) and one.value is None]
@@ -219,12 +182,15 @@ class CollectiveSites:
         else:
             name, receiver = "__call__", call.func
         for kind in self.objects.of(receiver, function):
-            sure = _METHODS.get(kind, {}).get(name)
-            if sure is not None:
+            known = METHODS.get((kind, name))
+            if known is not None:
                 meeting = SyncKind.FORWARD if name == "__call__" else SyncKind.COLLECTIVE
                 label = f"the forward of {_a(kind)}" if name == "__call__" else f"{name}() of {_a(kind)}"
-                return CollectiveSite(name.strip("_"), meeting, ((call, function),), sure, label=label)
+                return CollectiveSite(name.strip("_"), meeting, ((call, function),), self._is_sure(known), label=label)
         return None
+
+    def _is_sure(self, known: LibraryCall) -> bool:
+        return known.always or any(file.words & known.words for file in self.project.python)
 
     def _backward(self, call: ast.Call, function: Function) -> CollectiveSite | None:
         """A backward, where the project wraps models whose gradients are then averaged."""
@@ -245,7 +211,7 @@ class CollectiveSites:
         return any(self._is_wrapped_code(caller, depth - 1) for _, caller in callers[:6])
 
 
-_METHOD_NAMES = frozenset(name for methods in _METHODS.values() for name in methods)
+_METHOD_NAMES = frozenset(name for _, name in METHODS)
 
 
 def _a(kind: ObjectKind) -> str:

@@ -109,7 +109,8 @@ class ObjectKinds:
         if name in _MAKERS:
             yield _MAKERS[name]
         elif name.startswith("torchmetrics."):
-            yield ObjectKind.METRIC
+            if not _keeps_to_itself(call):
+                yield ObjectKind.METRIC
         elif isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda", "train", "eval"):
             yield from self._of(call.func.value, function, rounds - 1)
         elif name == "torch.compile" and call.args:
@@ -171,3 +172,11 @@ class ObjectKinds:
 
     def _uses(self, function: Function, libraries: tuple[str, ...]) -> bool:
         return any(name.startswith(libraries) for name in self.project.bound(function.file).values())
+
+
+def _keeps_to_itself(call: ast.Call) -> bool:
+    """Whether a metric is made with sync_on_compute=False, so that compute() asks no other rank."""
+    return any(
+        one.arg == "sync_on_compute" and isinstance(one.value, ast.Constant) and not one.value.value
+        for one in call.keywords
+    )

@@ -67,7 +67,22 @@ def _of_call(value: ast.Call, function: Function, project: Project, rounds: int)
     return _of_returned(value, function, project, rounds)
 
 
+class _Answers(dict[tuple[int, str], tuple[int, str]]):
+    """What was found of a name, and with how many rounds left: `state = {**state, ...}` asks for itself many times."""
+
+    def __init__(self, project: Project) -> None:
+        super().__init__()
+
+
 def _of_name(name: str, function: Function, project: Project, rounds: int) -> str:
+    known, key = project.fact(_Answers), (id(function), name)
+    if key not in known or known[key][0] < rounds:
+        known[key] = (rounds, "")  # while it is being looked at
+        known[key] = (rounds, _by_assignments(name, function, project, rounds))
+    return known[key][1]
+
+
+def _by_assignments(name: str, function: Function, project: Project, rounds: int) -> str:
     moves = [gpu_of(device, function, project) for device in _moves(name, function)]
     if moves:
         return _least(moves)

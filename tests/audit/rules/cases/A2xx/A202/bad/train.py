@@ -2,11 +2,12 @@ import torch
 import torch.distributed as dist
 import torchmetrics
 from accelerate import Accelerator
+from accelerate.utils import ProjectConfiguration
 from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
 
 from saving import Saver, save_all
 
-accelerator = Accelerator()
+accelerator = Accelerator(project_config=ProjectConfiguration("out", automatic_checkpoint_naming=True))
 accuracy = torchmetrics.Accuracy(task="multiclass", num_classes=10)
 
 

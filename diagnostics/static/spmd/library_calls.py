@@ -1,0 +1,162 @@
+"""What calls of libraries do between ranks: one row a function, with the place in the library that shows it. Pure.
+
+`always`: every rank has to come; else it depends on `when`, which a word of the project may settle. QUIET names what
+rules know by the form of a call: what may look like a fault and is none. To add one: a row, and what runs here in two
+ranks in tests/static/library_calls_in_ranks.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from diagnostics.static.spmd.library_objects import ObjectKind
+
+TORCH, ACCELERATE, LIGHTNING = "torch 2.13", "accelerate 1.15", "lightning 2.7"
+TRANSFORMERS, DEEPSPEED, METRICS = "transformers 4.57.1", "deepspeed 0.19.8", "torchmetrics 1.9.0"
+IGNITE, HOROVOD = "ignite 0.5.5", "horovod 0.28.1"
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """One row: the library as it was read, and the file and name that show what the call does."""
+
+    library: str
+    shown: str
+    always: bool = True
+    when: str = ""
+    words: frozenset[str] = frozenset()  # a project that holds one of them fulfils `when`
+
+
+_DCP, _ACCELERATE = "torch.distributed.checkpoint", "accelerate.utils"
+_STATE_DICT = "torch/distributed/checkpoint/state_dict.py"
+_FSDP = "torch/distributed/fsdp/fully_sharded_data_parallel.py"
+_OPERATIONS, _IGNITE, _HOROVOD = "accelerate/utils/operations.py", "ignite/distributed/utils.py", "horovod/torch"
+_SHARDED = "the model is sharded: full tensors are gathered"
+
+FUNCTIONS: dict[str, LibraryCall] = {
+    f"{_DCP}.save": LibraryCall(TORCH, "torch/distributed/checkpoint/state_dict_saver.py:save"),
+    f"{_DCP}.async_save": LibraryCall(TORCH, "torch/distributed/checkpoint/state_dict_saver.py:async_save"),
+    f"{_DCP}.save_state_dict": LibraryCall(TORCH, "torch/distributed/checkpoint/state_dict_saver.py:save_state_dict"),
+    f"{_DCP}.load": LibraryCall(TORCH, "torch/distributed/checkpoint/state_dict_loader.py:load"),
+    f"{_DCP}.load_state_dict": LibraryCall(TORCH, "torch/distributed/checkpoint/state_dict_loader.py:load_state_dict"),
+    f"{_DCP}.state_dict.get_model_state_dict": LibraryCall(
+        TORCH, f"{_STATE_DICT}:get_model_state_dict", always=False, when=_SHARDED
+    ),
+    f"{_DCP}.state_dict.get_optimizer_state_dict": LibraryCall(
+        TORCH, f"{_STATE_DICT}:get_optimizer_state_dict", always=False, when=_SHARDED
+    ),
+    f"{_DCP}.state_dict.get_state_dict": LibraryCall(
+        TORCH, f"{_STATE_DICT}:get_state_dict", always=False, when=_SHARDED
+    ),
+    "torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict": LibraryCall(TORCH, f"{_FSDP}:optim_state_dict"),
+    "torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict": LibraryCall(
+        TORCH, f"{_FSDP}:full_optim_state_dict"
+    ),
+    "torch.distributed.fsdp.FullyShardedDataParallel.summon_full_params": LibraryCall(
+        TORCH, f"{_FSDP}:summon_full_params"
+    ),
+    f"{_ACCELERATE}.wait_for_everyone": LibraryCall(ACCELERATE, "accelerate/utils/other.py:wait_for_everyone"),
+    f"{_ACCELERATE}.gather": LibraryCall(ACCELERATE, f"{_OPERATIONS}:gather"),
+    f"{_ACCELERATE}.gather_object": LibraryCall(ACCELERATE, f"{_OPERATIONS}:gather_object"),
+    f"{_ACCELERATE}.reduce": LibraryCall(ACCELERATE, f"{_OPERATIONS}:reduce"),
+    f"{_ACCELERATE}.broadcast": LibraryCall(ACCELERATE, f"{_OPERATIONS}:broadcast"),
+    f"{_ACCELERATE}.broadcast_object_list": LibraryCall(ACCELERATE, f"{_OPERATIONS}:broadcast_object_list"),
+    "ignite.distributed.barrier": LibraryCall(IGNITE, f"{_IGNITE}:barrier"),
+    "ignite.distributed.all_reduce": LibraryCall(IGNITE, f"{_IGNITE}:all_reduce"),
+    "ignite.distributed.all_gather": LibraryCall(IGNITE, f"{_IGNITE}:all_gather"),
+    "ignite.distributed.broadcast": LibraryCall(IGNITE, f"{_IGNITE}:broadcast"),
+    "horovod.torch.allreduce": LibraryCall(HOROVOD, f"{_HOROVOD}/mpi_ops.py:allreduce"),
+    "horovod.torch.allgather": LibraryCall(HOROVOD, f"{_HOROVOD}/mpi_ops.py:allgather"),
+    "horovod.torch.broadcast": LibraryCall(HOROVOD, f"{_HOROVOD}/mpi_ops.py:broadcast"),
+    "horovod.torch.barrier": LibraryCall(HOROVOD, f"{_HOROVOD}/mpi_ops.py:barrier"),
+    "horovod.torch.broadcast_parameters": LibraryCall(HOROVOD, f"{_HOROVOD}/functions.py:broadcast_parameters"),
+    "horovod.torch.broadcast_optimizer_state": LibraryCall(
+        HOROVOD, f"{_HOROVOD}/functions.py:broadcast_optimizer_state"
+    ),
+}
+
+_ACCELERATOR, _FABRIC = "accelerate/accelerator.py", "lightning/fabric/fabric.py"
+_TRAINER, _DDP_STRATEGY = "lightning/pytorch/trainer/trainer.py", "lightning/pytorch/strategies/ddp.py"
+_PARALLEL = "lightning/pytorch/strategies/parallel.py"
+_HF, _ENGINE = "transformers/trainer.py", "deepspeed/runtime/engine.py"
+_ZERO = "torch/distributed/optim/zero_redundancy_optimizer.py"
+_BY_STRATEGY = "the strategy shards the model"
+
+METHODS: dict[tuple[ObjectKind, str], LibraryCall] = {
+    (ObjectKind.ACCELERATOR, "wait_for_everyone"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:wait_for_everyone"),
+    (ObjectKind.ACCELERATOR, "gather"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:gather"),
+    (ObjectKind.ACCELERATOR, "gather_for_metrics"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:gather_for_metrics"),
+    (ObjectKind.ACCELERATOR, "reduce"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:reduce"),
+    (ObjectKind.ACCELERATOR, "pad_across_processes"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:pad_across_processes"),
+    (ObjectKind.ACCELERATOR, "save_state"): LibraryCall(
+        ACCELERATE,
+        f"{_ACCELERATOR}:save_state",
+        always=False,
+        when="FSDP, DeepSpeed, or checkpoints are named by the library",
+        words=frozenset(["automatic_checkpoint_naming"]),
+    ),
+    (ObjectKind.ACCELERATOR, "get_state_dict"): LibraryCall(
+        ACCELERATE, f"{_ACCELERATOR}:get_state_dict", always=False, when="FSDP or DeepSpeed ZeRO 3"
+    ),
+    (ObjectKind.FABRIC, "barrier"): LibraryCall(LIGHTNING, f"{_FABRIC}:barrier"),
+    (ObjectKind.FABRIC, "all_reduce"): LibraryCall(LIGHTNING, f"{_FABRIC}:all_reduce"),
+    (ObjectKind.FABRIC, "all_gather"): LibraryCall(LIGHTNING, f"{_FABRIC}:all_gather"),
+    (ObjectKind.FABRIC, "broadcast"): LibraryCall(LIGHTNING, f"{_FABRIC}:broadcast"),
+    (ObjectKind.FABRIC, "save"): LibraryCall(LIGHTNING, f"{_FABRIC}:save", always=False, when=_BY_STRATEGY),
+    (ObjectKind.LIGHTNING_TRAINER, "save_checkpoint"): LibraryCall(LIGHTNING, f"{_TRAINER}:save_checkpoint"),
+    (ObjectKind.LIGHTNING_TRAINER, "validate"): LibraryCall(LIGHTNING, f"{_TRAINER}:validate"),
+    (ObjectKind.LIGHTNING_TRAINER, "test"): LibraryCall(LIGHTNING, f"{_TRAINER}:test"),
+    (ObjectKind.LIGHTNING_TRAINER, "fit"): LibraryCall(LIGHTNING, f"{_TRAINER}:fit"),
+    (ObjectKind.LIGHTNING_TRAINER, "predict"): LibraryCall(LIGHTNING, f"{_TRAINER}:predict"),
+    (ObjectKind.LIGHTNING_STRATEGY, "barrier"): LibraryCall(LIGHTNING, f"{_DDP_STRATEGY}:barrier"),
+    (ObjectKind.LIGHTNING_STRATEGY, "broadcast"): LibraryCall(LIGHTNING, f"{_DDP_STRATEGY}:broadcast"),
+    (ObjectKind.LIGHTNING_STRATEGY, "reduce"): LibraryCall(LIGHTNING, f"{_DDP_STRATEGY}:reduce"),
+    (ObjectKind.LIGHTNING_STRATEGY, "all_gather"): LibraryCall(LIGHTNING, f"{_PARALLEL}:all_gather"),
+    (ObjectKind.LIGHTNING_STRATEGY, "reduce_boolean_decision"): LibraryCall(
+        LIGHTNING, f"{_PARALLEL}:reduce_boolean_decision"
+    ),
+    (ObjectKind.LIGHTNING_MODULE, "all_gather"): LibraryCall(LIGHTNING, "lightning/pytorch/core/module.py:all_gather"),
+    (ObjectKind.HF_TRAINER, "evaluate"): LibraryCall(TRANSFORMERS, f"{_HF}:evaluate"),
+    (ObjectKind.HF_TRAINER, "predict"): LibraryCall(TRANSFORMERS, f"{_HF}:predict"),
+    (ObjectKind.HF_TRAINER, "train"): LibraryCall(TRANSFORMERS, f"{_HF}:train"),
+    (ObjectKind.HF_TRAINER, "save_model"): LibraryCall(
+        TRANSFORMERS, f"{_HF}:save_model", always=False, when="FSDP or DeepSpeed ZeRO 3"
+    ),
+    (ObjectKind.DEEPSPEED, "save_checkpoint"): LibraryCall(DEEPSPEED, f"{_ENGINE}:save_checkpoint"),
+    (ObjectKind.DEEPSPEED, "load_checkpoint"): LibraryCall(DEEPSPEED, f"{_ENGINE}:load_checkpoint"),
+    (ObjectKind.DEEPSPEED, "backward"): LibraryCall(DEEPSPEED, f"{_ENGINE}:backward"),
+    (ObjectKind.DEEPSPEED, "step"): LibraryCall(DEEPSPEED, f"{_ENGINE}:step"),
+    (ObjectKind.DEEPSPEED, "__call__"): LibraryCall(DEEPSPEED, f"{_ENGINE}:forward", always=False, when="ZeRO 3"),
+    (ObjectKind.METRIC, "compute"): LibraryCall(METRICS, "torchmetrics/metric.py:_wrap_compute"),
+    (ObjectKind.FSDP, "state_dict"): LibraryCall(
+        TORCH, "torch/distributed/fsdp/_state_dict_utils.py:_pre_state_dict_hook"
+    ),
+    (ObjectKind.FSDP, "clip_grad_norm_"): LibraryCall(TORCH, f"{_FSDP}:clip_grad_norm_"),
+    (ObjectKind.FSDP, "__call__"): LibraryCall(TORCH, f"{_FSDP}:forward"),
+    (ObjectKind.FSDP, "load_state_dict"): LibraryCall(
+        TORCH, "torch/distributed/fsdp/_state_dict_utils.py:_pre_load_state_dict_hook", always=False, when="full states"
+    ),
+    (ObjectKind.DDP, "__call__"): LibraryCall(
+        TORCH,
+        "torch/nn/parallel/distributed.py:will_sync_module_buffers",
+        always=False,
+        when="the model has buffers, and the forward before it had gradients: without them it is once at most",
+    ),
+    (ObjectKind.ZERO, "consolidate_state_dict"): LibraryCall(TORCH, f"{_ZERO}:consolidate_state_dict"),
+    (ObjectKind.ZERO, "step"): LibraryCall(TORCH, f"{_ZERO}:step"),
+}
+
+QUIET: dict[str, LibraryCall] = {
+    "torchmetrics compute() of Metric(sync_on_compute=False)": LibraryCall(
+        METRICS, "torchmetrics/metric.py:_wrap_compute", when="_to_sync is sync_on_compute"
+    ),
+    "accelerate prepare(model, optimizer): the optimizer gets the sharded parameters": LibraryCall(
+        ACCELERATE, f"{_ACCELERATOR}:_prepare_fsdp2", when="fsdp2_switch_optimizer_parameters() maps old to new"
+    ),
+    "accelerate prepare(model, optimizer) with DeepSpeed: the engine owns the optimizer, nothing is FSDP": LibraryCall(
+        ACCELERATE, f"{_ACCELERATOR}:_prepare_deepspeed"
+    ),
+    "fabric setup(model, optimizer): FSDP is refused or keeps the parameter objects": LibraryCall(
+        LIGHTNING, "lightning/fabric/strategies/fsdp.py:setup_module_and_optimizers"
+    ),
+}
