@@ -25,7 +25,7 @@ class Mutant:
     """One faulty program and what is true about it. `lines` are right as "file:line"."""
 
     number: int
-    program: str
+    source: Program
     operator: str
     family: str
     scene: Scene
@@ -36,6 +36,11 @@ class Mutant:
     ranks: tuple[tuple[int, ...], ...]
     lines: tuple[str, ...]
     signal: int | None
+
+    @property
+    def program(self) -> str:
+        """The program's name."""
+        return self.source.name
 
     @property
     def name(self) -> str:
@@ -97,15 +102,16 @@ def mutated_file(
     source: str, operator: Operator, place: Place, scene: Scene, chance: random.Random
 ) -> mutant_places.Mutated | None:
     """Returns the file with the fault in it; None where the operator has no business in this function."""
-    names = {mutant_places.bound_by(one) for one in operator.imports}
+    imports = tuple(dict.fromkeys((*place.imports, *operator.imports)))
+    names = {mutant_places.bound_by(one) for one in imports}
     if names & mutant_places.assigned(source, place.function):
         return None
     try:
         if operator.iterable is not None:
-            mutated = mutant_places.with_iterable(source, place, operator.iterable(scene), operator.imports)
+            mutated = mutant_places.with_iterable(source, place, operator.iterable(scene), imports)
         elif operator.body is not None:
             line = chance.choice(mutant_places.anchors(source, place))
-            mutated = mutant_places.with_statements(source, line, operator.body(scene), operator.imports)
+            mutated = mutant_places.with_statements(source, line, operator.body(scene), imports)
         else:
             return None
         ast.parse(mutated.text)
@@ -134,7 +140,7 @@ def _written(
         lines += [one for n in marked for one in near(SCRIPT, range(n, n + 1))]
         command = ("bash", SCRIPT)
     return Mutant(
-        number=number, program=program.name, operator=operator.name, family=family, scene=scene, place=place,
+        number=number, source=program, operator=operator.name, family=family, scene=scene, place=place,
         folder=folder, command=command, classes=operator.classes, ranks=operator.ranks(scene), lines=tuple(lines),
         signal=operator.signal,
     )  # fmt: skip
@@ -159,6 +165,7 @@ def free_port() -> int:
     return port
 
 
-def environment() -> dict[str, str]:
-    """Returns the variables that mutants and healthy programs are run with."""
-    return dict(ENVIRONMENT)
+def environment(program: Program) -> dict[str, str]:
+    """Returns the variables that a program and its mutants are run with."""
+    port = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())} if program.port else {}
+    return {**ENVIRONMENT, **port}

@@ -45,6 +45,7 @@ class Place:
     rank: str
     step: str = ""
     steps: tuple[int, int]  # values of `step` to draw from
+    imports: tuple[str, ...] = ()  # what `rank` needs and the file lacks
     leaves: bool = True  # whether `return` is a way out here
 
 
@@ -64,6 +65,7 @@ class Program:
     command: tuple[str, ...]
     world: int
     places: tuple[Place, ...]
+    port: bool  # whether it takes MASTER_PORT from whoever starts it
     environ: bool  # whether init_process_group reads RANK, WORLD_SIZE and MASTER_PORT, so that a script can give them
 
 
@@ -75,7 +77,10 @@ def names() -> list[str]:
 def load(name: str) -> Program:
     """Returns one program as its file tells it."""
     told = tomllib.loads((PROGRAMS / f"{name}.toml").read_text())
-    places = [Place(**{**place, "steps": tuple(place["steps"])}) for place in told["place"]]
+    places = [
+        Place(**{**place, "steps": tuple(place["steps"]), "imports": tuple(place.get("imports", ()))})
+        for place in told["place"]
+    ]
     return Program(
         name=name,
         package=told["package"],
@@ -89,6 +94,7 @@ def load(name: str) -> Program:
         command=tuple(told["command"]),
         world=told.get("world", 2),
         places=tuple(places),
+        port=told.get("port", False),
         environ=told.get("environ", False),
     )
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import zoo_runs
-from mutant_draws import environment
 from zoo_seconds import to_report_s, writings
 
 DOCTOR = (str(zoo_runs.DOCTOR), "run", "--stall-timeout", "40", "--report-dir", "{report}", "--")
@@ -33,7 +32,7 @@ class Run:
 
 
 def run(
-    folder: Path, command: Sequence[str], python: Path, limit_s: float, tool: Sequence[str] = (),
+    folder: Path, command: Sequence[str], env: Mapping[str, str], python: Path, limit_s: float, tool: Sequence[str] = (),
     keep: Path | None = None, apart: bool = False,
 ) -> Run:  # fmt: skip
     """Runs a command in a copy of its folder, under the tool's words where some are given.
@@ -50,7 +49,7 @@ def run(
         stdout = above / "stdout"
         shown = ["bash", "-c", f"{shlex.join(argv)} > {stdout}"] if apart else argv
         with writings(reports / "report.json") as written_ns:
-            code, output, seconds = zoo_runs.run_command(shown, work, _environment(python), limit_s)
+            code, output, seconds = zoo_runs.run_command(shown, work, zoo_runs.variables(env, str(python)), limit_s)
         report, _ = zoo_runs.read_report(reports) if tool else ({}, ())
         took_s = to_report_s(zoo_runs.read_job(reports), written_ns)
         if keep is not None:
@@ -61,10 +60,6 @@ def run(
         )  # fmt: skip
     finally:
         shutil.rmtree(above, ignore_errors=True)
-
-
-def _environment(python: Path) -> dict[str, str]:
-    return zoo_runs.variables(environment(), str(python))
 
 
 def _keep(keep: Path, folder: Path, reports: Path, output: str, command: Sequence[str]) -> None:

@@ -30,7 +30,7 @@ import mutant_programs
 import mutant_runs
 import mutant_table
 import operators
-from mutant_draws import Mutant, draw
+from mutant_draws import Mutant, draw, environment
 from mutant_marks import Marks
 from mutant_programs import Program
 
@@ -59,7 +59,7 @@ def _score(options: argparse.Namespace, programs: list[Program], folders: Mappin
 
     def control(program: Program) -> None:
         folder = folders[program.name]
-        bare = mutant_runs.run(folder, program.command, python, 180.0, apart=True)
+        bare = mutant_runs.run(folder, program.command, environment(program), python, 180.0, apart=True)
         watched = mutant_runs.run(
             folder, program.command, python, 300.0, tool, _kept(options, program.name), apart=True
         )
@@ -70,14 +70,22 @@ def _score(options: argparse.Namespace, programs: list[Program], folders: Mappin
         )
 
     def one(mutant: Mutant) -> Marks | Mutant:
-        limit_s = 15.0 + 3.0 * healthy_s[mutant.program]
-        bare = mutant_runs.run(mutant.folder, mutant.command, python, limit_s)
+        limit_s = 10.0 + 2.0 * healthy_s[mutant.program]
+        bare = mutant_runs.run(mutant.folder, mutant.command, environment(mutant.source), python, limit_s)
         shown = mutant_marks.shown(mutant, bare)
         if not shown:
             print(f"{mutant.name:50} not killed: bare it ended with {bare.exit_code}", flush=True)
             return mutant
         keep = _kept(options, mutant.name)
-        answer = mutant_runs.run(mutant.folder, mutant.command, python, limit_s + mutant_runs.PATIENCE_S, tool, keep)
+        answer = mutant_runs.run(
+            mutant.folder,
+            mutant.command,
+            environment(mutant.source),
+            python,
+            limit_s + mutant_runs.PATIENCE_S,
+            tool,
+            keep,
+        )
         marks = mutant_marks.judge(mutant, shown, bare, answer)
         if keep and not marks.wrong:
             shutil.rmtree(keep)

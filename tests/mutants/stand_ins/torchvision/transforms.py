@@ -1,6 +1,7 @@
 """Transforms that leave a picture's content alone."""
 
 import torch
+from torch import nn
 
 
 class Compose:
@@ -23,22 +24,24 @@ class ToTensor:
         return tensor[None] if tensor.ndim == 2 else tensor.permute(2, 0, 1)
 
 
-class Normalize:
+class Normalize(nn.Module):
     """Minus the mean, by the deviation."""
 
     def __init__(self, mean, std):
-        self.mean, self.std = (torch.tensor(values)[:, None, None] for values in (mean, std))
+        super().__init__()
+        self.mean, self.std = (torch.as_tensor(values)[:, None, None] for values in (mean, std))
 
-    def __call__(self, tensor):
+    def forward(self, tensor):
         return (tensor - self.mean) / self.std
 
 
-class _Same:
+class _Same(nn.Module):
     def __init__(self, *arguments, **options):
-        pass
+        super().__init__()
 
-    def __call__(self, picture):
+    def forward(self, picture):
         return picture
 
 
 Pad = RandomCrop = RandomHorizontalFlip = Resize = CenterCrop = _Same
+ColorJitter = GaussianBlur = RandomApply = RandomGrayscale = RandomResizedCrop = _Same
