@@ -84,7 +84,7 @@ def _one(
         )  # fmt: skip
         source = (folders[program.name] / place.file).read_text()
         mutated = mutated_file(source, operator, place, scene, chance)
-        if mutated is not None or operator.body is None and operator.iterable is None:
+        if mutated is not None or (operator.body is None and operator.iterable is None):
             return _written(number, program, folders[program.name], place, operator, family, scene, mutated, above)
     return None
 

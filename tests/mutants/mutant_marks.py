@@ -106,17 +106,18 @@ def _said(answer: Run) -> Mapping[str, Any]:
     if not answer.report:
         return _from_output(answer)
     report = answer.report
+    places = [report.get("location"), *(report.get("locations") or ())]
     return {
         "outcome": report.get("outcome"),
         "failure_class": report.get("failure_class"),
         "culprit_ranks": report.get("culprit_ranks") or (),
-        "locations": list(dict.fromkeys(filter(None, [report.get("location"), *(report.get("locations") or ())]))),
+        "locations": list(dict.fromkeys(one for one in places if one)),
         "root_cause": report.get("root_cause"),
     }
 
 
 def _from_output(run: Run) -> Mapping[str, Any]:
-    """Returns what a launcher's output says: the rank of its table, the lines of the last traceback, innermost first."""
+    """Returns what a launcher's output says: its table's rank, its last traceback's lines, innermost first."""
     table = run.output[run.output.rfind("Root Cause") :] if "Root Cause" in run.output else ""
     blamed = _BLAMED.search(table)
     trace = run.output[run.output.rfind("Traceback (most recent call last)") :] if "Traceback" in run.output else ""

@@ -36,7 +36,7 @@ class Place:
     `rank` and `step` are expressions that are known there; without `step`, calls are counted on `self`.
     """
 
-    kind: str  # train, eval, forward, item or hook
+    kind: str  # train, eval, forward, hook, or item, which data workers read
     file: str
     function: str  # as "Trainer.train"
     loop: str = ""  # the beginning of the loop's header; "" is the function's own body
@@ -151,7 +151,7 @@ def _unpacked(program: Program, cache: Path) -> Path:
         shutil.rmtree(made, ignore_errors=True)
         if archive.suffix == ".whl":
             with zipfile.ZipFile(archive) as wheel:
-                wheel.extractall(made)
+                wheel.extractall(made)  # noqa: S202 - it is a zip file
         else:
             with tarfile.open(archive) as sdist:
                 sdist.extractall(made, filter="data")

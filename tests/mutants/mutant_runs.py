@@ -32,8 +32,8 @@ class Run:
 
 
 def run(
-    folder: Path, command: Sequence[str], env: Mapping[str, str], python: Path, limit_s: float, tool: Sequence[str] = (),
-    keep: Path | None = None, apart: bool = False,
+    folder: Path, command: Sequence[str], env: Mapping[str, str], python: Path, limit_s: float,
+    tool: Sequence[str] = (), keep: Path | None = None, apart: bool = False,
 ) -> Run:  # fmt: skip
     """Runs a command in a copy of its folder, under the tool's words where some are given.
 

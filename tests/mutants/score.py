@@ -34,6 +34,7 @@ from mutant_draws import Mutant, draw, environment
 from mutant_marks import Marks
 from mutant_programs import Program
 
+LONGEST_S = 300.0  # a healthy program
 CACHE = Path.home() / ".cache" / "ups-doctor-mutants"
 
 
@@ -58,34 +59,28 @@ def _score(options: argparse.Namespace, programs: list[Program], folders: Mappin
     alarms: dict[str, str] = {}
 
     def control(program: Program) -> None:
-        folder = folders[program.name]
-        bare = mutant_runs.run(folder, program.command, environment(program), python, 180.0, apart=True)
-        watched = mutant_runs.run(
-            folder, program.command, python, 300.0, tool, _kept(options, program.name), apart=True
-        )
+        job = (folders[program.name], program.command, environment(program), python)
+        keep = _kept(options, program.name)
+        bare = mutant_runs.run(*job, LONGEST_S, apart=True)
+        watched = mutant_runs.run(*job, LONGEST_S, tool, keep, apart=True)
         healthy_s[program.name] = bare.seconds
         alarms[program.name] = mutant_marks.alarm(bare, watched)
+        if keep and not alarms[program.name]:
+            shutil.rmtree(keep)
         print(
             f"{program.name:30} healthy: {bare.seconds:5.1f} s bare, {alarms[program.name] or 'no alarm'}", flush=True
         )
 
     def one(mutant: Mutant) -> Marks | Mutant:
         limit_s = 10.0 + 2.0 * healthy_s[mutant.program]
-        bare = mutant_runs.run(mutant.folder, mutant.command, environment(mutant.source), python, limit_s)
+        job = (mutant.folder, mutant.command, environment(mutant.source), python)
+        bare = mutant_runs.run(*job, limit_s)
         shown = mutant_marks.shown(mutant, bare)
         if not shown:
             print(f"{mutant.name:50} not killed: bare it ended with {bare.exit_code}", flush=True)
             return mutant
         keep = _kept(options, mutant.name)
-        answer = mutant_runs.run(
-            mutant.folder,
-            mutant.command,
-            environment(mutant.source),
-            python,
-            limit_s + mutant_runs.PATIENCE_S,
-            tool,
-            keep,
-        )
+        answer = mutant_runs.run(*job, limit_s + mutant_runs.PATIENCE_S, tool, keep)
         marks = mutant_marks.judge(mutant, shown, bare, answer)
         if keep and not marks.wrong:
             shutil.rmtree(keep)

@@ -144,7 +144,9 @@ def names_line(text: str, lines: Sequence[str]) -> bool:
     return False
 
 
-def run_command(argv: Sequence[str], cwd: Path, env: Mapping[str, str], limit_s: float) -> tuple[int | None, str, float]:
+def run_command(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], limit_s: float
+) -> tuple[int | None, str, float]:
     """Returns exit code as a shell would say it, all output, seconds; none of its processes is left behind."""
     began_s = time.monotonic()
     mark = f"ZOO_RUN={uuid.uuid4()}"

@@ -1,4 +1,4 @@
-"""Faults where an item of the data set is read: in a worker process, or in the rank where there are none."""
+"""Faults where an item of the data set is read, in a worker process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from operators import Operator, Scene, crash, hang
 ITEM = ("item",)
 
 
-def _in_worker(*statements: str, imports: tuple[str, ...], name: str, classes: dict[str, frozenset[str]]) -> Operator:
+def _in_worker(
+    *statements: str, imports: tuple[str, ...] = (), name: str, classes: dict[str, frozenset[str]]
+) -> Operator:
     def body(scene: Scene) -> list[str]:
         return scene.guarded(*statements)
 
@@ -15,23 +17,27 @@ def _in_worker(*statements: str, imports: tuple[str, ...], name: str, classes: d
 
 
 OPERATORS = (
-    _in_worker(
-        'raise ValueError("truncated sample")',
-        imports=(),
-        name="item-raises",
-        classes=crash("python-exception", "data-worker-crash"),
-    ),
-    _in_worker("os._exit(1)", imports=("import os",), name="item-exits", classes=crash("data-worker-crash", "python-exception")),
+    _in_worker('raise ValueError("truncated sample")', name="item-raises", classes=crash("python-exception")),
+    _in_worker("os._exit(1)", imports=("import os",), name="item-exits", classes=crash("data-worker-crash")),
     _in_worker(
         "os.kill(os.getpid(), signal.SIGKILL)",
         imports=("import os", "import signal"),
         name="item-is-killed",
-        classes=crash("data-worker-crash", "killed-externally"),
+        classes=crash("data-worker-crash"),
     ),
-    _in_worker("ctypes.string_at(0)", imports=("import ctypes",), name="item-null-read", classes=crash("data-worker-crash", "native-crash")),
+    _in_worker(
+        "ctypes.string_at(0)",
+        imports=("import ctypes",),
+        name="item-null-read",
+        classes=crash("data-worker-crash", "native-crash"),
+    ),
     _in_worker("time.sleep(36000)", imports=("import time",), name="item-sleeps", classes=hang("rank-stalled")),
     _in_worker(
-        "lock = threading.Lock()", "lock.acquire()", "lock.acquire()",
-        imports=("import threading",), name="item-locks", classes=hang("rank-stalled", "fork-deadlock"),
+        "lock = threading.Lock()",
+        "lock.acquire()",
+        "lock.acquire()",
+        imports=("import threading",),
+        name="item-locks",
+        classes=hang("rank-stalled"),
     ),
-)  # fmt: skip
+)

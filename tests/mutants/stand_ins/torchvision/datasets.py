@@ -10,7 +10,7 @@ class MNIST(Dataset):
     """Grey pictures of 28 by 28; the label is the bright row."""
 
     shape = (28, 28)
-    mirrors = []
+    mirrors: list = []  # noqa: RUF012 - as the original has it
 
     def __init__(self, root=None, train=True, transform=None, target_transform=None, download=False):
         chance = torch.Generator().manual_seed(int(train))
