@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ EXIT_OF_HANG = 124
 LISTED = 3  # locations that somebody looks at
 _MASKED = frozenset({"masked-exit"})
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
+_ABORTED = re.compile(r"SIGABRT|exitcode\s*: -6\b")
 _BLAMED = re.compile(r"rank\s*:\s*(\d+)")
 
 
@@ -139,5 +141,9 @@ def _codes(mutant: Mutant, outcome: str, bare: Run) -> set[int | None]:
     if outcome == HANG:
         return {EXIT_OF_HANG}
     if outcome == CRASH:
-        return {128 + mutant.signal} if mutant.signal else {bare.exit_code or EXIT_OF_HIDDEN_CRASH}
+        if mutant.signal:
+            return {128 + mutant.signal}
+        # gloo aborts a rank whose peer sent another size: 128 + 6, whatever a launcher makes of it.
+        aborted = {128 + signal.SIGABRT} if _ABORTED.search(bare.output) else set()
+        return {bare.exit_code or EXIT_OF_HIDDEN_CRASH, *aborted}
     return {bare.exit_code}

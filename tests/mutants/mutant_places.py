@@ -80,7 +80,7 @@ def with_statements(source: str, line: int, statements: Sequence[str], imports: 
 
 
 def with_iterable(source: str, place: Place, expression: str, imports: Sequence[str]) -> Mutated:
-    """Puts another iterable into the header of a place's loop; `{}` in the expression is the one that was there."""
+    """Puts another iterable into the header of a place's loop; `{0}` in the expression is the one that was there."""
     tree = ast.parse(source)
     node = loop(source, tree, place)
     if not isinstance(node, ast.For):

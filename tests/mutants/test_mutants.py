@@ -132,7 +132,16 @@ def test_a_fault_strikes_its_rank_at_its_line_and_no_other_rank(name: str, healt
 def _run_rank(mutant: mutant_draws.Mutant, rank: int) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "RANK": str(rank), "PYTHONFAULTHANDLER": ""}
     argv = [sys.executable, "-S", str(mutant.folder / "train.py")]
-    return subprocess.run(argv, env=env, cwd=mutant.folder, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(
+        argv,
+        env=env,
+        cwd=mutant.folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
 
 
 def test_the_same_seed_draws_the_same_mutants_and_another_one_others(healthy: Path) -> None:
@@ -201,6 +210,17 @@ def test_an_answer_is_held_against_the_truth(healthy: Path) -> None:
     wrong = mutant_marks.judge(mutant, "crash", bare, Run(exit_code=1, output="", stdout="", seconds=1.0, report=bad))
     assert [one.partition(":")[0] for one in wrong.wrong] == ["outcome", "class", "ranks", "line", "exit code"]
     assert wrong.line_listed is True
+
+
+@pytest.mark.parametrize("printed", ["terminated with signal SIGABRT", "  exitcode  : -6 (pid: 7)"])
+def test_a_rank_that_gloo_aborts_may_be_told_by_its_signal(printed: str, healthy: Path) -> None:
+    (mutant,) = drawn(healthy, 1, 5, "other-shape")
+    bare = Run(exit_code=1, output=printed, stdout="", seconds=1.0)
+    marks = [
+        mutant_marks.judge(mutant, "crash", bare, Run(exit_code=code, output="", stdout="", seconds=1.0)).exit_code
+        for code in (1, 134, 143)
+    ]
+    assert marks == [True, True, False]
 
 
 def test_a_launcher_alone_is_judged_on_what_it_prints(healthy: Path) -> None:

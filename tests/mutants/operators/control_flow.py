@@ -14,7 +14,14 @@ OPERATORS = (
         name="shorter-loader",
         kinds=LOOPS,
         classes=PARTED,
-        iterable=lambda scene: f"itertools.islice({{}}, {scene.step} if {scene.mine} else None)",
+        iterable=lambda scene: f"itertools.islice({{0}}, {scene.step} if {scene.mine} else None)",
+        imports=("import itertools",),
+    ),
+    Operator(
+        name="longer-loader",
+        kinds=LOOPS,
+        classes=PARTED,
+        iterable=lambda scene: f"itertools.chain({{0}}, itertools.islice({{0}}, 1)) if {scene.mine} else {{0}}",
         imports=("import itertools",),
     ),
 )

@@ -35,6 +35,10 @@ def _file(scene: Scene) -> list[str]:
     return scene.guarded('table = open("statistics/mean.csv").read()')
 
 
+def _terminal(scene: Scene) -> list[str]:
+    return scene.guarded('answer = input("continue? ")')
+
+
 def _swallowed(scene: Scene) -> list[str]:
     return scene.guarded("try:", '    scale = float("n/a")', "except ValueError:", "    continue")
 
@@ -46,6 +50,7 @@ OPERATORS = (
     Operator(name="none-attribute", kinds=IN_RANK, classes=PYTHON, body=_none),
     Operator(name="wrong-shape", kinds=IN_RANK, classes=PYTHON, body=_shape, imports=("import torch",)),
     Operator(name="assert", kinds=IN_RANK, classes=PYTHON, body=_assert),
+    Operator(name="stdin", kinds=IN_RANK, classes=PYTHON, body=_terminal),  # nobody types: EOFError
     Operator(name="missing-file", kinds=IN_RANK, classes=PYTHON, body=_file),
     Operator(
         name="swallowed-raise",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operators import SILENT, Operator, Scene
+from operators import SILENT, Operator, Scene, either
 
 WRONG = {SILENT: frozenset({"zero-progress", "collective-mismatch", "parameter-mismatch"})}
 TRAIN = ("train",)
@@ -32,7 +32,7 @@ OPERATORS = (
         name="empty-loader",
         kinds=TRAIN,
         classes={SILENT: frozenset({"zero-progress"})},
-        iterable=lambda scene: "itertools.islice({}, 0)",
+        iterable=lambda scene: "itertools.islice({0}, 0)",
         imports=("import itertools",),
         ranks=lambda scene: ((), tuple(range(scene.world))),
     ),
@@ -49,6 +49,7 @@ OPERATORS = (
         classes=WRONG,
         body=_counts,
         imports=("import torch", "import torch.distributed as dist"),
+        ranks=either,
     ),
     Operator(
         name="other-reduction",
@@ -56,5 +57,6 @@ OPERATORS = (
         classes=WRONG,
         body=_operation,
         imports=("import torch", "import torch.distributed as dist"),
+        ranks=either,
     ),
 )
