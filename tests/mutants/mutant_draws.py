@@ -80,7 +80,7 @@ def _one(
         first, last = place.steps
         scene = Scene(
             rank=chance.randrange(program.world), world=program.world, step=chance.randint(first, last),
-            rank_text=place.rank, step_text=place.step, port=free_port(),
+            rank_text=place.rank, step_text=place.step, loss=place.loss, port=free_port(),
         )  # fmt: skip
         source = (folders[program.name] / place.file).read_text()
         mutated = mutated_file(source, operator, place, scene, chance)
@@ -91,7 +91,7 @@ def _one(
 
 def fits(operator: Operator, program: Program, place: Place) -> bool:
     """Whether an operator makes sense at a place."""
-    if operator.own_launch and not program.environ:
+    if (operator.own_launch and not program.environ) or (operator.about_loss and not place.loss):
         return False
     if (operator.iterable is not None or "continue" in operator.name or "break" in operator.name) and not place.loop:
         return False
@@ -110,13 +110,16 @@ def mutated_file(
         if operator.iterable is not None:
             mutated = mutant_places.with_iterable(source, place, operator.iterable(scene), imports)
         elif operator.body is not None:
-            line = chance.choice(mutant_places.anchors(source, place))
+            lines = mutant_places.anchors(source, place)
+            if operator.about_loss:
+                lines = mutant_places.after_assignment(source, place, place.loss)
+            line = chance.choice(lines)
             mutated = mutant_places.with_statements(source, line, operator.body(scene), imports)
         else:
             return None
         ast.parse(mutated.text)
         compile(mutated.text, place.file, "exec")
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, IndexError):
         return None
     return mutated
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -66,6 +67,17 @@ def anchors(source: str, place: Place) -> list[int]:
     if not found:
         raise ValueError(f"{place.file}: no anchor in {place.function}")
     return found
+
+
+def after_assignment(source: str, place: Place, name: str) -> list[int]:
+    """Returns the anchor behind the first statement of a place that binds a name; [] where none does."""
+    lines = anchors(source, place)
+    binding = {
+        node.lineno
+        for node in ast.walk(function(ast.parse(source), place.function))
+        if isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in node.targets)
+    }
+    return [line for before, line in itertools.pairwise(lines) if before in binding][:1]
 
 
 def with_statements(source: str, line: int, statements: Sequence[str], imports: Sequence[str]) -> Mutated:

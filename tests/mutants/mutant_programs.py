@@ -46,6 +46,7 @@ class Place:
     step: str = ""
     steps: tuple[int, int]  # values of `step` to draw from
     imports: tuple[str, ...] = ()  # what `rank` needs and the file lacks
+    loss: str = ""  # the name that the loss is bound to there
     leaves: bool = True  # whether `return` is a way out here
 
 

@@ -55,7 +55,14 @@ train(Net(), Data())
 '''
 PLACES = {
     "train": Place(
-        kind="train", file="train.py", function="train", loop="for step", rank="RANK", step="step", steps=(2, 2)
+        kind="train",
+        file="train.py",
+        function="train",
+        loop="for step",
+        rank="RANK",
+        step="step",
+        steps=(2, 2),
+        loss="loss",
     ),
     "forward": Place(kind="forward", file="train.py", function="Net.forward", rank="RANK", steps=(2, 2)),
     "item": Place(kind="item", file="train.py", function="Data.__getitem__", rank="RANK", steps=(2, 2)),
@@ -96,7 +103,7 @@ def test_a_fault_is_put_in_whole_and_nothing_else_changes(name: str) -> None:
     places = [place for place in PLACES.values() if mutant_draws.fits(operator, PROGRAM, place)]
     assert places, "no place of the tiny program fits"
     for place in places:
-        scene = operators.Scene(rank=1, world=2, step=2, rank_text=place.rank, step_text=place.step)
+        scene = operators.Scene(rank=1, world=2, step=2, rank_text=place.rank, step_text=place.step, loss=place.loss)
         mutated = mutant_draws.mutated_file(SOURCE, operator, place, scene, random.Random(1))
         assert mutated is not None
         rows = mutated.text.splitlines()

@@ -22,6 +22,7 @@ class Scene:
     step: int
     rank_text: str
     step_text: str
+    loss: str = ""
     port: int = 29500  # a free one
 
     @property
@@ -72,6 +73,7 @@ class Operator:
     signal: int | None = None
     ranks: Callable[[Scene], tuple[tuple[int, ...], ...]] = field(default=lambda scene: ((scene.rank,),))
     leaves: bool = False  # it needs a place where the function may return
+    about_loss: bool = False  # it stands behind the statement that binds the loss
     own_launch: bool = False  # it needs a program whose ranks a script can start
 
 

@@ -37,11 +37,11 @@ OPERATORS = (
         ranks=lambda scene: ((), tuple(range(scene.world))),
     ),
     Operator(
-        name="same-seed-noise",
+        name="nan-loss",
         kinds=TRAIN,
-        classes=WRONG,
-        body=lambda scene: scene.guarded("torch.manual_seed(0)"),
-        imports=("import torch",),
+        classes={SILENT: frozenset()},  # no class of the doctor's says it
+        body=lambda scene: scene.guarded(f'{scene.loss} = {scene.loss} * float("nan")'),
+        about_loss=True,
     ),
     Operator(
         name="counts-of-other-type",
