@@ -20,7 +20,7 @@ import mutant_places  # noqa: E402
 import mutant_programs  # noqa: E402
 import operators  # noqa: E402
 from mutant_programs import Place, Program  # noqa: E402
-from mutant_runs import Run  # noqa: E402
+from mutant_runs import Run, same_output  # noqa: E402
 
 SOURCE = '''"""A tiny training."""
 
@@ -228,6 +228,13 @@ def test_a_rank_that_gloo_aborts_may_be_told_by_its_signal(printed: str, healthy
         for code in (1, 134, 143)
     ]
     assert marks == [True, True, False]
+
+
+def test_numbers_folders_and_order_make_no_other_output() -> None:
+    bare = "saved in /tmp/job-a_1x/work\nloss 0.51, 1e-05\n"
+    assert same_output(bare, "loss 0.49, 2e-05\n\nsaved in /tmp/job-7z/work\n")
+    assert not same_output(bare, "loss 0.51, 1e-05\n")
+    assert not same_output(bare, bare + "one line more\n")
 
 
 def test_a_launcher_alone_is_judged_on_what_it_prints(healthy: Path) -> None:
