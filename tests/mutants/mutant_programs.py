@@ -125,8 +125,10 @@ def install(programs: Sequence[Program], cache: Path) -> None:
 
 def prepared(program: Program, cache: Path) -> Path:
     """Returns the folder of the small, healthy program, made where it is not there yet."""
-    text = (PROGRAMS / f"{program.name}.toml").read_bytes()
-    folder = cache / "programs" / f"{program.name}-{hashlib.sha256(text).hexdigest()[:12]}"
+    ours = [PROGRAMS / f"{program.name}.toml"]
+    ours += [path for name in program.stand_ins for path in sorted((STAND_INS / name).glob("*.py"))]
+    made_of = hashlib.sha256(b"".join(path.read_bytes() for path in ours)).hexdigest()
+    folder = cache / "programs" / f"{program.name}-{made_of[:12]}"
     if not folder.is_dir():
         made = folder.with_suffix(".made")
         shutil.rmtree(made, ignore_errors=True)
