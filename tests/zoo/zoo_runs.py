@@ -49,7 +49,7 @@ class Watched:
     trouble: tuple[str, ...] = field(default=())
 
 
-def _pipes(folder: str, names: list[str]) -> set[str]:
+def pipes(folder: str, names: list[str]) -> set[str]:
     """Returns those of `names` that are named pipes: agents of processes that were killed left them."""
     return {name for name in names if Path(folder, name).is_fifo()}
 
@@ -81,17 +81,22 @@ def copied(truth: Truth, python: str = sys.executable) -> Iterator[Path]:
 
 
 def environment(truth: Truth, python: str = sys.executable) -> dict[str, str]:
-    """Returns the variables a program is started with: the commands of its Python come first, then ours."""
+    """Returns the variables a program is started with."""
+    return variables(truth.env, python)
+
+
+def variables(env: Mapping[str, str], python: str) -> dict[str, str]:
+    """Returns our variables with a program's own; the commands of its Python come first, then ours."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("UPS_DOCTOR", "PYTEST"))}
     folders = dict.fromkeys(str(Path(one).parent) for one in (python, sys.executable))
     path = ":".join([*folders, kept.get("PATH", "/usr/bin:/bin")])
-    return {**kept, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1", **truth.env}
+    return {**kept, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1", **env}
 
 
 def run_bare(truth: Truth, python: str = sys.executable) -> Bare:
     """Runs the program as it is."""
     with copied(truth, python) as folder:
-        code, output, seconds = _run(truth.command, folder, environment(truth, python), truth.timeout_s)
+        code, output, seconds = run_command(truth.command, folder, environment(truth, python), truth.timeout_s)
     summary = output[output.rfind("Root Cause") :] if "Root Cause" in output else ""
     blamed = re.search(r"rank\s*:\s*(\d+)", summary)
     return Bare(
@@ -111,9 +116,9 @@ def run_watched(truth: Truth, keep: Path | None = None, python: str = sys.execut
         argv = [str(DOCTOR), "run", "--report-dir", str(reports), *patience, "--", *truth.command]
         with writings(reports / "report.json") as written_ns:
             # Beyond what the doctor may take to end a stalled job.
-            code, output, seconds = _run(argv, folder, environment(truth, python), truth.timeout_s + 60)
-        report, trouble = _report(reports)
-        job = _job(reports)
+            code, output, seconds = run_command(argv, folder, environment(truth, python), truth.timeout_s + 60)
+        report, trouble = read_report(reports)
+        job = read_job(reports)
         took_s = to_report_s(job, written_ns)
         kept = None
         if keep is not None:
@@ -122,7 +127,7 @@ def run_watched(truth: Truth, keep: Path | None = None, python: str = sys.execut
             kept.mkdir(parents=True)
             (kept / "output.txt").write_text(output)
             if reports.is_dir():
-                shutil.copytree(reports, kept / "report", ignore_dangling_symlinks=True, ignore=_pipes)
+                shutil.copytree(reports, kept / "report", ignore_dangling_symlinks=True, ignore=pipes)
     return Watched(
         exit_code=code, report=report, seconds=seconds, to_report_s=took_s, output=output,
         proved=job.get("ended_by") == "deadlock", kept=kept, trouble=trouble,
@@ -139,7 +144,9 @@ def names_line(text: str, lines: Sequence[str]) -> bool:
     return False
 
 
-def _run(argv: Sequence[str], cwd: Path, env: Mapping[str, str], limit_s: float) -> tuple[int | None, str, float]:
+def run_command(
+    argv: Sequence[str], cwd: Path, env: Mapping[str, str], limit_s: float
+) -> tuple[int | None, str, float]:
     """Returns exit code as a shell would say it, all output, seconds; none of its processes is left behind."""
     began_s = time.monotonic()
     mark = f"ZOO_RUN={uuid.uuid4()}"
@@ -173,14 +180,14 @@ def _kill_marked(mark: str) -> None:
                 os.kill(int(environ.parent.name), signal.SIGKILL)
 
 
-def _report(folder: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
+def read_report(folder: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
     try:
         return json.loads((folder / "report.json").read_text()), ()
     except (OSError, ValueError) as error:
         return {}, (f"no report.json: {error}",)
 
 
-def _job(folder: Path) -> dict[str, Any]:
+def read_job(folder: Path) -> dict[str, Any]:
     try:
         job: dict[str, Any] = json.loads((folder / "record" / "job.json").read_text())
     except (OSError, ValueError):
