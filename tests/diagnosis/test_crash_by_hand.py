@@ -28,6 +28,7 @@ from diagnostics.diagnosis.crash import (
     uncaught_exception,
 )
 from diagnostics.diagnosis.signature import Match
+from diagnostics.dynamic.job.attribution import blame
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, ProcessRole, SignalSent
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.stacks import FaulthandlerLog, ThreadStack
@@ -459,6 +460,32 @@ def test_a_connection_lost_to_a_worker_that_left_is_told_at_the_line_that_left(
         1, code=1, raised=(raised("ConnectionResetError: [Errno 104] Connection reset by peer", "main.py:13"),)
     )
     assert told(data_worker_dies.match(case(rank, worker))) == expected
+
+
+PRINTED = '[rank0]:   File "%s", line 3, in f\n[rank0]: EOFError: %s\n'
+
+
+@pytest.mark.parametrize(
+    ("written", "told_of"),
+    [
+        ("", True),
+        (PRINTED % ("/usr/lib/python3.11/multiprocessing/connection.py", "Ran out of input"), True),
+        (PRINTED % ("/job/model.py", "EOF when reading a line"), False),
+    ],
+)
+def test_a_worker_that_ended_well_is_not_why_its_rank_read_past_an_end_of_its_own(written: str, told_of: bool) -> None:
+    left = event("os._exit", "", "data.py:14", value=0)
+    worker = story(7, part=ProcessRole.DATA_WORKER, parent_pid=1, code=0, at_s=1.5, agent=agent(left))
+    rank = story(1, code=1, stderr=written, raised=(raised("EOFError: EOF", "main.py:13"),))
+    assert (data_worker_dies.match(case(rank, worker)) is not None) is told_of
+
+
+def test_a_rank_that_ends_itself_when_its_peer_has_failed_is_no_culprit() -> None:
+    failed = story(2, rank=1, code=1, at_s=2.0)
+    for target, culprits in ((1, [1]), (9, [1, 0])):
+        sent = event("kill", f"pid={target} signal=9 how=os.kill", "watch.py:3")
+        watching = story(1, rank=0, signal=signal.SIGKILL, at_s=3.0, agent=agent(sent, pid=1))
+        assert [one.rank for one in blame([failed, watching])[0]] == culprits
 
 
 LATE = (

@@ -330,3 +330,13 @@ def test_a_reader_that_had_seen_enough_of_a_pipe_ends_it(tmp_path: Path) -> None
     assert scripted(tmp_path, "python train.py --big | head -1", code=1, raised=broken) is Fate.UNKNOWN
     assert scripted(tmp_path, "python train.py --big | head -1", code=1) is Fate.DROPPED
     assert scripted(tmp_path, "python train.py --big | tee log", code=1, raised=broken) is Fate.DROPPED
+
+
+def test_a_code_of_which_the_system_keeps_nothing_is_dropped(tmp_path: Path) -> None:
+    made = job(tmp_path, "code = os.system(x)\nif code:\n    sys.exit(code)", ("returncode", 2))
+    parent, *others = made.processes
+    assert parent.agent is not None
+    for value, found in ((256, (DROPPED, ("launch.py:3",))), (0, (HANDLED, ()))):
+        left = event("sys.exit", "", f"{tmp_path}/launch.py:3", value=value)
+        told = replace(parent, agent=agent(*parent.agent.events, left), end=replace(parent.end, exit_code=0))
+        assert fate(replace(made, processes=(told, *others))) == found

@@ -19,7 +19,7 @@ from diagnostics.core.wording import distinct, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.native_crash import is_fault, killed_silently, native_crash
-from diagnostics.dynamic.failures.root_exception import origin
+from diagnostics.dynamic.failures.root_exception import RootException, origin
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
@@ -39,6 +39,9 @@ _DIED = re.compile(
     r"DataLoader worker \(pid(?:\(s\))? ([\d, ]+)\) (?:is killed by signal: ([\w ]+)|exited unexpectedly)"
 )
 _LOST = re.compile(r"^(?:Connection\w+Error|EOFError|BrokenPipeError)$")  # the rank read from a worker that was gone
+_READING = re.compile(r"/(?:multiprocessing|torch/utils/data|torch/multiprocessing)/|/(?:socket|queue|selectors)\.py$")
+MOST_FRAMES, TAIL = 3, 4000  # innermost frames, characters before an exception's name
+_FILE = re.compile(r'File "([^"\n]{1,500})", line \d')
 _SHM_NEEDED = 256 << 20  # bytes below which a bus error is taken for a full /dev/shm
 _OOM_LINE = re.compile(r"Killed process (\d+)\b")
 
@@ -66,9 +69,18 @@ def _died_by_itself(case: Job, worker: JobProcess) -> bool:
         return True
     rank = case.of_rank(worker.rank) if worker.rank is not None else None
     error = origin(case, rank) if rank is not None else None
-    lost = error is not None and error.story is rank and bool(_LOST.search(error.type))
+    if rank is None or error is None or error.story is not rank:
+        return False
+    lost = bool(_LOST.search(error.type)) and _read_from_a_worker(rank, error)
     gone = worker.failed or _left_by(worker) is not None
     return lost and gone and (worker.ended_by in ("", "unknown") or worker.ended_by.startswith("pid "))
+
+
+def _read_from_a_worker(rank: JobProcess, error: RootException) -> bool:
+    """Whether an exception came out of reading from another process, as far as the rank printed its traceback."""
+    above, found, _ = rank.output.rpartition(f"{error.type.rpartition('.')[2]}:")
+    files = _FILE.findall(above[-TAIL:]) if found else []
+    return not files or any(_READING.search(file) for file in files[-MOST_FRAMES:])
 
 
 def _worker(case: Job, rank: JobProcess, pids: list[int]) -> JobProcess | None:

@@ -41,6 +41,9 @@ _JUMPS = {
     NodeKind.RAISE: StatementKind.RAISES,
     NodeKind.EXIT_CALL: StatementKind.EXITS,
 }
+# What counts, and what a model or an optimizer of torch has on every rank alike.
+_AS_OFTEN = {"range", "count", "trange", "param_groups", "parameters", "named_parameters", "modules", "named_modules",
+             "children", "named_children", "buffers", "named_buffers"}  # fmt: skip
 _NEVER_CAUGHT = {"KeyboardInterrupt", "ImportError", "ModuleNotFoundError", "GeneratorExit"}
 
 
@@ -133,7 +136,7 @@ def _loop(candidate: Candidate, taints: RankTaint) -> tuple[StatementKind, Taint
     taint = taints.of_loop(iterable, candidate.function)
     if taint is not None:
         return StatementKind.LOOP, taint, _DATA_LOOP if taint.why == DATA and not taint.control else taint.weight
-    counted = isinstance(iterable, (ast.List, ast.Tuple)) or last_name(iterable) in ("range", "count", "trange")
+    counted = isinstance(iterable, (ast.List, ast.Tuple)) or last_name(iterable) in _AS_OFTEN
     if counted or taints.fixed.holds(iterable):
         return StatementKind.LOOP, None, _COUNTED_LOOP
     content = taints.of(iterable, candidate.function)

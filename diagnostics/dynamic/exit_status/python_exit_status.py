@@ -34,6 +34,13 @@ def of_python(case: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
     told = words(started.text)
     if "test" in told:
         return StatusFlow(fate=Fate.HANDLED, how=f"a test of {told['test']} started it")
+    overflown = parent.agent.last_event("sys.exit", "os._exit")
+    if overflown is not None and overflown.value and overflown.value % 256 == 0 and parent.end.exit_code == 0:
+        frames = user_frames(overflown.path, agent_folder=parent.agent.agent_folder)
+        places = tuple(case.line(frame) for frame in frames[:1])
+        return StatusFlow(
+            fate=Fate.DROPPED, places=places, how=f"it left with {overflown.value}, of which the system keeps 8 bits: 0"
+        )
     group = _started_with(case, parent, child, started)
     looks = [_look(case, parent, one) for one in _reads(parent.agent, started, group)]
     for fate in (Fate.HANDLED, Fate.UNKNOWN):

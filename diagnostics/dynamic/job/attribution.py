@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from diagnostics.core.wording import last_lines
 from diagnostics.dynamic.job.job import ExceptionSource, JobProcess, ProcessRole
+from diagnostics.dynamic.job.process_list import words
 from diagnostics.dynamic.job.rank_ends import SEARCHED_LINES
 from diagnostics.record.torch_messages import LOST_PEER, is_lost_peer
 
@@ -70,10 +71,22 @@ def _culprits(ranks: Sequence[JobProcess], output: str) -> list[JobProcess]:
     own = [story for story in failed if _failed_by_itself(story) and not _was_interrupted(story, failed)]
     acted = [story for story in own if not lost_peer(story, output)]
     if acted:
+        acted = [story for story in acted if not _ended_itself_for_another(story, acted)]
         return [story for story in acted if not _also_lost_a_peer(story)] or acted
     if own:
         return _left_early(ranks, own) or _laggards(ranks, own) or own
     return []
+
+
+def _ended_itself_for_another(story: JobProcess, failed: Sequence[JobProcess]) -> bool:
+    """Whether it sent itself the signal that ended it when another rank had failed, as Lightning's rank 0 does."""
+    events = story.agent.events if story.agent is not None and story.end.signal is not None else ()
+    own = {"pid": str(story.pid), "signal": str(story.end.signal)}
+    itself = any(own.items() <= words(event.text).items() for event in events if event.kind == "kill")
+    ended = story.end.at_s
+    return itself and any(
+        one is not story and one.end.at_s is not None and ended is not None and one.end.at_s < ended for one in failed
+    )
 
 
 def _failed_by_itself(story: JobProcess) -> bool:
