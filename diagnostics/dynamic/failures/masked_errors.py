@@ -17,6 +17,7 @@ from diagnostics.dynamic.job.job_sources import user_files
 from diagnostics.dynamic.job.process_kinds import test_runner
 from diagnostics.dynamic.job.process_list import at_s
 from diagnostics.record.agent_data import LifecycleEvent, ModuleName
+from diagnostics.record.torch_messages import is_lost_peer
 from diagnostics.static.program.exception_flow import (
     catching,
     goes_on_raising,
@@ -196,6 +197,8 @@ def _on_its_way_at(case: Job, story: JobProcess, left: LifecycleEvent | None) ->
         return None
     for raised in reversed(story.raised):
         told = raised.how is ExceptionSource.CAUGHT and raised.user_path and not CONTROL.search(raised.type)
+        if is_lost_peer(raised.text):
+            continue  # that its peers were through before it is no failure of its own
         if told and raised.sequence < left.sequence and unwinds(case.sources, raised.path, left.path):
             return raised
     return None

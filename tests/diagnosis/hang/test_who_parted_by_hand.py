@@ -88,17 +88,25 @@ main()
 """
 
 
-def test_an_exception_that_an_exit_in_a_finally_cut_off_is_told(tmp_path: Path) -> None:
-    def places(*lines: str) -> tuple[str, ...]:
-        return tuple(f"{tmp_path}/train.py:{line}" for line in lines)
+def cut_off(folder: Path, text: str) -> Match | None:
+    """What is said of a rank that left with 0 from a `finally` while an exception was on its way."""
 
-    raised = made.raised("KeyError: 3", *places("5"), how=ExceptionSource.CAUGHT, sequence=4)
+    def places(*lines: str) -> tuple[str, ...]:
+        return tuple(f"{folder}/train.py:{line}" for line in lines)
+
+    raised = made.raised(text, *places("5"), how=ExceptionSource.CAUGHT, sequence=4)
     left = made.event("os._exit", "", *places("2", "7", "8"), sequence=5)
     story = made.story(100, rank=0, code=0, raised=(raised,), agent=made.agent(left))
-    case = made.case(story, cwd=tmp_path, files={"train.py": EXITS}, code=0)
-    match = failure_hidden_in_rank.match(case)
+    return failure_hidden_in_rank.match(made.case(story, cwd=folder, files={"train.py": EXITS}, code=0))
+
+
+def test_an_exception_that_an_exit_in_a_finally_cut_off_is_told_unless_it_is_a_peer_that_was_through(
+    tmp_path: Path,
+) -> None:
+    match = cut_off(tmp_path, "KeyError: 3")
     assert match is not None
     assert (match.culprit_ranks, match.locations[0]) == ((0,), "train.py:5")
+    assert cut_off(tmp_path, "RuntimeError: [gloo/pair.cc:553] Connection closed by peer [127.0.0.1]:5") is None
 
 
 def test_what_ended_a_thread_that_was_to_write_a_file_is_told(tmp_path: Path) -> None:
