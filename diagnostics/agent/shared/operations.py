@@ -21,7 +21,8 @@ class Row:
     others; "all".
     `shares`: afterwards all ranks have the same in the first argument.
     `parts`: the argument that gets one part of each rank; `pickled`: the argument that goes as pickled objects.
-    `family`: aliases of one another, and what is carried out by the same code.
+    `family`: aliases of one another, and what is carried out by the same code: ranks that call two of one family are
+    taken to agree. Compared are the operation, the root and, by `size`, shape or type; no other argument.
     `unlike`: in a healthy job the sizes that backends record of it may differ.
     `uneven`: gloo counts operations of it that not all ranks of the group make.
     `common`: its name alone says little, other things have it too: sockets send, asyncio gathers.

@@ -233,5 +233,7 @@ def _is_true(value: ast.expr | None) -> bool:
 def _group(call: ast.Call, op: str) -> ast.expr | None:
     """Returns what is given as the group of an operation."""
     value = _keyword(call, "group") or _keyword(call, "process_group")
-    by_position = operations.PARAMETERS.get(op, ())[:1] == ("group",)
-    return call.args[0] if value is None and by_position and call.args else value
+    parameters = operations.PARAMETERS.get(op, ())
+    at = parameters.index("group") if "group" in parameters else len(call.args)
+    by_position = at < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args[: at + 1])
+    return call.args[at] if value is None and by_position else value
