@@ -126,7 +126,7 @@ def _from_output(run: Run) -> Mapping[str, Any]:
     if "torch/distributed/elastic" in trace or "ChildFailedError" in trace:  # the launcher's own
         ranks = run.output[: run.output.rfind("Traceback (most recent call last)")]
         trace = ranks[ranks.rfind("Traceback (most recent call last)") :] if "Traceback" in ranks else ""
-    frames = [f"{file.rpartition('/work/')[2]}:{line}" for file, line in _FRAME.findall(trace) if "/work/" in file]
+    frames = [f"{file.rpartition('/job/')[2]}:{line}" for file, line in _FRAME.findall(trace) if "/job/" in file]
     return {
         "outcome": CRASH if run.exit_code else None,
         "failure_class": None,

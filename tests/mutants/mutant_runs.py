@@ -42,7 +42,7 @@ def run(
     """
     above = Path(tempfile.mkdtemp(prefix="job-"))
     try:
-        work = above / "work"
+        work = above / "job"
         shutil.copytree(folder, work)
         reports = above / "report"
         argv = [*(word.format(report=reports) for word in tool), *command]

@@ -231,8 +231,8 @@ def test_a_rank_that_gloo_aborts_may_be_told_by_its_signal(printed: str, healthy
 
 
 def test_numbers_folders_and_order_make_no_other_output() -> None:
-    bare = "saved in /tmp/job-a_1x/work\nloss 0.51, 1e-05\n"
-    assert same_output(bare, "loss 0.49, 2e-05\n\nsaved in /tmp/job-7z/work\n")
+    bare = "saved in /tmp/job-a_1x/job\nloss 0.51, 1e-05\n"
+    assert same_output(bare, "loss 0.49, 2e-05\n\nsaved in /tmp/job-7z/job\n")
     assert not same_output(bare, "loss 0.51, 1e-05\n")
     assert not same_output(bare, bare + "one line more\n")
 
@@ -241,7 +241,7 @@ def test_a_launcher_alone_is_judged_on_what_it_prints(healthy: Path) -> None:
     (mutant,) = drawn(healthy, 1, 5, "raise")
     line = mutant.lines[0].partition(":")[2]
     output = (
-        f'Traceback (most recent call last):\n  File "/tmp/job-1/work/train.py", line {line}, in train\nValueError: x\n'
+        f'Traceback (most recent call last):\n  File "/tmp/x-1/job/train.py", line {line}, in train\nValueError: x\n'
         'Traceback (most recent call last):\n  File "/x/torch/distributed/elastic/api.py", line 3, in run\n'
         f"torch.distributed.elastic.ChildFailedError:\nRoot Cause\n  rank : {mutant.scene.rank}\n"
     )

@@ -125,15 +125,7 @@ def _other_group(case: Job, deadlock: Deadlock) -> Split | None:
         if odd:
             others = {rank: made[-1].group for rank, made in calls.items() if made}
             there = (first, *(one for one in deadlock.positions if others.get(one.rank) == wait.group))
-            place = ProgramPoint(way=PointKind.CALL, op=wait.op, path=wait.path)
-            parting = DivergenceQuery(
-                agreed=None,
-                here=tuple(one.rank for one in odd),
-                here_at=place,
-                there=tuple(one.rank for one in there),
-                there_at=place,
-            )
-            return Split(parting=parting, relation=BranchRelation.SAME, here=odd, there=there, sure=True)
+            return _at_one_place(wait, odd, there)
     return None
 
 
@@ -152,16 +144,21 @@ def _other_arguments(case: Job, deadlock: Deadlock) -> Split | None:
         there = tuple(one for one, calls in met if len(calls) > FEWEST and not _is_new(calls))
         if not here or not there or len(here) + len(there) < len(met):
             continue
-        place = ProgramPoint(way=PointKind.CALL, op=wait.op, path=wait.path)
-        parting = DivergenceQuery(
-            agreed=None,
-            here=tuple(one.rank for one in here),
-            here_at=place,
-            there=tuple(one.rank for one in there),
-            there_at=place,
-        )
-        return Split(parting=parting, relation=BranchRelation.SAME, here=here, there=there, sure=True)
+        return _at_one_place(wait, here, there)
     return None
+
+
+def _at_one_place(wait: PendingOperation, here: tuple[RankState, ...], there: tuple[RankState, ...]) -> Split:
+    """Returns the parting of ranks that stand in one line, where the ranks `here` broke with their own rounds."""
+    place = ProgramPoint(way=PointKind.CALL, op=wait.op, path=wait.path)
+    parting = DivergenceQuery(
+        agreed=None,
+        here=tuple(one.rank for one in here),
+        here_at=place,
+        there=tuple(one.rank for one in there),
+        there_at=place,
+    )
+    return Split(parting=parting, relation=BranchRelation.SAME, here=here, there=there, sure=True)
 
 
 def _is_new(calls: Sequence[CollectiveCall]) -> bool:
