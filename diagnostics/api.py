@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diagnostics.cache.scan.engine import scan
-    from diagnostics.cache.scan.result import CacheScan
+    from diagnostics.cache.scan.result import ScanResult
     from diagnostics.cli import guarded
     from diagnostics.command_folder import CommandFolder
     from diagnostics.core.errors import DoctorError, UsageError, from_os_error
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from diagnostics.supervisor.supervise import WatchOptions, watch
 
 __all__ = [
-    "CacheScan",
     "CommandFolder",
     "DoctorError",
     "Finding",
     "Located",
     "Range",
+    "ScanResult",
     "Severity",
     "UsageError",
     "Verdict",
@@ -44,7 +44,7 @@ __all__ = [
 
 _HOMES = {
     "diagnostics.cache.scan.engine": ("scan",),
-    "diagnostics.cache.scan.result": ("CacheScan",),
+    "diagnostics.cache.scan.result": ("ScanResult",),
     "diagnostics.cli": ("guarded",),
     "diagnostics.command_folder": ("CommandFolder",),
     "diagnostics.core.errors": ("DoctorError", "UsageError", "from_os_error"),

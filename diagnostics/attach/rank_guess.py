@@ -17,7 +17,7 @@ from diagnostics.dynamic.job.stack_classifier import (
 )
 
 
-def assumed_ranks(processes: Sequence[MergedProcess], stacks: Mapping[int, Sequence[Frame]]) -> dict[int, int]:
+def guess_ranks(processes: Sequence[MergedProcess], stacks: Mapping[int, Sequence[Frame]]) -> dict[int, int]:
     """Returns {pid: rank} of what multiprocessing started to train, in the order in which it was started.
 
     `stacks` holds main threads by pid, innermost frame first. Those of torch.multiprocessing.spawn are ranks; those of

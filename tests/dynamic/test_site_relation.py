@@ -6,7 +6,7 @@ import pytest
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relation
-from diagnostics.static.program.source_file import Sources
+from diagnostics.static.program.source_file import SourceStore
 
 TEXT = """\
 class Mean:
@@ -29,7 +29,7 @@ def main(rank, loader):
         give_up(values)
     barrier()
 """
-SOURCES = Sources("/job", {"/job/train.py": TEXT}, frozenset())
+SOURCES = SourceStore("/job", {"/job/train.py": TEXT}, frozenset())
 
 
 def path(*places: tuple[int, str]) -> list[Frame]:
@@ -58,4 +58,6 @@ def test_two_calls_stand_to_each_other_as_their_lines_do(
 
 
 def test_without_a_source_two_lines_are_apart() -> None:
-    assert relation(Sources("/job", {}, frozenset()), path((10, "main")), path((12, "main"))) is BranchRelation.APART
+    assert (
+        relation(SourceStore("/job", {}, frozenset()), path((10, "main")), path((12, "main"))) is BranchRelation.APART
+    )

@@ -34,7 +34,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.collective_arguments import OperationCall, is_world, operation_calls, under_rank_test
+from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, is_world, operation_calls, under_rank_test
 from diagnostics.static.spmd.per_rank_slots import own_place
 
 CODE = "A215"
@@ -59,7 +59,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         yield from _chosen_operators(file, project, tests)
 
 
-def _root(one: OperationCall, file: ProjectFile, project: Project) -> Iterator[Violation]:
+def _root(one: CollectiveCallSite, file: ProjectFile, project: Project) -> Iterator[Violation]:
     name = operations.ROOTED[one.op]
     value = one.argument(name)
     if value is None:
@@ -90,7 +90,7 @@ def _root(one: OperationCall, file: ProjectFile, project: Project) -> Iterator[V
         )  # fmt: skip
 
 
-def _others_elsewhere(one: OperationCall, file: ProjectFile) -> bool:
+def _others_elsewhere(one: CollectiveCallSite, file: ProjectFile) -> bool:
     """Whether the other arm of a test around has the operation with a root of its own: there come the other ranks."""
     inner: ast.AST = one.call
     around = file.parents.get(inner)
@@ -113,7 +113,7 @@ def _place_steps(
         yield step(file, skipped, "the exchange is skipped in some rounds")
 
 
-def _operator(one: OperationCall, file: ProjectFile, tests: RankPredicates) -> Iterator[Violation]:
+def _operator(one: CollectiveCallSite, file: ProjectFile, tests: RankPredicates) -> Iterator[Violation]:
     value = one.argument("op")
     choice = _choice(value, one.function, tests) if value is not None else None
     if choice is None:
@@ -183,7 +183,7 @@ def _chosen_operators(file: ProjectFile, project: Project, tests: RankPredicates
                         )  # fmt: skip
 
 
-def _group(one: OperationCall, file: ProjectFile, project: Project, tests: RankPredicates) -> Iterator[Violation]:
+def _group(one: CollectiveCallSite, file: ProjectFile, project: Project, tests: RankPredicates) -> Iterator[Violation]:
     value = one.argument("group")
     choice = _choice(value, one.function, tests) if value is not None else None
     if choice is None:

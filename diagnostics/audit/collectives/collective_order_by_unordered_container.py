@@ -39,7 +39,7 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
-from diagnostics.static.spmd.insertion_order import conditional_key
+from diagnostics.static.spmd.insertion_order import rank_dependent_insertion
 from diagnostics.static.spmd.static_divergence import StaticDivergence
 
 CODE = "A216"
@@ -210,7 +210,7 @@ def _sorted_by_rank(call: ast.Call, function: Function, project: Project) -> _Or
 
 def _of_dictionary(value: ast.Attribute, function: Function, project: Project) -> _Order | None:
     """A dictionary of the object that some ranks fill in another order."""
-    found = conditional_key(value, function, project)
+    found = rank_dependent_insertion(value, function, project)
     if found is None:
         return None
     where = project.file_with(found.function)

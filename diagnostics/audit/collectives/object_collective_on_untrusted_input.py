@@ -34,7 +34,7 @@ from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.collective_arguments import OperationCall, operation_calls
+from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, operation_calls
 
 CODE = "A212"
 NAME = "object-collective-on-untrusted-input"
@@ -70,7 +70,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             )  # fmt: skip
 
 
-def _outside(one: OperationCall, call: ast.Call, told: str, sure: Confidence, file: ProjectFile) -> Violation:
+def _outside(one: CollectiveCallSite, call: ast.Call, told: str, sure: Confidence, file: ProjectFile) -> Violation:
     return hit(
         file, one.call,
         f"{one.op}() pickles what was {told}: whoever controls it, or the port, runs code on every rank",
@@ -98,7 +98,7 @@ def _source(
     return None
 
 
-def _in_training_step(one: OperationCall, file: ProjectFile) -> bool:
+def _in_training_step(one: CollectiveCallSite, file: ProjectFile) -> bool:
     """Whether a loop around the call takes an optimizer step each time the call is reached."""
     below: ast.AST = one.call
     around = file.parents.get(below)

@@ -34,7 +34,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.collective_arguments import OperationCall, operation_calls
+from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, operation_calls
 from diagnostics.static.spmd.p2p_deadlocks import MessageDeadlocks, P2PDeadlock
 from diagnostics.static.spmd.p2p_simulation import BlockedRank, MessageKind
 
@@ -114,7 +114,7 @@ def _steps(one: P2PDeadlock, project: Project) -> Iterator[ExplanationStep]:
         yield step(place, each.event.call, f"rank {each.rank} of {one.world} waits in {_message(each)}")
 
 
-def _is_dropped(call: OperationCall, file: ProjectFile) -> bool:
+def _is_dropped(call: CollectiveCallSite, file: ProjectFile) -> bool:
     """Whether nothing keeps the handle: a statement of its own, or a name that is never read."""
     around = file.parents.get(call.call)
     above: ast.AST | None = around
@@ -131,7 +131,7 @@ def _is_dropped(call: OperationCall, file: ProjectFile) -> bool:
     return not any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in scope)
 
 
-def _dropped(call: OperationCall, file: ProjectFile) -> Violation:
+def _dropped(call: CollectiveCallSite, file: ProjectFile) -> Violation:
     received = call.op in operations.RECEIVES
     follows = "the buffer is read before it has arrived" if received else "its tensor may be changed before it has left"
     return hit(

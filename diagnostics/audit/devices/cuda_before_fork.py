@@ -30,7 +30,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.devices import gpu_of, moved_to, names_gpu
+from diagnostics.static.torch_code.devices import denotes_gpu, gpu_of, moved_to
 
 CODE = "A407"
 NAME = "cuda-before-fork"
@@ -122,7 +122,7 @@ def opens_cuda(node: ast.AST, function: Function, project: Project) -> bool:
     if not isinstance(node, ast.Call):
         return False
     name, device = project.name(node.func, function), moved_to(node)
-    if names_gpu(device) or name in _OPENS:
+    if denotes_gpu(device) or name in _OPENS:
         return True
     moves = name.startswith("torch.") or (isinstance(node.func, ast.Attribute) and node.func.attr == "to")
     return device is not None and moves and gpu_of(device, function, project) == "always"

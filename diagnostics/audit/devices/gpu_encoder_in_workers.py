@@ -34,7 +34,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.devices import gpu_of, moved_to, on_gpu
 from diagnostics.static.torch_code.loader_workers import workers_over
-from diagnostics.static.torch_code.module_classes import KnownClass, class_tree, own_attribute
+from diagnostics.static.torch_code.module_classes import ModuleClass, class_tree, own_attribute
 
 CODE = "A403"
 NAME = "gpu-encoder-in-workers"
@@ -75,7 +75,7 @@ def _is_given(value: ast.expr, function: Function) -> bool:
 
 
 def _called(
-    file: ProjectFile, project: Project, known: KnownClass, attribute: str, node: ast.Assign, sure: str
+    file: ProjectFile, project: Project, known: ModuleClass, attribute: str, node: ast.Assign, sure: str
 ) -> Iterator[Violation]:
     workers, loader = workers_over(known, project)
     call = next((one for method in known.syntax.body if getattr(method, "name", "") in ("__getitem__", "__iter__")

@@ -32,7 +32,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.devices import moved_to, names_gpu
+from diagnostics.static.torch_code.devices import denotes_gpu, moved_to
 
 CODE = "A404"
 NAME = "load-without-map-location"
@@ -167,7 +167,7 @@ def _is_ranks(call: ast.Call, name: str) -> bool:
 
 
 def _is_gpu(call: ast.Call, name: str) -> bool:
-    return name == "torch.cuda.set_device" or names_gpu(moved_to(call))
+    return name == "torch.cuda.set_device" or denotes_gpu(moved_to(call))
 
 
 def _is_save(call: ast.Call, name: str) -> bool:

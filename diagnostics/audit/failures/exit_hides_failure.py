@@ -44,7 +44,7 @@ from diagnostics.static.program.exception_flow import (
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.training_functions import TrainingCode, own_calls
+from diagnostics.static.torch_code.training_functions import TrainingFunctions, own_calls
 
 CODE = "A501"
 NAME = "exit-hides-failure"
@@ -70,7 +70,7 @@ def _in_finally(file: ProjectFile, project: Project, function: Function, block: 
     for call in unconditional_calls(block.finalbody):
         if exits_with_success(call, function, project):
             name = project.name(call.func, function)
-            trained = project.fact(TrainingCode).training_call(block.body, function)
+            trained = project.fact(TrainingFunctions).training_call(block.body, function)
             yield hit(
                 file,
                 call,
@@ -92,7 +92,7 @@ def _in_handlers(file: ProjectFile, project: Project, function: Function, block:
         for call in unconditional_calls(handler.body):
             if exits_with_success(call, function, project):
                 name = project.name(call.func, function)
-                trained = project.fact(TrainingCode).training_call(block.body, function)
+                trained = project.fact(TrainingFunctions).training_call(block.body, function)
                 yield hit(
                     file,
                     call,

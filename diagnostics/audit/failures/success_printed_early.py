@@ -34,7 +34,7 @@ from diagnostics.static.program.exception_flow import head, tries_of, unconditio
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.training_functions import TrainingCode
+from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
 CODE = "A503"
 NAME = "success-printed-early"
@@ -57,7 +57,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the claims of success that a failed training makes, too."""
     for function in project.functions_in(file):
         for block in tries_of(function):
-            trained = project.fact(TrainingCode).training_call(block.body, function)
+            trained = project.fact(TrainingFunctions).training_call(block.body, function)
             if trained is not None:
                 yield from _claims(file, block.finalbody, trained, "finally")
                 for handler in block.handlers:

@@ -38,8 +38,8 @@ from diagnostics.static.program.exception_flow import is_broad
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.producer_threads import QueueThread, queue_threads, risks, silent_end
-from diagnostics.static.torch_code.training_functions import TrainingCode
+from diagnostics.static.torch_code.producer_threads import ProducerThread, queue_threads, risks, silent_end
+from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
 CODE = "A505"
 NAME = "thread-exception-lost"
@@ -60,7 +60,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _task(file, project, call, function)
 
 
-def _thread(file: ProjectFile, project: Project, thread: QueueThread) -> Iterator[Violation]:
+def _thread(file: ProjectFile, project: Project, thread: ProducerThread) -> Iterator[Violation]:
     source, name = project.file_with(thread.target), thread.target.name
     started = step(file, thread.started, f"a thread runs {name}")
     waited = step(project.file_with(thread.reader), thread.get, "... that is waited for here")
@@ -100,7 +100,7 @@ def _savers(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != "threading.Thread":
             continue
-        for target in project.fact(TrainingCode).started(call, function):
+        for target in project.fact(TrainingFunctions).started(call, function):
             source = project.file_with(target)
             calls = [one for one in target.own_nodes if isinstance(one, ast.Call)]
             saves = [one for one in calls if project.name(one.func, target) in _SAVES and not _in_try(one, source)]

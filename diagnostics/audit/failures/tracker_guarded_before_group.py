@@ -35,7 +35,7 @@ from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import experiment_trackers
-from diagnostics.static.torch_code.training_functions import INIT, TrainingCode
+from diagnostics.static.torch_code.training_functions import INIT, TrainingFunctions
 
 CODE = "A507"
 NAME = "tracker-guarded-before-group"
@@ -137,4 +137,4 @@ def _set_up_later(node: ast.AST, function: Function, project: Project) -> ast.Ca
 def _makes(call: ast.Call, function: Function, project: Project) -> bool:
     if project.name(call.func, function) == INIT:
         return True
-    return any(id(one) in project.fact(TrainingCode).setting_up for one in project.targets(call, function))
+    return any(id(one) in project.fact(TrainingFunctions).setting_up for one in project.targets(call, function))

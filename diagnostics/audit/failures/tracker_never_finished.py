@@ -29,7 +29,7 @@ from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import enclosing
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import experiment_trackers
@@ -61,7 +61,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _sudden_end(file: ProjectFile, project: Project) -> tuple[ast.Call, Function] | None:
-    for call, function in project.fact(Programs).calls(file.shown, "os._exit"):
+    for call, function in project.fact(ImportClosures).calls(file.shown, "os._exit"):
         forks = any(isinstance(one, ast.Attribute) and one.attr == "fork" for one in function.own_nodes)
         if not forks:
             return call, function
@@ -69,6 +69,6 @@ def _sudden_end(file: ProjectFile, project: Project) -> tuple[ast.Call, Function
 
 
 def _ends(file: ProjectFile, project: Project, name: str) -> bool:
-    around = project.fact(Programs).around(file.shown)
+    around = project.fact(ImportClosures).around(file.shown)
     wanted = {"close"} if name == "SummaryWriter" else _ENDS - {"close"}
     return any(where.file in around for one in wanted for _, where in project.calls_by_name.get(one, ()))

@@ -30,7 +30,7 @@ from diagnostics.audit.rule import ExplanationStep, Violation, hit
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import scripts
-from diagnostics.static.launch_files.launcher_commands import launches
+from diagnostics.static.launch_files.launcher_commands import launcher_calls
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.launch_files.yaml_nodes import column_of, documents, entries, line_of, mappings, scalar
 from diagnostics.static.program.project import Project
@@ -119,7 +119,7 @@ def _configured(file: ProjectFile) -> Iterator[Violation]:
 
 
 def _in_command(file: ProjectFile, ran: Ran) -> Iterator[Violation]:
-    layers = launches(ran.words)
+    layers = launcher_calls(ran.words)
     if not layers:
         return
     options = _options(layers[-1].arguments)

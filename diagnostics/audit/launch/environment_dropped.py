@@ -29,7 +29,7 @@ from diagnostics.static.dataflow.rank_guards import values_of
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import scripts
 from diagnostics.static.launch_files.launched_program import script_file, training
-from diagnostics.static.launch_files.launcher_commands import base, launches
+from diagnostics.static.launch_files.launcher_commands import base, launcher_calls
 from diagnostics.static.launch_files.rank_environment import needs_launcher
 from diagnostics.static.launch_files.shell_commands import Ran, commands
 from diagnostics.static.launch_files.shell_lexer import ShellError
@@ -97,7 +97,7 @@ def _exported(ran: Ran) -> tuple[str, ...]:
 def _dropped(
     file: ProjectFile, project: Project, ran: Ran, how: str, index: int, lost: Sequence[str]
 ) -> Iterator[Violation]:
-    layers = launches(ran.words)
+    layers = launcher_calls(ran.words)
     given = {word.partition("=")[0] for word in ran.words if "=" in word}
     launched = layers and layers[-1].kind != "python"
     if how == "env -i" and (given & _RANKS or launched):
@@ -167,7 +167,7 @@ def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
             continue
         made = _made_from_nothing(given, function, project)
         words = _command_words(call.args[0], function, project)
-        layers = launches(words) if made is not None else ()
+        layers = launcher_calls(words) if made is not None else ()
         if made is None or not layers:
             continue
         program = script_file(layers[-1], file, project)

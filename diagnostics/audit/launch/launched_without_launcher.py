@@ -27,7 +27,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
 from diagnostics.static.launch_files.launched_program import script_file
-from diagnostics.static.launch_files.launcher_commands import launches
+from diagnostics.static.launch_files.launcher_commands import launcher_calls
 from diagnostics.static.launch_files.rank_environment import needs_launcher
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.program.project import Project
@@ -50,7 +50,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _alone(file: ProjectFile, project: Project, script: Script, ran: Ran) -> Iterator[Violation]:
-    layers = launches(ran.words)
+    layers = launcher_calls(ran.words)
     if len(layers) != 1 or layers[0].kind != "python" or "env" in ran.words or "ssh" in ran.words:
         return
     program = script_file(layers[0], file, project)

@@ -29,7 +29,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import scripts
 from diagnostics.static.launch_files.launched_program import script_file
-from diagnostics.static.launch_files.launcher_commands import Launch, launches
+from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
@@ -51,7 +51,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         return
     for script in scripts(file):
         for ran in script.commands:
-            for launch in launches(ran.words):
+            for launch in launcher_calls(ran.words):
                 if launch.kind in ("launch", "torchrun"):
                     yield from _launched(file, project, ran, launch)
 

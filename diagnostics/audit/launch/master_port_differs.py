@@ -27,7 +27,7 @@ from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import scripts
-from diagnostics.static.launch_files.launcher_commands import launches
+from diagnostics.static.launch_files.launcher_commands import launcher_calls
 from diagnostics.static.launch_files.process_counts import loop_name
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
@@ -57,7 +57,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 used &= {name for name in loops if re.search(rf"\b{re.escape(name)}\b", rank)}
             else:
                 used &= {"RANK"}
-            if used and launches(ran.words):
+            if used and launcher_calls(ran.words):
                 line, column = place(file, ran)
                 name = min(used)
                 yield Violation(

@@ -30,7 +30,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
 from diagnostics.static.launch_files.launched_program import script_file
-from diagnostics.static.launch_files.launcher_commands import Launch, launches
+from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
 from diagnostics.static.launch_files.rank_environment import starts_ranks
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.program.project import Project
@@ -48,7 +48,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the launch lines of a file that start ranks which start ranks."""
     for script in scripts(file):
         for ran in script.commands:
-            layers = launches(ran.words)
+            layers = launcher_calls(ran.words)
             if layers:
                 yield from _two_launchers(file, script, ran, layers)
                 yield from _spawning(file, project, ran, layers)

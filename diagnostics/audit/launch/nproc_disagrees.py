@@ -32,7 +32,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, scripts
 from diagnostics.static.launch_files.launched_program import script_file
-from diagnostics.static.launch_files.launcher_commands import Launch, launches
+from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
 from diagnostics.static.launch_files.process_counts import ProcessCount, configuration, counts_in, literal
 from diagnostics.static.launch_files.shell_commands import Ran
 from diagnostics.static.program.functions import last_name
@@ -55,7 +55,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the launch lines whose number of ranks another place contradicts."""
     for script in scripts(file):
         for ran in script.commands:
-            for launch in launches(ran.words):
+            for launch in launcher_calls(ran.words):
                 ranks = launch.ranks_here
                 if launch.kind in _ELASTIC and ranks and "$" not in "".join(launch.launcher):
                     yield from _against_gpus(file, script, ran, launch, ranks)

@@ -34,12 +34,12 @@ from collections.abc import Iterable, Iterator
 
 from diagnostics.audit.rule import Violation, hit, step
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_zero import lets_in_first
+from diagnostics.static.dataflow.rank_zero import admits_rank_zero
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.file_races import PathUse, asks_for_file, path_uses, waits
+from diagnostics.static.spmd.file_races import FileAccess, asks_for_file, path_uses, waits
 
 CODE = "A106"
 NAME = "barrier-missing"
@@ -54,7 +54,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the reads of what rank 0 has just written, with nothing between that waits."""
     for function in project.functions_in(file):
         for block, rest in _blocks(function.syntax):
-            if lets_in_first(block.test, function, project) is True and not _leaves(block.body):
+            if admits_rank_zero(block.test, function, project) is True and not _leaves(block.body):
                 yield from _after(file, function, block, rest, project)
 
 
@@ -128,7 +128,7 @@ def _read(
     function: Function,
     block: ast.If,
     nodes: Iterable[ast.AST],
-    written: dict[str, PathUse],
+    written: dict[str, FileAccess],
     project: Project,
 ) -> Iterator[Violation]:
     for use in path_uses(nodes, function, project, writes=False):
@@ -158,7 +158,7 @@ def _asks_for_rank_or_file(statement: ast.stmt, function: Function, project: Pro
         return True
     if not isinstance(test, ast.expr):
         return False
-    return asks_for_file(test) or lets_in_first(test, function, project) is not None
+    return asks_for_file(test) or admits_rank_zero(test, function, project) is not None
 
 
 def _assigned(statement: ast.stmt) -> Iterator[str]:

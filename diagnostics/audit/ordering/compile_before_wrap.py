@@ -31,7 +31,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, wraps_in
+from diagnostics.static.torch_code.model_wrappers import DDP, WrapSite, wraps_in
 
 CODE = "A104"
 NAME = "compile-before-wrap"
@@ -55,7 +55,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             )
 
 
-def _compiled(wrap: Wrap, project: Project) -> ast.Call | None:
+def _compiled(wrap: WrapSite, project: Project) -> ast.Call | None:
     if _is_compile(wrap.model, wrap.function, project):
         return wrap.model if isinstance(wrap.model, ast.Call) else None
     if not isinstance(wrap.model, (ast.Name, ast.Attribute)):

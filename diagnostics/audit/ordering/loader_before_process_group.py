@@ -43,9 +43,9 @@ from diagnostics.static.ordering.group_lifetime import (
     GroupQuery,
     asking_arms,
     guarded,
+    initialised_after,
     is_sure,
     questions,
-    start_after,
 )
 from diagnostics.static.ordering.traced_calls import is_sampler
 from diagnostics.static.program.ast_walk import walk
@@ -90,12 +90,12 @@ def _sampler(trace: Trace, event: CallEvent, project: Project) -> Iterator[Viola
     asked += _asked_by_arguments(event, project)
     for question in asked:
         early = _before(trace, question, event)
-        start = start_after(trace, early) if early is not None else None
+        start = initialised_after(trace, early) if early is not None else None
         if early is not None and start is not None and not _again(trace, event, start):
             yield _made(trace, event, early, start, project)
             return
     if not asked and event.name == _TORCHS and not _explicit(event.call):
-        start = start_after(trace, event)
+        start = initialised_after(trace, event)
         if start is not None and not guarded(event, project):
             yield _raises(trace, event, start, project)
 
@@ -154,7 +154,7 @@ def _holds(node: ast.AST, inner: ast.AST) -> bool:
 
 
 def _share(trace: Trace, event: CallEvent, project: Project) -> Iterator[Violation]:
-    start = start_after(trace, event)
+    start = initialised_after(trace, event)
     if start is None or _again(trace, event, start):
         return
     if event.name == IS_INITIALIZED:

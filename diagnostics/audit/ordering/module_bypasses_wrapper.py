@@ -33,7 +33,7 @@ from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.model_wrappers import DDP, FSDP, Wrap, bound_to, wraps_in
+from diagnostics.static.torch_code.model_wrappers import DDP, FSDP, WrapSite, bound_to, wraps_in
 
 CODE = "A111"
 NAME = "module-bypasses-wrapper"
@@ -50,7 +50,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 yield from _in_function(file, function, wrap, name, project)
 
 
-def _in_function(file: ProjectFile, function: Function, wrap: Wrap, name: str, project: Project) -> Iterator[Violation]:
+def _in_function(
+    file: ProjectFile, function: Function, wrap: WrapSite, name: str, project: Project
+) -> Iterator[Violation]:
     calls = [one for one in function.own_nodes if isinstance(one, ast.Call)]
     by_hand = any(project.communicates(one, function) for one in calls)  # gradients may be averaged by hand
     if by_hand or any(ast.unparse(one.func) == name for one in calls):  # the wrapper is called, too

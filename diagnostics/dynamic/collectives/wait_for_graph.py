@@ -1,4 +1,4 @@
-"""Proves that ranks wait for ever: `prove(positions)` over where each of them stands. Pure.
+"""Proves that ranks wait for ever: `find_deadlock(positions)` over where each of them stands. Pure.
 
 A rank that is not blocked may do anything. A blocked one may go on if what it waits for may still happen: each rank
 it needs has been there, is there with the same call, or may go on itself. Those that are left when nothing more can
@@ -65,7 +65,7 @@ class _Node:
     released: bool = False
 
 
-def prove(positions: Sequence[RankState]) -> Deadlock | None:
+def find_deadlock(positions: Sequence[RankState]) -> Deadlock | None:
     """Returns the ranks that can never go on, None where that is not certain of any. Takes O(ranks + waits)."""
     by_rank = {one.rank: one for one in positions}
     nodes = list(_nodes(positions, by_rank))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.divergence.candidates import decision, origin, rank_only
+from diagnostics.dynamic.divergence.candidates import decision, is_rank_gated, origin
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
 from diagnostics.dynamic.divergence.search_states import SearchTarget
 from diagnostics.static.dataflow.rank_taint import RankTaint
@@ -111,7 +111,7 @@ def _handed_over(program: CallGraph) -> Iterator[Function]:
 def _decorated(function: Function, program: CallGraph) -> Iterator[DivergencePoint]:
     decorators = getattr(function.syntax, "decorator_list", ())
     for decorator in decorators if _effects(function.own_nodes, function, program) else ():
-        if rank_only(last_name(decorator)):
+        if is_rank_gated(last_name(decorator)):
             taint = Taint(RANK, function.file, decorator.lineno, function.name)
             score = taint.weight + _COMMUNICATES
             yield decision(function, decorator.lineno, StatementKind.BRANCH, taint, score)

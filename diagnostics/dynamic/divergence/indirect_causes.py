@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.dynamic.divergence.candidates import HIGHEST, decision, rank_only
+from diagnostics.dynamic.divergence.candidates import HIGHEST, decision, is_rank_gated
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
 from diagnostics.dynamic.divergence.same_site import contexts
 from diagnostics.dynamic.divergence.search_states import SearchTarget
@@ -53,7 +53,7 @@ def _alone(own: Stack, other: Stack) -> tuple[Level, ...]:
 
 def _decorators(level: Level) -> Iterator[DivergencePoint]:
     for decorator in getattr(level.function.syntax, "decorator_list", ()):
-        if rank_only(last_name(decorator)):
+        if is_rank_gated(last_name(decorator)):
             taint = Taint(RANK, level.function.file, decorator.lineno, level.function.name)
             yield decision(level.function, decorator.lineno, StatementKind.BRANCH, taint, HIGHEST + 1)
 
@@ -84,7 +84,7 @@ def _names(block: ast.If | ast.IfExp, name: str) -> bool:
     )
 
 
-def hidden_call(goal: SearchTarget, first: DivergencePoint) -> Iterator[DivergencePoint]:
+def library_call(goal: SearchTarget, first: DivergencePoint) -> Iterator[DivergencePoint]:
     """Yields the call of a library in which a rank communicates, where its line shows no operation of the group."""
     if not goal.stack.levels:
         return

@@ -23,7 +23,7 @@ _ONLY_AT_THE_ROOT = {
 _ORDER_POINTS, _CONTEXT_POINTS, _ARGUMENT_POINTS = 6, 4, 0
 
 
-def same_line(goal: SearchTarget, taints: RankTaint) -> tuple[DivergencePoint, ...]:
+def same_site_causes(goal: SearchTarget, taints: RankTaint) -> tuple[DivergencePoint, ...]:
     """Returns what can differ between two ranks that both stand at `goal`, best first."""
     found: list[DivergencePoint] = []
     for depth, level in enumerate(reversed(goal.stack.levels[-MOST_LEVELS:])):

@@ -35,16 +35,16 @@ class ShellScript:
     substituted: tuple[str, ...] = ()
 
 
-def script_of(case: Job, shell: JobProcess) -> ShellScript | None:
+def script_of(job: Job, shell: JobProcess) -> ShellScript | None:
     """Returns what a shell ran; None where it is no shell, or its text is not known or no script."""
     given = _given(shell.argv)
     if given is None:
         return None
     options, text, file = given
     if file:
-        path = str(PurePosixPath(shell.cwd or case.job.cwd or ".") / file)
-        text = case.sources.file(path).text
-        file = shown_path(path, case.job.cwd)
+        path = str(PurePosixPath(shell.cwd or job.facts.cwd or ".") / file)
+        text = job.sources.file(path).text
+        file = shown_path(path, job.facts.cwd)
     if not text:
         return None
     try:

@@ -10,7 +10,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, LoadFailure
 from diagnostics.dynamic.job.process_list import MergedProcess, at_s, words
 from diagnostics.record.agent_data import LifecycleEvent
-from diagnostics.record.stacks import ProcessFrames
+from diagnostics.record.stacks import AgentStacks
 from diagnostics.record.supervisor_facts import SupervisorFacts
 from diagnostics.record.tracebacks import TracebackText, tracebacks
 
@@ -33,7 +33,7 @@ _TYPE = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,200})(?::\s?(?P<message>.*))?\Z",
 ORDER_S = 1e-6  # what a cause is dated before its effect
 
 
-def raised_of(
+def exceptions_of(
     process: MergedProcess,
     job: SupervisorFacts,
     output: str,
@@ -60,7 +60,7 @@ def raised_of(
     return tuple(sorted(seen, key=lambda one: (one.at_s, one.sequence)))
 
 
-def handled_of(threads: ProcessFrames | None, agent_folder: str) -> tuple[ExceptionRecord, ...]:
+def handled_of(threads: AgentStacks | None, agent_folder: str) -> tuple[ExceptionRecord, ...]:
     """Returns the exception that the main thread was handling when its process was asked; when it came is not known."""
     error = threads.handles if threads is not None else None
     if error is None:

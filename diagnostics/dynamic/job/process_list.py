@@ -59,7 +59,7 @@ def at_s(job: SupervisorFacts, agent: AgentData, seconds: float = 0.0) -> float:
     return round((agent.started_ns - job.started_ns) / 1e9 + seconds, 6)
 
 
-def join_processes(job: SupervisorFacts, agents: Iterable[AgentData]) -> list[MergedProcess]:
+def merge_processes(job: SupervisorFacts, agents: Iterable[AgentData]) -> list[MergedProcess]:
     """Returns every process that the supervisor or an agent knew of, by start."""
     programs: dict[tuple[int, int], list[AgentData]] = {}
     for agent in agents:

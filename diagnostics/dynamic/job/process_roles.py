@@ -26,7 +26,7 @@ MOST_ABOVE = 64  # processes above another one
 OTHER_RANK_VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"))
 
 
-class Parts:
+class ProcessRoles:
     """The part and the rank of each process, found from those that tell most to those that tell least."""
 
     def __init__(self, processes: Sequence[MergedProcess], log: LauncherLog | None = None) -> None:

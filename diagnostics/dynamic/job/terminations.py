@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from diagnostics.dynamic.job.job import ProcessRole, SignalSent
 from diagnostics.dynamic.job.process_list import MergedProcess, at_s, words
-from diagnostics.dynamic.job.process_roles import Parts
+from diagnostics.dynamic.job.process_roles import ProcessRoles
 from diagnostics.record.launcher_log import LauncherLog
 from diagnostics.record.stacks import FaulthandlerLog
 from diagnostics.record.supervisor_facts import End, SupervisorFacts
@@ -42,7 +42,7 @@ class EndEvidence:
     log: LauncherLog
 
 
-def end_of(process: MergedProcess, job: SupervisorFacts, parts: Parts, told: EndEvidence) -> End:
+def end_of(process: MergedProcess, job: SupervisorFacts, parts: ProcessRoles, told: EndEvidence) -> End:
     """Returns how the process ended; an End without numbers and source where nothing tells."""
     seen = process.seen.end if process.seen is not None else None
     if seen is not None and (seen.exit_code is not None or seen.signal is not None):
@@ -84,7 +84,7 @@ class EndAttribution:
     def __init__(
         self,
         job: SupervisorFacts,
-        parts: Parts,
+        parts: ProcessRoles,
         ends: Mapping[int, End],
         sent: Sequence[SignalSent],
         processes: Sequence[MergedProcess],
@@ -163,7 +163,7 @@ class EndAttribution:
         return False
 
 
-def _parents_word(process: MergedProcess, job: SupervisorFacts, parts: Parts) -> End | None:
+def _parents_word(process: MergedProcess, job: SupervisorFacts, parts: ProcessRoles) -> End | None:
     parent = parts.parent(process)
     if parent is None or parent.agent is None:
         return None
@@ -180,7 +180,7 @@ def _parents_word(process: MergedProcess, job: SupervisorFacts, parts: Parts) ->
     return None
 
 
-def _launchers_word(process: MergedProcess, parts: Parts, log: LauncherLog) -> End | None:
+def _launchers_word(process: MergedProcess, parts: ProcessRoles, log: LauncherLog) -> End | None:
     for end in reversed(log.ends):
         same_rank = end.pid is None and end.rank is not None and end.rank == parts.rank(process)
         if end.pid == process.pid or (same_rank and parts.part(process) is ProcessRole.RANK):

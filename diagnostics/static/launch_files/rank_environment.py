@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from diagnostics.static.launch_files.subprocess_commands import command_text
+from diagnostics.static.launch_files.subprocess_commands import argv_text
 from diagnostics.static.ordering.script_execution import ExecutedStatement, steps
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -146,7 +146,7 @@ def _started(one: ExecutedStatement, project: Project) -> tuple[ast.AST, str] | 
         if name in _SPAWNS and node.args and _makes_group(node.args[0], one.function, project):
             return node, f"{last_name(node.func)}() starts ranks of its own, each with init_process_group()"
         if name in _RUNS and node.args:
-            command = command_text(node.args[0], one.function, project)
+            command = argv_text(node.args[0], one.function, project)
             if "torchrun" in command.split() or "torch.distributed.run" in command or "accelerate launch" in command:
                 return node, "it starts another launcher"
     return None

@@ -21,7 +21,7 @@ _PREPARES = re.compile(r"data\.py$|\b(?:create|make|prepare|convert|download|tok
 _DEPTH = 3
 
 
-def command_text(value: ast.expr, function: Function, project: Project, depth: int = _DEPTH) -> str:
+def argv_text(value: ast.expr, function: Function, project: Project, depth: int = _DEPTH) -> str:
     """Returns what is known of a command as one line; what is computed is left out."""
     return " ".join(_words(value, function, project, depth))
 

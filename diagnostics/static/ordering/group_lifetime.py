@@ -94,7 +94,7 @@ class GroupQuerySite:
     questions: tuple[GroupQuery, ...]
 
 
-def start_after(trace: Trace, event: CallEvent) -> CallEvent | None:
+def initialised_after(trace: Trace, event: CallEvent) -> CallEvent | None:
     """Returns the call that makes the group after an event in the same run; None where it may be there already."""
     for one in trace.where(starts_group):
         if not trace.exclusive(one, event) and one.index < event.index:

@@ -16,7 +16,7 @@ from diagnostics.static.program.cfg import ControlFlowGraph, FunctionSyntax
 from diagnostics.static.program.cfg_builder import build, suppresses_by_name
 from diagnostics.static.program.distributed_names import is_recorded, names_of_distributed
 from diagnostics.static.program.foreign_names import ForeignNames
-from diagnostics.static.program.source_file import SourceFile, Sources, imported_files
+from diagnostics.static.program.source_file import SourceFile, SourceStore, imported_files
 
 MOST_FILES = 60
 Callable_ = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -87,7 +87,7 @@ class Function:
 class SourceSet:
     """The project's files, as far as they can be reached from `first` by imports."""
 
-    sources: Sources
+    sources: SourceStore
     first: tuple[str, ...]
     cwd: str = ""
     _distributed: dict[str, frozenset[str]] = field(default_factory=dict)

@@ -10,13 +10,13 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.static.dataflow.local_taint import local_values
-from diagnostics.static.dataflow.rank_predicates import OnRank, RankPredicates, says_distributed
+from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates, says_distributed
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK, Taint
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.collective_sequences import Assumption, CollectiveSequences, counts, leaving
+from diagnostics.static.spmd.collective_sequences import BranchAssumption, CollectiveSequences, counts, leaving
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites
 from diagnostics.static.spmd.divergent_branch import (
     Asking,
@@ -114,10 +114,10 @@ class StaticDivergence:
         """Yields the branches on the rank that part ranks: those whose difference no other one makes up for."""
         parted: list[tuple[Asking, CollectiveSequence, CollectiveSequence]] = []
         for node, ranks in asking:
-            whole = [self.ways.way(function, Assumption(node, True, on)) for on in ranks]
+            whole = [self.ways.way(function, BranchAssumption(node, True, on)) for on in ranks]
             if self.ways.exhausted or not ways_differ(*whole):
                 continue
-            one, other = (self.ways.part(node, function, Assumption(node, True, on)) for on in ranks)
+            one, other = (self.ways.part(node, function, BranchAssumption(node, True, on)) for on in ranks)
             if one.items != other.items:
                 parted.append(((node, ranks), one, other))
             else:
@@ -133,7 +133,7 @@ class StaticDivergence:
     def _left(
         self,
         node: Branch,
-        ranks: tuple[OnRank, OnRank],
+        ranks: tuple[ConcreteRank, ConcreteRank],
         function: Function,
         one: CollectiveSequence,
         other: CollectiveSequence,
@@ -176,7 +176,7 @@ class StaticDivergence:
         taint = self._reason(node.test, function)
         if taint is None:
             return
-        one, other = (self.ways.way(function, Assumption(node, value)) for value in (True, False))
+        one, other = (self.ways.way(function, BranchAssumption(node, value)) for value in (True, False))
         if self.ways.exhausted or not ways_differ(one, other):
             return
         found = self._parted(node, function, one, other)
@@ -256,8 +256,8 @@ class StaticDivergence:
         for handler in node.handlers:
             if self._even(handler):
                 continue
-            one = self.ways.way(function, Assumption(handler, True))
-            other = self.ways.way(function, Assumption(handler, False))
+            one = self.ways.way(function, BranchAssumption(handler, True))
+            other = self.ways.way(function, BranchAssumption(handler, False))
             reach = self._first_inside(handler.body, function)
             if self.ways.exhausted or not (ways_differ(one, other) or (reach is not None and one.end == "raise")):
                 continue

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.static.dataflow.rank_guards import follows_from_rank, values_of
+from diagnostics.static.dataflow.rank_guards import is_rank_dependent, values_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import MANAGED
@@ -98,11 +98,11 @@ def constant(value: ast.expr | None, function: Function, project: Project) -> ob
 
 def managed(file: ProjectFile, project: Project) -> bool:
     """Whether a trainer library deals out the data in the programs that a file takes part in."""
-    if any(True for _ in project.fact(Programs).calls(file.shown, *MANAGED)):
+    if any(True for _ in project.fact(ImportClosures).calls(file.shown, *MANAGED)):
         return True
     return any(
         home.partition(".")[0] in _OTHERS
-        for one in project.fact(Programs).around(file.shown)
+        for one in project.fact(ImportClosures).around(file.shown)
         for home in project.bound(one).values()
     )
 
@@ -111,7 +111,7 @@ def sharded(value: ast.expr | None, function: Function, project: Project) -> boo
     """Whether a data set or sampler knows its rank: by its arguments, or by what its class does."""
     if value is None:
         return False
-    if follows_from_rank(value, function, project):
+    if is_rank_dependent(value, function, project):
         return True
     for kind in project.kinds(value, function):
         for node in kind.body:

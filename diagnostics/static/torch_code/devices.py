@@ -147,27 +147,27 @@ def _most(answers: list[str]) -> str:
     return "always" if "always" in answers else "perhaps" if "perhaps" in answers else ""
 
 
-def names_gpu(value: ast.AST | None) -> bool:
+def denotes_gpu(value: ast.AST | None) -> bool:
     """Whether an expression says a GPU itself: "cuda:0", f"cuda:{rank}", torch.device("cuda", rank)."""
     if isinstance(value, ast.Constant):
         return isinstance(value.value, str) and bool(_CUDA.match(value.value))
     if isinstance(value, ast.JoinedStr):
-        return bool(value.values) and isinstance(value.values[0], ast.Constant) and names_gpu(value.values[0])
+        return bool(value.values) and isinstance(value.values[0], ast.Constant) and denotes_gpu(value.values[0])
     if isinstance(value, ast.Call):
-        return last_name(value.func) == "device" and bool(value.args) and names_gpu(value.args[0])
+        return last_name(value.func) == "device" and bool(value.args) and denotes_gpu(value.args[0])
     if isinstance(value, ast.BinOp):
-        return names_gpu(value.left)
+        return denotes_gpu(value.left)
     return False
 
 
 def may_be_gpu(value: ast.AST | None) -> bool:
     """Whether an expression may say a GPU: also `"cuda" if torch.cuda.is_available() else "cpu"`."""
-    return value is not None and any(names_gpu(node) for node in walk(value))
+    return value is not None and any(denotes_gpu(node) for node in walk(value))
 
 
 def gpu_of(value: ast.expr, function: Function, project: Project, rounds: int = 3) -> str:
     """Returns "always", "perhaps" or "" for whether a device expression means a GPU, through names and attributes."""
-    if names_gpu(value):
+    if denotes_gpu(value):
         return "always"
     if may_be_gpu(value):
         return "perhaps"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.divergence.rank_history import broken, in_another_group
+from diagnostics.dynamic.divergence.rank_history import broken, switches_group
 from diagnostics.record.agent_data import CollectiveCall
 
 
@@ -46,6 +46,6 @@ def test_what_followed_in_more_than_one_way_is_no_habit() -> None:
 
 def test_a_place_that_calls_in_a_group_for_the_first_time_is_seen() -> None:
     made = [call(number, "all_reduce", 7, group="pair") for number in range(3)]
-    assert in_another_group([*made, call(3, "all_reduce", 7, group="world")])
-    assert not in_another_group([*made, call(3, "all_reduce", 7, group="pair")])
-    assert not in_another_group([call(0, "all_reduce", 7, group="pair"), call(1, "all_reduce", 7, group="world")])
+    assert switches_group([*made, call(3, "all_reduce", 7, group="world")])
+    assert not switches_group([*made, call(3, "all_reduce", 7, group="pair")])
+    assert not switches_group([call(0, "all_reduce", 7, group="pair"), call(1, "all_reduce", 7, group="world")])
