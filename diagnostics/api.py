@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from diagnostics.core.errors import DoctorError, UsageError, from_os_error
     from diagnostics.core.findings import Finding, Severity, Verdict
     from diagnostics.core.strict_yaml import Located, Range, build, load
-    from diagnostics.machine.host.free_space import room_in
+    from diagnostics.machine.host.free_space import free_space
     from diagnostics.preflight.setup import check
     from diagnostics.supervisor.supervise import WatchOptions, watch
 
@@ -34,10 +34,10 @@ __all__ = [
     "WatchOptions",
     "build",
     "check",
+    "free_space",
     "from_os_error",
     "guarded",
     "load",
-    "room_in",
     "scan",
     "watch",
 ]
@@ -50,7 +50,7 @@ _HOMES = {
     "diagnostics.core.errors": ("DoctorError", "UsageError", "from_os_error"),
     "diagnostics.core.findings": ("Finding", "Severity", "Verdict"),
     "diagnostics.preflight.setup": ("check",),
-    "diagnostics.machine.host.free_space": ("room_in",),
+    "diagnostics.machine.host.free_space": ("free_space",),
     "diagnostics.core.strict_yaml": ("Located", "Range", "build", "load"),
     "diagnostics.supervisor.supervise": ("WatchOptions", "watch"),
 }

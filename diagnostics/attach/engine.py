@@ -19,7 +19,7 @@ from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.diagnosis.with_deadline import diagnose_in_time
 from diagnostics.dynamic.job.job import ProcessRole
-from diagnostics.dynamic.stall.liveness import FILE_NAME, Liveness, judge
+from diagnostics.dynamic.stall.liveness import FILE_NAME, Liveness, assess
 from diagnostics.machine.processes.process_table import TableRow, environment_of, started_ns, uses_torch
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.supervisor_facts import ATTACHED, Missing, SeenProcess, Stall, SupervisorFacts
@@ -108,7 +108,7 @@ def _judge(looked: JobSnapshot) -> Liveness:
     argvs = [row.argv for row in looked.job.members]
     ranks = [one for one in looked.standings if one.part is ProcessRole.RANK]
     trains = any(uses_torch(one.pid) for one in ranks[:_RANKS_ASKED]) and not any(map(waits_for_orders, argvs))
-    return judge(
+    return assess(
         looked.standings, seconds=looked.seconds, cwd=folder_of(looked), trains=trains, world_size=world_size_of(looked)
     )
 

@@ -14,7 +14,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import ProcessRole
 from diagnostics.dynamic.job.process_list import MergedProcess
 from diagnostics.dynamic.job.process_roles import ProcessRoles
-from diagnostics.dynamic.job.stack_classifier import is_data_worker, is_library, place_of, worker_frames
+from diagnostics.dynamic.job.stack_classifier import classify, is_data_worker, is_library, worker_frames
 from diagnostics.dynamic.stall.motion import Observation, moved
 from diagnostics.dynamic.stall.stack_prefix_tree import ProcessStack
 from diagnostics.machine.deadlines import in_parallel
@@ -177,7 +177,7 @@ class _Eyes:
 
     def _at_peers(self, pid: int) -> bool:
         looks = self._looks.get(pid)
-        return bool(looks and place_of(looks[-1].frames).op)
+        return bool(looks and classify(looks[-1].frames).op)
 
     def _standing(self, process: MergedProcess, parts: ProcessRoles, *, alone: bool) -> ProcessStack:
         pid = process.pid
@@ -196,7 +196,7 @@ class _Eyes:
             owner=above.pid if above is not None and owner is not None else None,
             argv=redaction.argv(process.argv),
             frames=self._native.get(pid, frames),
-            place=place_of(worker_frames(frames)),
+            place=classify(worker_frames(frames)),
             moved=moved(self._looks[pid]),
             problem=self._problem(pid),
             values=_values(self._threads.get(pid, ()), pid) if self._options.local_values else (),

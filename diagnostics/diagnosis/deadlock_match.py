@@ -11,12 +11,12 @@ from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout
 from diagnostics.dynamic.collectives.rank_state import RankState, Whereabouts
 from diagnostics.dynamic.collectives.wait_for_graph import CollectiveMismatch
-from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, deadlock_story
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, deadlock_diagnosis
 from diagnostics.dynamic.divergence.divergence import DivergencePoint
 from diagnostics.dynamic.divergence.held_exceptions import held_text
-from diagnostics.dynamic.divergence.rank_partition import site
-from diagnostics.dynamic.divergence.split import Split
-from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
+from diagnostics.dynamic.divergence.rank_partition import user_stack
+from diagnostics.dynamic.divergence.split import RankPartition
+from diagnostics.dynamic.job.evidence import names_of, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK
@@ -30,7 +30,7 @@ _LEFT = {
 
 def proved_hang(job: Job, *, code: str, name: str, failure_class: str, fix: Fix) -> Match | None:
     """Returns the match where a deadlock of this class is proved, else None."""
-    process = deadlock_story(job)
+    process = deadlock_diagnosis(job)
     if process is None or process.failure_class != failure_class:
         return None
     ranks = [one for rank in process.deadlock.ranks if (one := job.of_rank(rank)) is not None]
@@ -111,12 +111,12 @@ def _through(process: DeadlockDiagnosis) -> list[RankState]:
 
 
 def _call_of(job: Job, one: RankState) -> str:
-    frames = site(job, one)
+    frames = user_stack(job, one)
     return f"{one.wait.shown if one.wait is not None else ''}{f' at {job.line(frames[0])}' if frames else ''}"
 
 
 def _stands(job: Job, one: RankState) -> str:
-    frames = site(job, one)
+    frames = user_stack(job, one)
     at = f" at {job.line(frames[0])}" if frames else ""
     if one.wait is None:
         return f"{_LEFT.get(one.stand, 'makes no call any more')}{f', left{at}' if at else ''}"
@@ -144,7 +144,7 @@ def _evidence(job: Job, process: DeadlockDiagnosis) -> Iterator[Evidence]:
     for decision in process.decisions[:1]:
         yield from _values_evidence(job, process, decision)
     for one in deadlock.positions[:2]:
-        yield from path_evidence(job, f"call path of rank {one.rank}", site(job, one))
+        yield from path_evidence(job, f"call path of rank {one.rank}", user_stack(job, one))
 
 
 def _position(job: Job, one: RankState) -> str:
@@ -157,7 +157,7 @@ def _differs(pair: CollectiveMismatch) -> str:
     return f"rank {pair.one} and rank {pair.other} differ in {pair.what}"
 
 
-def _split_evidence(job: Job, split: Split) -> Iterator[Evidence]:
+def _split_evidence(job: Job, split: RankPartition) -> Iterator[Evidence]:
     agreed = split.parting.agreed
     here, there = (_processes(job, ranks) for ranks in (split.parting.here, split.parting.there))
     if agreed is not None:
@@ -177,4 +177,4 @@ def _values_evidence(job: Job, process: DeadlockDiagnosis, decision: DivergenceP
 
 
 def _processes(job: Job, ranks: Sequence[int]) -> str:
-    return named([one for rank in ranks if (one := job.of_rank(rank)) is not None])
+    return names_of([one for rank in ranks if (one := job.of_rank(rank)) is not None])

@@ -19,7 +19,7 @@ from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.diagnosis.state_selection import LastWord, last_word
 from diagnostics.diagnosis.verdict import Diagnosis, arbitrate, exit_of
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.job.job_builder import Material, build_job
+from diagnostics.dynamic.job.job_builder import JobInputs, build_job
 from diagnostics.dynamic.job.job_from_logs import job_from_logs
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.record import BEFORE, RunRecord
@@ -126,7 +126,7 @@ def record_folder(folder: Path) -> Path:
 
 def job_from_record(record: RunRecord, *, ended: bool = True) -> Job:
     """Returns the Case that a record makes."""
-    material = Material(
+    material = JobInputs(
         job=record.job,
         agents=record.agents,
         faults=record.faults,

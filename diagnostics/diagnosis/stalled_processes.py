@@ -8,9 +8,9 @@ from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.job.evidence import program
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.observations import observations_of
-from diagnostics.dynamic.stall.rank_activity import RankPosition, standings
+from diagnostics.dynamic.stall.rank_activity import RankPosition, rank_positions
 from diagnostics.dynamic.stall.stall_evidence import looks_words
-from diagnostics.dynamic.stall.wait_chain import below, is_idle, reason_of, stack_of
+from diagnostics.dynamic.stall.wait_chain import below, is_idle, stack_of, wait_chain
 from diagnostics.report.run_report import StandingRow
 
 MOST = 64  # processes, ranks first
@@ -28,7 +28,7 @@ def stalled_rows(job: Job, outcome: JobOutcome) -> tuple[StandingRow, ...]:
     if outcome is not JobOutcome.HANG:
         return ()
     rows = []
-    for standing in standings(job)[:MOST]:
+    for standing in rank_positions(job)[:MOST]:
         rows.append(_rank_row(job, standing))
         if standing.stand is not Whereabouts.ENDED:
             rows += [_child_row(job, one) for one in below(job, standing.process) if _was_there(job, one)]
@@ -60,7 +60,7 @@ def _child_row(job: Job, process: JobProcess) -> StandingRow:
     if worker and is_idle(stack):
         return StandingRow(who=who, pid=process.pid, place="", does="waits for work", looks=_looks(job, process))
     own = user_frames(stack, agent_folder=process.agent_folder)
-    reason = reason_of(job, process, stack)
+    reason = wait_chain(job, process, stack)
     place = job.line(own[0]) if own else ""
     return StandingRow(who=who, pid=process.pid, place=place, does=reason.text, looks=_looks(job, process))
 

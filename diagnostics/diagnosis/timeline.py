@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.evidence import how_it_ended, program
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
-from diagnostics.dynamic.job.process_list import at_s
+from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.record.agent_data import AgentData, CollectiveCall, LifecycleEvent
 from diagnostics.report.run_report import TimelineEntry
 
@@ -80,7 +80,7 @@ def _telling(job: Job, process: JobProcess, agent: AgentData) -> list[TimelineEn
     entries = [entry for _, entry in sorted([*calls, *events], key=lambda pair: pair[0])]
     if agent.steps.count and agent.steps.last_s is not None:
         step = TimelineEntry(
-            at_s=at_s(job.facts, agent, agent.steps.last_s),
+            at_s=job_time(job.facts, agent, agent.steps.last_s),
             rank=_rank(process),
             pid=process.pid,
             what=f"optimizer step {agent.steps.count}",
@@ -114,7 +114,7 @@ def _event_entry(job: Job, process: JobProcess, agent: AgentData, event: Lifecyc
         how = how.removeprefix("how=")
         word = _RAISED.get(how, word if how == "caught" else f"{word} and {how}")
     return TimelineEntry(
-        at_s=at_s(job.facts, agent, event.seconds),
+        at_s=job_time(job.facts, agent, event.seconds),
         rank=_rank(process),
         pid=process.pid,
         what=" ".join(f"{word} {text}".split())[:MAX_TEXT],
@@ -125,7 +125,7 @@ def _event_entry(job: Job, process: JobProcess, agent: AgentData, event: Lifecyc
 def _call_entry(job: Job, process: JobProcess, agent: AgentData, call: CollectiveCall) -> TimelineEntry:
     frames = user_frames(call.path, agent_folder=agent.agent_folder)
     return TimelineEntry(
-        at_s=at_s(job.facts, agent, call.entered_s),
+        at_s=job_time(job.facts, agent, call.entered_s),
         rank=_rank(process),
         pid=process.pid,
         what=f"{'waits in' if call.left_s is None else 'did'} {_collective(call)}",

@@ -15,7 +15,7 @@ from diagnostics.agent.shared.layout import CALL_SLOTS
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.wait_for_graph import find_deadlock
-from diagnostics.dynamic.divergence.rank_partition import splits
+from diagnostics.dynamic.divergence.rank_partition import partitions
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.record.agent_data import AgentData, CollectiveCall, GroupProgress, Steps
 from diagnostics.record.supervisor_facts import End, SupervisorFacts
@@ -103,7 +103,7 @@ def measure(ranks: int) -> None:
     standing = time.process_time()
     deadlock = find_deadlock(positions)
     proved = time.process_time()
-    found = splits(job, deadlock) if deadlock is not None else ()
+    found = partitions(job, deadlock) if deadlock is not None else ()
     ended = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     odd = sorted(rank for split in found for rank in split.parting.here)

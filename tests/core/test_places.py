@@ -19,7 +19,7 @@ from diagnostics.core.frame_owners import Homes
 from diagnostics.core.frames import telling_frames, user_frames
 from diagnostics.diagnosis.engine import ask
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.job.job_builder import Material, build_job
+from diagnostics.dynamic.job.job_builder import JobInputs, build_job
 from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.process_samples import FILE_NAME
 from diagnostics.record.stacks import frames_from_json, parse_fault_report
@@ -126,7 +126,7 @@ def a_case(files: list[str]) -> Job:
     report = parse_fault_report(fault, known)
     assert report is not None
     return build_job(
-        Material(
+        JobInputs(
             job=SupervisorFacts(
                 command=("torchrun",), cwd="/home/me/job", started_ns=1, exit_code=1, ended_s=3.0,
                 processes=tuple(SeenProcess(pid=100 + n, start_ticks=100 + n, end=end) for n, end in enumerate(ends)),

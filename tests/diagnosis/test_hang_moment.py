@@ -8,7 +8,7 @@ from typing import Any
 import hand_made as made
 import pytest
 
-from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout, hang_moment
+from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout, hang_time
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 from diagnostics.dynamic.collectives.timeout_recovery import may_time_out
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind
@@ -35,28 +35,28 @@ def ended(process: Any, code: int = 1, **job: Any) -> Any:
 
 def test_a_job_whose_own_timeout_fired_is_looked_at_just_before() -> None:
     job = ended(rank())
-    assert hang_moment(job) == pytest.approx(7.98)
+    assert hang_time(job) == pytest.approx(7.98)
     assert ended_by_own_timeout(job)
     assert ended_by_itself(job)
 
 
 def test_a_proof_tells_the_moment_and_the_timeout_the_end() -> None:
     job = ended(rank(), proved=(PROVED,))
-    assert (hang_moment(job), ended_by_own_timeout(job)) == (4.5, True)
+    assert (hang_time(job), ended_by_own_timeout(job)) == (4.5, True)
 
 
 def test_a_job_that_was_ended_in_its_deadlock_hung() -> None:
     job = ended(rank(), proved=(PROVED,), ended_by="deadlock")
-    assert (hang_moment(job), ended_by_itself(job)) == (4.5, False)
+    assert (hang_time(job), ended_by_itself(job)) == (4.5, False)
 
 
 def test_a_job_that_went_on_and_ended_well_did_not_hang() -> None:
-    assert hang_moment(ended(rank(code=0), code=0, proved=(PROVED,))) is None
+    assert hang_time(ended(rank(code=0), code=0, proved=(PROVED,))) is None
 
 
 def test_an_error_that_is_no_timeout_is_no_hang() -> None:
-    assert hang_moment(ended(rank("RuntimeError: shapes cannot be multiplied"))) is None
-    assert hang_moment(ended(rank(left_s=2.1), signal=None)) == pytest.approx(8.08)
+    assert hang_time(ended(rank("RuntimeError: shapes cannot be multiplied"))) is None
+    assert hang_time(ended(rank(left_s=2.1), signal=None)) == pytest.approx(8.08)
 
 
 CALL = "import contextlib\nimport torch.distributed as dist\n"

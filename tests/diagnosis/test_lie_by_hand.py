@@ -13,7 +13,7 @@ from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.silent import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
 from diagnostics.dynamic.job.job import ExceptionSource, ProcessRole
 from diagnostics.record.agent_data import LifecycleEvent, Steps
-from diagnostics.static.program.exception_flow import swallowing
+from diagnostics.static.program.exception_flow import swallowing_tries
 from diagnostics.static.program.source_file import SourceFile
 
 LOOP = """\
@@ -226,9 +226,9 @@ def fit(model, optimizer):
 
 def test_a_handler_around_the_forward_pass_alone_is_found_as_well() -> None:
     file = SourceFile(Path("fit.py"), ELSE)
-    assert [block.lineno for block in swallowing(file, frozenset({"fit"}))] == [3]
+    assert [block.lineno for block in swallowing_tries(file, frozenset({"fit"}))] == [3]
     alone = SourceFile(Path("fit.py"), ELSE.replace("else:", "if step:"))
-    assert [block.lineno for block in swallowing(alone, frozenset({"fit"}))] == [3]
+    assert [block.lineno for block in swallowing_tries(alone, frozenset({"fit"}))] == [3]
 
 
 ACCUMULATING = """\

@@ -11,7 +11,7 @@ from partings import NOTHING, PARTINGS, UNCERTAIN
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, DivergenceQuery, PointKind, ProgramPoint
-from diagnostics.dynamic.divergence.localisation import decisions, is_unique
+from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
 from diagnostics.static.program.source_file import SourceStore
 
 MOST_S = 2.0  # of CPU; 0.2 s on an idle machine
@@ -25,7 +25,7 @@ def shown(decision: DivergencePoint) -> str:
 def test_the_decision_is_named_first_and_not_the_wait(name: str) -> None:
     kind, text = PARTINGS[name]
     job = marked(text)
-    found = decisions(job.sources, job.parting)
+    found = divergence_points(job.sources, job.parting)
     first = [(shown(one), str(one.kind)) for one in found[:1]]
     assert first == [(job.first[0], kind)], found
     assert set(job.also) <= {shown(one) for one in found}, found
@@ -34,13 +34,13 @@ def test_the_decision_is_named_first_and_not_the_wait(name: str) -> None:
 @pytest.mark.parametrize("name", NOTHING)
 def test_where_nothing_can_be_said_nothing_is(name: str) -> None:
     job = marked(NOTHING[name])
-    assert decisions(job.sources, job.parting) == ()
+    assert divergence_points(job.sources, job.parting) == ()
 
 
 @pytest.mark.parametrize("name", PARTINGS)
 def test_a_decision_is_certain_where_it_is_alone_or_leads(name: str) -> None:
     job = marked(PARTINGS[name][1])
-    assert is_unique(decisions(job.sources, job.parting)) is (name not in UNCERTAIN)
+    assert is_unique(divergence_points(job.sources, job.parting)) is (name not in UNCERTAIN)
 
 
 @pytest.mark.parametrize("name", PARTINGS)
@@ -50,7 +50,7 @@ def test_the_roles_of_here_and_there_do_not_change_the_decision(name: str) -> No
     turned = DivergenceQuery(
         agreed=one.agreed, here=one.there, here_at=one.there_at, there=one.here, there_at=one.here_at, caught=one.caught
     )
-    assert [shown(d) for d in decisions(job.sources, turned)[:1]] == [job.first[0]]
+    assert [shown(d) for d in divergence_points(job.sources, turned)[:1]] == [job.first[0]]
 
 
 def test_a_function_of_two_thousand_lines_is_quick() -> None:
@@ -63,7 +63,7 @@ def test_a_function_of_two_thousand_lines_is_quick() -> None:
     )
     job = marked(text)
     begin = time.process_time()
-    found = decisions(job.sources, job.parting)
+    found = divergence_points(job.sources, job.parting)
     assert time.process_time() - begin < MOST_S
     assert shown(found[0]) == job.first[0]
 
@@ -81,7 +81,7 @@ def test_a_deep_recursion_is_quick() -> None:
 
     parting = DivergenceQuery(agreed=at(3, 300), here=(0,), here_at=at(3, 450), there=(1,), there_at=at(5, 500))
     begin = time.process_time()
-    decisions(sources, parting)
+    divergence_points(sources, parting)
     assert time.process_time() - begin < MOST_S
 
 
@@ -105,7 +105,7 @@ def test_random_programs_and_stacks_never_raise() -> None:
         parting = DivergenceQuery(
             agreed=chance.choice((None, place())), here=(0,), here_at=place(), there=(1,), there_at=place()
         )
-        found = decisions(sources, parting)
+        found = divergence_points(sources, parting)
         assert isinstance(is_unique(found), bool)
 
 

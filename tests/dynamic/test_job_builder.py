@@ -9,7 +9,7 @@ from hand_made import agent, event
 
 from diagnostics.dynamic.job.evidence import primary_failures
 from diagnostics.dynamic.job.job import ExceptionSource, Job, ProcessRole
-from diagnostics.dynamic.job.job_builder import Material, build_job
+from diagnostics.dynamic.job.job_builder import JobInputs, build_job
 from diagnostics.record.agent_data import AgentData, CollectiveCall, Steps
 from diagnostics.record.stacks import FaulthandlerLog, parse_fault_report
 from diagnostics.record.supervisor_facts import End, SeenProcess, SentSignal, SupervisorFacts
@@ -51,7 +51,7 @@ def built(
 ) -> Job:  # fmt: skip
     facts: dict[str, Any] = {"command": ("torchrun",), "cwd": "/job", "started_ns": SECOND, "exit_code": 1}
     return build_job(
-        Material(
+        JobInputs(
             job=SupervisorFacts(**{**facts, "processes": ends, **(job or {})}),
             agents=agents,
             faults=faults or {},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from marked_source import marked
 
-from diagnostics.dynamic.divergence.localisation import decisions, is_unique
+from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
 
 TRAINER = """
 from lightning import Trainer
@@ -61,7 +61,7 @@ class Own(LightningDataModule):
 @pytest.mark.parametrize("form", FORMS)
 def test_what_the_library_was_told_is_named_first_but_never_certain(form: str) -> None:
     job = marked(FORMS[form])
-    found = decisions(job.sources, job.parting)
+    found = divergence_points(job.sources, job.parting)
     shown = [f"{one.frame.file.removeprefix('/job/')}:{one.frame.line}" for one in found]
     assert (tuple(shown[:1]), is_unique(found)) == (job.first, False), found
     assert set(job.also) <= set(shown)
@@ -81,7 +81,7 @@ class Net(LightningModule):
         self.manual_backward(self.loss(signal))  # H2!
 """
     )
-    shown = [f"train.py:{one.frame.line}" for one in decisions(job.sources, job.parting)]
+    shown = [f"train.py:{one.frame.line}" for one in divergence_points(job.sources, job.parting)]
     assert tuple(shown[:1]) == job.first
     assert set(job.also) <= set(shown)
 
@@ -99,7 +99,7 @@ class Robust(Trainer):
             return zero
 """
     )
-    found = decisions(job.sources, job.parting)
+    found = divergence_points(job.sources, job.parting)
     assert [f"train.py:{one.frame.line}" for one in found[:1]] == list(job.first)
 
 
@@ -119,4 +119,4 @@ def main():
 main()  # A0 H0 T0
 """
     )
-    assert {one.frame.line for one in decisions(job.sources, job.parting)}.isdisjoint({4, 5})
+    assert {one.frame.line for one in divergence_points(job.sources, job.parting)}.isdisjoint({4, 5})

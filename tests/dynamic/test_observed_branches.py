@@ -8,7 +8,7 @@ from marked_source import marked
 
 from diagnostics.core.frame import Scalar
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, DivergenceQuery, ProgramPoint
-from diagnostics.dynamic.divergence.localisation import decisions, is_unique
+from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
 
 Told = dict[str, dict[str, Scalar]]  # function -> its variables
 
@@ -41,7 +41,7 @@ def _found(text: str, here: Told, there: Told) -> tuple[DivergencePoint, ...]:
         agreed=one.agreed, here=one.here, here_at=told(one.here_at, here), there=one.there,
         there_at=told(one.there_at, there),
     )  # fmt: skip
-    return decisions(job.sources, asked)
+    return divergence_points(job.sources, asked)
 
 
 def test_the_test_that_came_out_differently_is_named_and_certain() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
-from diagnostics.dynamic.collectives.rank_state_builder import RankEvidence, positions
+from diagnostics.dynamic.collectives.rank_state_builder import RankEvidence, rank_states
 from diagnostics.dynamic.collectives.wait_for_graph import DeadlockKind, find_deadlock
 from diagnostics.record.agent_data import AgentData
 from diagnostics.record.record import RunRecord, agent_environment
@@ -61,7 +61,7 @@ def hung(tmp_path: Path) -> Hung:
 
 def _standing(record: Path) -> tuple[RankState, ...]:
     agents = [agent for agent in RunRecord.load(record).agents if agent.collectives]
-    return positions([_view(agent) for agent in agents], time.time()) if agents else ()
+    return rank_states([_view(agent) for agent in agents], time.time()) if agents else ()
 
 
 def _view(agent: AgentData) -> RankEvidence:

@@ -26,7 +26,7 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
-from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
@@ -69,7 +69,7 @@ def _root(one: CollectiveCallSite, file: ProjectFile, project: Project) -> Itera
     found = ConcreteEvaluator(project).differs(value, one.function)
     if found is not None:
         first, here, last, there = found
-        yield hit(
+        yield violation(
             file, one.call,
             f"{name}={ast.unparse(value)} of {one.op}() is {here} on rank {first.rank} and {there} on rank "
             f"{last.rank}: ranks that name other roots wait for each other or keep their own data",
@@ -80,7 +80,7 @@ def _root(one: CollectiveCallSite, file: ProjectFile, project: Project) -> Itera
         return
     place = own_place(value, one.function, project)
     if place is not None:
-        yield hit(
+        yield violation(
             file, one.call,
             f"{name}={ast.unparse(value)} of {one.op}() follows from what only this rank knows: each rank may name "
             "another root, and they wait for each other",
@@ -120,7 +120,7 @@ def _operator(one: CollectiveCallSite, file: ProjectFile, tests: RankPredicates)
         return
     test, body, orelse = choice
     if _operators(body) and _operators(orelse) and _operators(body) != _operators(orelse):
-        yield hit(
+        yield violation(
             file, one.call,
             f"op of {one.op}() is {_only(body)} where `{ast.unparse(test)}` and {_only(orelse)} elsewhere: "
             "the result is wrong on every rank, without an error",
@@ -175,7 +175,7 @@ def _chosen_operators(file: ProjectFile, project: Project, tests: RankPredicates
                 case ast.IfExp(test=test, body=ast.Call() as one, orelse=ast.Call() as other):
                     same = ast.dump(one.func) == ast.dump(other.func)
                     if same and _operators(one) != _operators(other) and tests.asks(test, function) is not None:
-                        yield hit(
+                        yield violation(
                             file, node,
                             f"{ast.unparse(one.func)}() is given {_only(one)} where `{ast.unparse(test)}` and "
                             f"{_only(other)} elsewhere: a reduction with operators that differ gives wrong numbers",
@@ -192,7 +192,7 @@ def _group(one: CollectiveCallSite, file: ProjectFile, project: Project, tests: 
     arms = [_means_world(each, one.function, project) for each in (body, orelse)]
     if arms[0] is not arms[1]:
         where = ast.unparse(test) if arms[0] else f"not ({ast.unparse(test)})"
-        yield hit(
+        yield violation(
             file, one.call,
             f"{one.op}() is over the whole world where `{where}`, over a smaller group elsewhere: the ranks of the "
             "world wait for those that never come",

@@ -31,7 +31,7 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -58,7 +58,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         varying = VaryingSizes(project).of(tensor, one.function)
         if varying is not None:
             where = project.file_with(varying.function)
-            yield hit(
+            yield violation(
                 file, one.call,
                 f"{one.op}() of {ast.unparse(tensor)} into buffers of its own size, but {varying.told}: "
                 "ranks with another number of rows hang or get garbage",

@@ -28,7 +28,7 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
@@ -62,7 +62,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if source is not None:
             yield _outside(one, *source, file)
         elif _in_training_step(one, file):
-            yield hit(
+            yield violation(
                 file, one.call,
                 f"{one.op}() in every training step pickles, copies through the processor and meets twice",
                 "send tensors: dist.all_gather, dist.broadcast; or call it once in a while, outside of the step",
@@ -71,7 +71,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _outside(one: CollectiveCallSite, call: ast.Call, told: str, sure: Confidence, file: ProjectFile) -> Violation:
-    return hit(
+    return violation(
         file, one.call,
         f"{one.op}() pickles what was {told}: whoever controls it, or the port, runs code on every rank",
         "broadcast tensors or checked text, and keep the job's ports closed to others",

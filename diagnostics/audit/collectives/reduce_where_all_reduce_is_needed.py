@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.agent.shared import operations
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
@@ -80,7 +80,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _hit(one: CollectiveCallSite, use: _Use, file: ProjectFile, project: Project) -> Violation:
     tensor = ast.unparse(one.call.args[0]) if one.call.args else "the tensor"
-    return hit(
+    return violation(
         file, one.call,
         f"{tensor} is reduced to one rank only, but {use.told} on every rank: the others decide on an undefined value",
         f"give it to all: dist.all_reduce({tensor}, ...), or broadcast it from the destination before it is used",

@@ -29,7 +29,7 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
-from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project
@@ -53,7 +53,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the messages that cannot pair, and the handles that are dropped."""
     for one in project.fact(MessageDeadlocks).found:
         if one.first.function.file == file.shown:
-            yield hit(file, one.first.call, _told(one), _fix(one), steps=tuple(_steps(one, project)))
+            yield violation(file, one.first.call, _told(one), _fix(one), steps=tuple(_steps(one, project)))
     for call in operation_calls(file, project):
         if call.op in _ASYNC and _is_dropped(call, file):
             yield _dropped(call, file)
@@ -134,7 +134,7 @@ def _is_dropped(call: CollectiveCallSite, file: ProjectFile) -> bool:
 def _dropped(call: CollectiveCallSite, file: ProjectFile) -> Violation:
     received = call.op in operations.RECEIVES
     follows = "the buffer is read before it has arrived" if received else "its tensor may be changed before it has left"
-    return hit(
+    return violation(
         file, call.call,
         f"nobody waits for this {call.op}(), its handle is dropped: {follows}",
         f"keep it and wait before the tensor is used: handle = dist.{call.op}(...); handle.wait()",

@@ -25,7 +25,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -61,7 +61,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if before is None or inside is None:
             continue
         used, where = inside
-        yield hit(
+        yield violation(
             file,
             call,
             "this process is forked from one that has CUDA open, and uses CUDA: 'Cannot re-initialize CUDA in forked "
@@ -103,7 +103,7 @@ def _is_notebook_launcher(call: ast.Call, function: Function, project: Project) 
 
 
 def _in_notebook(file: ProjectFile, call: ast.Call, before: ast.AST) -> Violation:
-    return hit(
+    return violation(
         file,
         call,
         "notebook_launcher() forks from a notebook that has CUDA open: it refuses to start the ranks",

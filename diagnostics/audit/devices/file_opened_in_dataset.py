@@ -29,7 +29,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -78,7 +78,7 @@ def _shared(
     steps = [step(file, node, f"{name} is opened before workers start"), step(file, read, "each worker reads it")]
     if loader is not None:
         steps.append(step(project.file_with(loader.function), loader.call, f"the loader has workers ({workers})"))
-    yield hit(
+    yield violation(
         file,
         node,
         f"{known.syntax.name} opens self.{attribute} in __init__, and all workers share that one {name}",
@@ -101,7 +101,7 @@ def _piling(
     store = own_attribute(target.value) if isinstance(target, ast.Subscript) else ""
     if not store or any(_lets_go(one, store) for one in walk(known.syntax)):
         return
-    yield hit(
+    yield violation(
         file,
         node,
         f"{known.syntax.name} keeps every file it opens in self.{store}: 'Too many open files' once there are more "

@@ -25,7 +25,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from diagnostics.audit.rule import Edit, ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import Edit, ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
@@ -58,7 +58,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         confidence, steps = _judged(call, function, file, project, state)
         if _is_said_elsewhere(call, file):
             confidence = Confidence.POSSIBLE  # in this arm, one process has all GPUs
-        yield hit(
+        yield violation(
             file,
             call,
             f"{ast.unparse(call)[:80]} puts tensors on the device they were saved from: "

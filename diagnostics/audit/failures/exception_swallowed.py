@@ -28,11 +28,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import enclosing
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.exception_flow import head, is_broad, tries_of, vanishes
+from diagnostics.static.program.exception_flow import head, is_broad, swallows, tries_of
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures, is_main_guard, is_script
 from diagnostics.static.program.project import Project
@@ -53,7 +53,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in project.functions_in(file):
         for block in tries_of(function):
             handler = next((one for one in block.handlers if is_broad(one)), None)
-            if handler is not None and vanishes(handler):
+            if handler is not None and swallows(handler):
                 yield from _swallowed(file, project, function, block, handler)
 
 
@@ -67,7 +67,7 @@ def _swallowed(
         if loop is not None and _parts_ranks(file, project, handler):
             return
         title, confidence = _of_training(file, project, function, block, caught, loop)
-        yield hit(
+        yield violation(
             file,
             handler,
             title,
@@ -81,7 +81,7 @@ def _swallowed(
         return
     for call in own_calls(block.body):
         if project.name(call.func, function) == INIT:
-            yield hit(
+            yield violation(
                 file,
                 handler,
                 f"`{caught}` swallows whatever init_process_group raises: the process goes on without a group, "

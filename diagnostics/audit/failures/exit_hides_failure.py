@@ -30,7 +30,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions
 from diagnostics.static.program.exception_flow import (
@@ -71,7 +71,7 @@ def _in_finally(file: ProjectFile, project: Project, function: Function, block: 
         if exits_with_success(call, function, project):
             name = project.name(call.func, function)
             trained = project.fact(TrainingFunctions).training_call(block.body, function)
-            yield hit(
+            yield violation(
                 file,
                 call,
                 f"{name}(0) in `finally` runs after every exception of the block above and ends the process with "
@@ -93,7 +93,7 @@ def _in_handlers(file: ProjectFile, project: Project, function: Function, block:
             if exits_with_success(call, function, project):
                 name = project.name(call.func, function)
                 trained = project.fact(TrainingFunctions).training_call(block.body, function)
-                yield hit(
+                yield violation(
                     file,
                     call,
                     f"{ast.unparse(call)} in `{head(handler)}` ends the process with success "
@@ -121,7 +121,7 @@ def _sure(file: ProjectFile, function: Function, block: ast.Try, trained: ast.Ca
 def _in_data_set(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
     used = _item_reading(function, project, _DEPTH)
     if used is not None:
-        yield hit(
+        yield violation(
             file,
             call,
             f"os._exit in what {used.name} runs ends a data worker without a traceback: the rank only hears that a "

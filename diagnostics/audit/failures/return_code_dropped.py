@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.subprocess_commands import argv_text, trains
 from diagnostics.static.program.functions import Function
@@ -58,7 +58,7 @@ def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function
     if not trains(command) or _checked(call) or not isinstance(file.parents.get(call), ast.Expr):
         return
     fix = "subprocess.run([...], check=True)" if name != "subprocess.run" else "add check=True"
-    yield hit(
+    yield violation(
         file,
         call,
         f"{name}() starts a training ({_short(command)}) and its exit code is dropped: a failed training passes for a "
@@ -76,7 +76,7 @@ def _popen(file: ProjectFile, project: Project, call: ast.Call, function: Functi
     unread = [one for one in waits if isinstance(file.parents.get(one), ast.Expr)]
     if isinstance(parent, ast.Expr) or (waits and len(unread) == len(waits)):
         end = unread[0] if unread else call
-        yield hit(
+        yield violation(
             file,
             end,
             f"the exit code of a training that Popen starts ({_short(command)}) is dropped: a failed training passes "
@@ -97,7 +97,7 @@ def _process(file: ProjectFile, project: Project, call: ast.Call, function: Func
     joins = [one for one in function.own_nodes if isinstance(one, ast.Call) and _joins(one)]
     if target is None or not joins or file.words & _READS:
         return
-    yield hit(
+    yield violation(
         file,
         joins[-1],
         f"join() says nothing of how {target.name} ended, and nothing reads exitcode: one that crashed passes for "

@@ -27,7 +27,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions
 from diagnostics.static.program.ast_walk import walk
@@ -67,7 +67,7 @@ def _hit(
     asked: ast.AST,
     later: tuple[ast.Call, Function],
 ) -> Violation:
-    return hit(
+    return violation(
         file,
         call,
         f"the guard of {name} asks for the process group before init_process_group: it cannot tell the ranks apart, "

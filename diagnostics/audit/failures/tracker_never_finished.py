@@ -25,7 +25,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import enclosing
 from diagnostics.static.program.functions import Function
@@ -47,7 +47,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         leaves = _sudden_end(file, project)
         if leaves is None or enclosing(call, ast.With, file) is not None or _ends(file, project, name):
             continue
-        yield hit(
+        yield violation(
             file,
             call,
             f"{name} is never finished, and os._exit ends the program without the handlers that would do it",

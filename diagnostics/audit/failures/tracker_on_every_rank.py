@@ -25,7 +25,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.program.functions import Function
@@ -49,7 +49,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         made = experiment_trackers.group_set_up(file, project)
         if made is None or is_rank_guarded(call, function, project) or _by_rank(call, function, project):
             continue
-        yield hit(
+        yield violation(
             file,
             call,
             f"every rank calls {name}: as many runs, or writers of one folder, as there are ranks",

@@ -25,14 +25,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit
+from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launch_line import literal_port
 from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
 from diagnostics.static.launch_files.rank_environment import environ_key, is_environ
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -59,7 +59,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if file.kind is FileKind.PYTHON:
         yield from _in_python(file, project)
         return
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         alone = _on_one_machine(script)
         for ran in script.commands:
             yield from _assigned(file, script, ran, (alone or _shares_machines(script)) and _is_used(script))
@@ -70,7 +70,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 # Scripts
 
 
-def _assigned(file: ProjectFile, script: Script, ran: Ran, alone: bool) -> Iterator[Violation]:
+def _assigned(file: ProjectFile, script: Script, ran: CommandContext, alone: bool) -> Iterator[Violation]:
     """MASTER_PORT=29500, in front of a command, alone, or exported."""
     guarded = ran.tested or any(command.kind in ("if", "case", "function") for command in ran.around)
     for token in (*ran.command.assignments, *ran.command.words[1:]):
@@ -106,12 +106,12 @@ def _shares_machines(script: Script) -> bool:
     return not whole and any(one.words[:1] == ("srun",) for one in script.commands)
 
 
-def _is_default(ran: Ran) -> bool:
+def _is_default(ran: CommandContext) -> bool:
     """`[ -z "$MASTER_PORT" ] && MASTER_PORT=29500` and `: ...`."""
     return bool(ran.and_or.operators)
 
 
-def _given(file: ProjectFile, script: Script, ran: Ran, launch: Launch, alone: bool) -> Iterator[Violation]:
+def _given(file: ProjectFile, script: Script, ran: CommandContext, launch: Launch, alone: bool) -> Iterator[Violation]:
     for name in _OPTIONS:
         port = launch.options.get(name, "").rpartition(":")[2]
         if not port.isdigit() or port == "0" or "--standalone" in launch.options:
@@ -187,7 +187,7 @@ def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
             words = isinstance(node, (ast.List, ast.Tuple))
             if found is not None and (words or not _is_guarded(file, node)):
                 place_, what = found
-                yield hit(
+                yield violation(
                     file,
                     place_,
                     _told(what),

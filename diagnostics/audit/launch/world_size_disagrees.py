@@ -29,10 +29,10 @@ from dataclasses import dataclass
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
 from diagnostics.static.launch_files.process_counts import loop_name, loop_values
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.shell_parser import Compound
 from diagnostics.static.launch_files.yaml_nodes import documents, entries, line_of, mappings, number
 from diagnostics.static.program.project import Project
@@ -53,14 +53,14 @@ _NODES = ("nodes", "nnodes", "num_nodes", "num_machines")
 class _Ranks:
     """What one command starts: ranks by number."""
 
-    ran: Ran
+    ran: CommandContext
     ranks: frozenset[str]
     loop: Compound | None
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the worlds of a file that have more, or fewer, ranks than are started."""
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         yield from _by_hand(file, script)
         yield from _waits_for_nodes(file, script)
     if file.kind is FileKind.YAML:
@@ -96,7 +96,7 @@ def _by_hand(file: ProjectFile, script: Script) -> Iterator[Violation]:
     )
 
 
-def _ranks(ran: Ran) -> _Ranks | None:
+def _ranks(ran: CommandContext) -> _Ranks | None:
     """Returns the ranks that a Python program is started as, by RANK in its environment."""
     layers = launcher_calls(ran.words)
     if len(layers) != 1 or layers[0].kind != "python" or "WORLD_SIZE" not in ran.environment:

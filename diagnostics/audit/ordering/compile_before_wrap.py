@@ -26,7 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -44,7 +44,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for wrap in wraps_in(file, project):
         compiled = _compiled(wrap, project) if wrap.kind == DDP else None
         if compiled is not None:
-            yield hit(
+            yield violation(
                 file,
                 compiled,
                 f"{ast.unparse(wrap.model)} is compiled before DistributedDataParallel wraps it: "

@@ -27,7 +27,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_zero import admits_rank_zero
 from diagnostics.static.program.ast_walk import walk
@@ -71,7 +71,7 @@ def _late(file: ProjectFile, wrap: WrapSite) -> Iterator[Violation]:
         if _kind(value) == "False"
         else "DDP has no hook for them, so every rank trains its own copy"
     )
-    yield hit(
+    yield violation(
         file,
         node,
         f"requires_grad is set to {_kind(value)} after the model was wrapped: {effect}",
@@ -109,7 +109,7 @@ def _on_some_ranks(file: ProjectFile, wrap: WrapSite, project: Project) -> Itera
             change = _change_by(one, model, wrap.function, project)
             if change is not None:
                 where, function = change
-                yield hit(
+                yield violation(
                     file,
                     node,
                     f"`{ast.unparse(node.test)}` decides who changes requires_grad of {model}: "

@@ -33,10 +33,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.ordering.event_order import CallEvent, Site, Trace, meeting
-from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.event_traces import event_traces
 from diagnostics.static.ordering.group_lifetime import (
     ASKS,
     IS_INITIALIZED,
@@ -71,7 +71,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 @per_project
 def _hits(project: Project) -> tuple[Violation, ...]:
     found: dict[tuple[str, int], Violation] = {}
-    for trace in traces(project):
+    for trace in event_traces(project):
         for one in _in_trace(trace, project):
             found.setdefault((one.file.shown, one.line), one)
     return tuple(found.values())
@@ -169,7 +169,7 @@ def _made(trace: Trace, event: CallEvent, early: CallEvent, start: CallEvent, pr
     inner = _inside_constructors(event, meeting(event, start)[0], project)
     way = [one for one in (inner,) if one.syntax is not node]
     starter = _short(start.call) if way else starter
-    return hit(
+    return violation(
         project.file_with(inner.function),
         inner.syntax,
         f"{site} asks whether there is a process group, but {starter} makes it later: the answer is no, "
@@ -194,7 +194,7 @@ def _made(trace: Trace, event: CallEvent, early: CallEvent, start: CallEvent, pr
 
 def _raises(trace: Trace, event: CallEvent, start: CallEvent, project: Project) -> Violation:
     file, node, site, starter = _where(event, start, project)
-    return hit(
+    return violation(
         file,
         node,
         f"{site} needs the process group, but {starter} makes it later: "

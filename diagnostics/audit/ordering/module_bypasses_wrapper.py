@@ -27,7 +27,7 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
@@ -61,7 +61,7 @@ def _in_function(
         sure = _past(call, name)
         backward = _trained(call, function) if sure is not None else None
         if backward is not None:
-            yield hit(
+            yield violation(
                 file,
                 call,
                 f"{ast.unparse(call.func)}() goes past {wrap.kind}, and its result is trained on: "

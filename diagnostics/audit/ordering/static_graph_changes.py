@@ -26,7 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -55,7 +55,7 @@ def _changing(file: ProjectFile, wrap: WrapSite, project: Project) -> Iterator[V
     whole = class_wrapped(wrap, project)
     kinds = {id(one): one for one in classes_inside(whole, project)}.values() if whole is not None else ()
     for one in [branch for kind in kinds for branch in changing_branches(kind, project)][:1]:
-        yield hit(
+        yield violation(
             file,
             wrap.call,
             f"static_graph=True, but {one.why} whether forward uses self.{one.part.name}",
@@ -75,7 +75,7 @@ def _unsynchronised(file: ProjectFile, wrap: WrapSite, project: Project) -> Iter
                 continue
             first = unsynchronised_first_round(node, function, file)
             if first is not False:
-                yield hit(
+                yield violation(
                     file,
                     wrap.call,
                     f"static_graph=True, and {name}.no_sync() is entered at {file.place(node.lineno)}: "

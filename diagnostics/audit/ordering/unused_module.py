@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
@@ -79,7 +79,7 @@ def _of_model(wrap: WrapSite, project: Project) -> Iterator[Violation]:
                     f"self.{part.name} of {kind.name} has parameters and is never used: "
                     "DDP waits for their gradients and fails at the second step"
                 )
-                yield hit(
+                yield violation(
                     project.file_with(part.function),
                     part.statement,
                     title,
@@ -94,7 +94,7 @@ def _of_model(wrap: WrapSite, project: Project) -> Iterator[Violation]:
             )
             steps = (step(project.file_with(one.part.function), one.part.statement, "made here"), wrapped)
             file = project.file_with(one.function)
-            yield hit(file, one.branch, title, _FIX, steps=steps, confidence=Confidence.LIKELY)
+            yield violation(file, one.branch, title, _FIX, steps=steps, confidence=Confidence.LIKELY)
 
 
 def _freezes(wrap: WrapSite, part: Submodule, project: Project) -> bool:

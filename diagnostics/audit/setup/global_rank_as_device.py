@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.global_ranks import global_rank_origin
 from diagnostics.static.program.functions import Function
@@ -48,7 +48,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             if source is None or index.lineno in seen:
                 continue
             seen.add(index.lineno)
-            yield hit(
+            yield violation(
                 file,
                 index,
                 f"{ast.unparse(index)} is the rank among all processes, taken for a GPU's number: on a second machine "

@@ -27,7 +27,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.program.ast_walk import walk
@@ -62,7 +62,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         used = _used(kind, file, project) if made is not None and not managed(file, project) else None
         if made is None or used is None:
             continue
-        yield hit(
+        yield violation(
             file,
             kind,
             f"{kind.name} never looks at its rank: every rank reads the same stream",

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit
+from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.import_closure import ImportClosures, is_script
 from diagnostics.static.program.project import Project
@@ -45,7 +45,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         return
     for call, function in project.calls_in(file):
         if project.name(call.func, function) == INIT:
-            yield hit(
+            yield violation(
                 file,
                 call,
                 "the process group is created and never destroyed: torch warns at exit, and ranks that end early make "

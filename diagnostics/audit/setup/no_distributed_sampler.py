@@ -24,7 +24,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.program.functions import Function
@@ -77,7 +77,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             read, reader = _handed_back(loader, wrapped[1], project)
         if read is None:
             continue
-        yield hit(
+        yield violation(
             file,
             loader.call,
             "every rank trains on the whole of the same data: the loader has no DistributedSampler and its data set "

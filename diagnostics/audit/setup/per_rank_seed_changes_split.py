@@ -25,7 +25,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions, is_rank_dependent, is_rank_guarded
 from diagnostics.static.program.ast_walk import walk
@@ -69,7 +69,7 @@ def _hit(file: ProjectFile, call: ast.Call, name: str, seed: ast.AST) -> Violati
     what = "the ranks draw different orders, and their samples overlap" if name == "DistributedSampler" else (
         "each rank makes a split of its own, and one trains on what another one validates with"
     )  # fmt: skip
-    return hit(
+    return violation(
         file,
         call,
         f"{name} by a seed that follows from the rank ({ast.unparse(seed)[:50]}): {what}",

@@ -24,7 +24,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures, is_script
@@ -53,7 +53,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         plain = _plain_use(file, project)
         if plain is None:
             continue
-        yield hit(
+        yield violation(
             file,
             call,
             "no rank chooses its GPU: `cuda` means GPU 0 on each of them, and NCCL needs one for each rank",

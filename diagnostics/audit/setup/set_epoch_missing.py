@@ -28,7 +28,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Edit, Violation, hit, step
+from diagnostics.audit.rule import Edit, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -66,7 +66,7 @@ def _hits(file: ProjectFile, project: Project, call: ast.Call, function: Functio
     if other is None:
         return
     place = project.file_with(other[1])
-    yield hit(
+    yield violation(
         file,
         call,
         f"{name or 'this DistributedSampler'} shuffles, and set_epoch is never called: every epoch has the same order",

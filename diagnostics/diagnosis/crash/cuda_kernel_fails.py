@@ -19,11 +19,11 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.root_exception import RootException, locations_of, origin
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
-    named,
+    names_of,
     path_evidence,
     primary_failures,
     source_evidence,
@@ -48,7 +48,7 @@ _INDEX = re.compile(r"[iI]nd(?:ex|ices)?\b|[iI]dx|srcIndex")
 def match(job: Job) -> Match | None:
     """Returns the first rank at fault that a failed kernel ended."""
     for process in sorted(primary_failures(job), key=ended_s):
-        error = origin(job, process)
+        error = root_exception(job, process)
         if error is not None and (found := _KERNEL.search(error.root_text)):
             return _match(job, process, error, found[1])
     return None
@@ -71,7 +71,7 @@ def _match(job: Job, process: JobProcess, error: RootException, what: str) -> Ma
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"A CUDA kernel failed on {named((process,))} ({what}){noticed}"
+        title=f"A CUDA kernel failed on {names_of((process,))} ({what}){noticed}"
         + (f"; its assertion: {asserted[1]}" if asserted is not None else ""),
         evidence=[
             end_evidence(process),

@@ -19,7 +19,7 @@ from diagnostics.core.wording import distinct, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.native_crash import is_fault, killed_without_trace, native_crash
-from diagnostics.dynamic.failures.root_exception import RootException, origin
+from diagnostics.dynamic.failures.root_exception import RootException, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
@@ -49,7 +49,7 @@ _OOM_LINE = re.compile(r"Killed process (\d+)\b")
 def match(job: Job) -> Match | None:
     """Returns the worker that died first, told of by its rank, or seen dying of a fault before its rank failed."""
     for process in (*primary_failures(job), *job.ranks):
-        error = origin(job, process)
+        error = root_exception(job, process)
         said = _DIED.search(error.text) if error is not None else None
         if error is not None and said is not None:
             pids = [int(pid) for pid in said[1].replace(",", " ").split()]
@@ -68,7 +68,7 @@ def _died_by_itself(job: Job, worker: JobProcess) -> bool:
     if is_fault(worker.end.signal) and worker.ended_by in ("", "unknown"):
         return True
     rank = job.of_rank(worker.rank) if worker.rank is not None else None
-    error = origin(job, rank) if rank is not None else None
+    error = root_exception(job, rank) if rank is not None else None
     if rank is None or error is None or error.process is not rank:
         return False
     lost = bool(_LOST.search(error.type)) and _read_from_a_worker(rank, error)

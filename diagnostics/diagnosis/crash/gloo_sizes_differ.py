@@ -24,12 +24,12 @@ from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis
 from diagnostics.dynamic.divergence.ended_ranks import parted_before_abort
 from diagnostics.dynamic.divergence.held_exceptions import held_text
-from diagnostics.dynamic.divergence.rank_partition import site
+from diagnostics.dynamic.divergence.rank_partition import user_stack
 from diagnostics.dynamic.job import stack_classifier
 from diagnostics.dynamic.job.evidence import end_evidence, path_evidence, rank_numbers, source_evidence, written_by
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.model.model_divergence import casts_by_rank, model_difference
-from diagnostics.dynamic.model.wrap_sites import wrap_calls
+from diagnostics.dynamic.model.wrap_sites import wrap_sites
 from diagnostics.record.agent_data import CollectiveCall
 
 CODE = "D290"
@@ -104,7 +104,9 @@ def _ways_part(job: Job, aborted: JobProcess, parted: DeadlockDiagnosis, sizes: 
     """The ranks came to different operations, which met in gloo: the statement that led them there is the fault."""
     places: dict[str, list[int]] = {}
     for one in parted.deadlock.positions:
-        places.setdefault(next((job.line(frame) for frame in site(job, one)), "an unknown place"), []).append(one.rank)
+        places.setdefault(next((job.line(frame) for frame in user_stack(job, one)), "an unknown place"), []).append(
+            one.rank
+        )
     told = ", ".join(f"{shown_ranks(tuple(ranks))} at {place}" for place, ranks in places.items())
     decided = parted.decisions[0] if parted.decisions else None
     why = f". Their ways part at {job.line(decided.frame)}: {decided.text}" if decided is not None else ""
@@ -124,7 +126,7 @@ def _ways_part(job: Job, aborted: JobProcess, parted: DeadlockDiagnosis, sizes: 
             *(
                 each
                 for one in parted.deadlock.positions[:MOST_SHOWN]
-                for each in path_evidence(job, f"call path of rank {one.rank}", site(job, one))
+                for each in path_evidence(job, f"call path of rank {one.rank}", user_stack(job, one))
             ),
         ],
         fix=Fix(text="let all ranks make the same operations: give each as many batches, or let them decide together"),
@@ -147,7 +149,7 @@ def _in_ddps_backward(job: Job, process: JobProcess) -> bool:
 def _gradients_differ(job: Job, process: JobProcess, sizes: str, said: str) -> Match:
     """The gradients that DDP adds up are of different sizes: the models have different types, or differ otherwise."""
     other = next((one for one in job.ranks if one.rank != process.rank), process)
-    wraps = [place.location(job) for place in wrap_calls(job, process)]
+    wraps = [place.location(job) for place in wrap_sites(job, process)]
     lines = [*casts_by_rank(job, process), *model_difference(job, process, other).locations, *wraps]
     return blamed(
         job,

@@ -17,12 +17,12 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.memory_limits import is_small_request, suspected_leaks
-from diagnostics.dynamic.failures.root_exception import RootException, locations_of, origin
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     module_of,
-    named,
+    names_of,
     path_evidence,
     primary_failures,
     source_evidence,
@@ -48,7 +48,7 @@ _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 <
 def match(job: Job) -> Match | None:
     """Returns the first rank at fault whose allocation on a GPU failed."""
     for process in sorted(primary_failures(job), key=ended_s):
-        error = origin(job, process)
+        error = root_exception(job, process)
         if error is not None and _TEXT.search(error.root_text):
             return _match(job, process, error)
     return None
@@ -81,7 +81,7 @@ def _match(job: Job, process: JobProcess, error: RootException) -> Match:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([process]))} ran out of GPU memory{at}: {known}{because}",
+        title=f"{sentence(names_of([process]))} ran out of GPU memory{at}: {known}{because}",
         evidence=[
             end_evidence(process),
             *path_evidence(job, error.text[:600], error.frames),

@@ -19,12 +19,12 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.memory_limits import is_small_request, suspected_leaks
 from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
-from diagnostics.dynamic.failures.root_exception import locations_of, origin
+from diagnostics.dynamic.failures.root_exception import locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     module_of,
-    named,
+    names_of,
     path_evidence,
     primary_failures,
     source_evidence,
@@ -58,7 +58,7 @@ def match(job: Job) -> Match | None:
 
 
 def _by_exception(job: Job, process: JobProcess) -> Match | None:
-    error = origin(job, process)
+    error = root_exception(job, process)
     if error is None or not _TEXT.search(error.root_text) or _NOT_HOST.search(error.root_text):
         return None
     evidence = path_evidence(job, error.text, error.frames)
@@ -104,7 +104,7 @@ def _match(
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([process]))} asked for {size}memory in vain{at}{have}{because}",
+        title=f"{sentence(names_of([process]))} asked for {size}memory in vain{at}{have}{because}",
         evidence=[
             end_evidence(process),
             Evidence(source=f"process {raised_in.pid}", observed=text[:500]),

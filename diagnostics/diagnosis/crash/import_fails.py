@@ -18,10 +18,10 @@ from diagnostics.core.frames import shown_path
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.root_exception import RootException, locations_of, origin
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
-    named,
+    names_of,
     output_evidence,
     path_evidence,
     primary_failures,
@@ -54,7 +54,9 @@ _BARE = re.compile(
 def match(job: Job) -> Match | None:
     """Returns the import that failed in the processes at fault."""
     ends = [
-        (process, error) for process in primary_failures(job) if (error := origin(job, process)) and _is_import(error)
+        (process, error)
+        for process in primary_failures(job)
+        if (error := root_exception(job, process)) and _is_import(error)
     ]
     if ends:
         first = min((error for _, error in ends), key=lambda error: error.at_s)
@@ -94,7 +96,7 @@ def _match(job: Job, processes: list[JobProcess], error: RootException) -> Match
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} could not import{at}: {cause}",
+        title=f"{sentence(names_of(processes))} could not import{at}: {cause}",
         evidence=[
             end_evidence(processes[0]),
             *path_evidence(job, error.text, error.frames or error.path),
@@ -144,7 +146,7 @@ def _never_started(job: Job, process: JobProcess, bare: re.Match[str]) -> Match:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([process]))} did not start: {bare[0]}",
+        title=f"{sentence(names_of([process]))} did not start: {bare[0]}",
         evidence=[end_evidence(process), Evidence(source="python", observed=bare[0]), *output_evidence(process)],
         fix=Fix(text="correct the name behind python -m, or start it in the folder that holds it"),
     )

@@ -18,7 +18,7 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.memory_limits import memory_limit, suspected_leaks
 from diagnostics.dynamic.failures.native_crash import killed_without_trace, stood_at
-from diagnostics.dynamic.job.evidence import end_evidence, ended_s, module_of, named, source_evidence
+from diagnostics.dynamic.job.evidence import end_evidence, ended_s, module_of, names_of, source_evidence
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 
 CODE = "D220"
@@ -62,7 +62,7 @@ def _match(job: Job, process: JobProcess, told: Evidence, confidence: Confidence
     stood = stood_at(job, process)
     frame = keeping[0] if keeping else None
     locations = distinct([*(job.line(one) for one in keeping[:2]), *stood])
-    who = sentence(named([process]))
+    who = sentence(names_of([process]))
     allowed = memory_limit(job, process)
     limit = f" of {format_bytes(allowed)}" if allowed else ""
     size = f" at {rss} resident" if rss else ""

@@ -22,7 +22,7 @@ from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     interrupted_s,
-    named,
+    names_of,
     output_evidence,
     path_evidence,
     primary_failures,
@@ -100,7 +100,7 @@ def _of_process(job: Job, process: JobProcess) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([process]))} was ended by {signal_name(number)} from outside: {meaning}",
+        title=f"{sentence(names_of([process]))} was ended by {signal_name(number)} from outside: {meaning}",
         evidence=evidence,
         fix=Fix(text=fix),
         confidence=Confidence.CONFIRMED if confirmed else Confidence.LIKELY,
@@ -126,7 +126,7 @@ def _by_job(job: Job, process: JobProcess, sent: SignalSent) -> Match:
     frames = user_frames(sent.path, agent_folder=folder)
     locations = distinct([job.line(frame) for frame in frames[:3]])
     itself = sent.sender_pid == process.pid
-    by = "itself" if itself else named([sender]) if sender is not None else f"process {sent.sender_pid}"
+    by = "itself" if itself else names_of([sender]) if sender is not None else f"process {sent.sender_pid}"
     at = f" at {locations[0]}" if locations else ""
     return blamed(
         job,
@@ -134,7 +134,7 @@ def _by_job(job: Job, process: JobProcess, sent: SignalSent) -> Match:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([process]))} was ended by {signal_name(sent.signal)}, sent by {by}{at}",
+        title=f"{sentence(names_of([process]))} was ended by {signal_name(sent.signal)}, sent by {by}{at}",
         evidence=[
             end_evidence(process),
             *path_evidence(job, f"signal {sent.signal} to {sent.target_pid} from process {sent.sender_pid}", frames),
@@ -157,7 +157,7 @@ def _by_command(job: Job, process: JobProcess, number: int, by: KillCommand) -> 
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([process]))} was ended by {signal_name(number)} from `{by.command}`{at}{over}",
+        title=f"{sentence(names_of([process]))} was ended by {signal_name(number)} from `{by.command}`{at}{over}",
         evidence=[end_evidence(process), Evidence(source="the job's command", observed=by.command)],
         fix=Fix(text=f"{advice}{at}"),
         locations=by.locations,

@@ -18,12 +18,12 @@ from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
-from diagnostics.dynamic.failures.root_exception import origin
+from diagnostics.dynamic.failures.root_exception import root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     module_of,
-    named,
+    names_of,
     path_evidence,
     primary_failures,
     source_evidence,
@@ -55,7 +55,7 @@ def match(job: Job) -> Match | None:
     for process in sorted(primary_failures(job), key=ended_s):
         words = (
             _last_words(written_by(job, process))
-            if is_fault(process.end.signal) and origin(job, process) is None
+            if is_fault(process.end.signal) and root_exception(job, process) is None
             else None
         )
         if words is None:
@@ -71,7 +71,7 @@ def match(job: Job) -> Match | None:
             code=CODE,
             name=NAME,
             failure_class=CLASS,
-            title=f"{sentence(named([process]))} died of {signal_name(process.end.signal or 0)}{at}: {meaning}",
+            title=f"{sentence(names_of([process]))} died of {signal_name(process.end.signal or 0)}{at}: {meaning}",
             evidence=[
                 end_evidence(process),
                 Evidence(source=f"output of process {process.pid}", observed=said),

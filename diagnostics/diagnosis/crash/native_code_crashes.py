@@ -15,12 +15,12 @@ from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.native_crash import NativeCrash, child_crash, is_fault, native_crash
-from diagnostics.dynamic.failures.root_exception import origin
+from diagnostics.dynamic.failures.root_exception import root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     module_of,
-    named,
+    names_of,
     output_evidence,
     path_evidence,
     primary_failures,
@@ -37,7 +37,9 @@ EXAMINES = AppliesTo.FAILED
 def match(job: Job) -> Match | None:
     """Returns the first rank at fault that died of a fault signal, with all that died alike."""
     died = [
-        process for process in primary_failures(job) if is_fault(process.end.signal) and origin(job, process) is None
+        process
+        for process in primary_failures(job)
+        if is_fault(process.end.signal) and root_exception(job, process) is None
     ]
     if not died:
         return _in_child(job)
@@ -70,7 +72,7 @@ def match(job: Job) -> Match | None:
 def _in_child(job: Job) -> Match | None:
     """Returns the crash of a helper that a process at fault waited for, and whose end it complained about."""
     for process in primary_failures(job):
-        error = origin(job, process)
+        error = root_exception(job, process)
         child = child_crash(job, process, error) if error is not None else None
         if error is None or child is None:
             continue
@@ -85,7 +87,7 @@ def _in_child(job: Job) -> Match | None:
             name=NAME,
             failure_class=CLASS,
             title=(
-                f"A child process ({child.pid}) of {named([process])} died of {signal_name(child.end.signal or 0)}"
+                f"A child process ({child.pid}) of {names_of([process])} died of {signal_name(child.end.signal or 0)}"
                 f" in native code{called}; the parent then raised {error.text[:200]}"
             ),
             evidence=[*_evidence(job, child, crash), *path_evidence(job, error.text, error.frames)],
@@ -101,7 +103,7 @@ def _in_child(job: Job) -> Match | None:
 def _title(
     alike: list[JobProcess], first: JobProcess, crash: NativeCrash, locations: tuple[str, ...], module: str
 ) -> str:
-    who = sentence(named(alike))
+    who = sentence(names_of(alike))
     name = signal_name(first.end.signal or 0)
     thread = "" if crash.in_main else " in a thread beside the main one"
     if crash.recursion:

@@ -23,18 +23,18 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.file_errors import calls_load
-from diagnostics.dynamic.failures.root_exception import RootException, locations_of, origin
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
-    named,
+    names_of,
     path_evidence,
     primary_failures,
     source_evidence,
     stood_still,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.stall.queue_losses import lost_objects
 
 CODE = "D270"
@@ -55,7 +55,7 @@ _NEVER = re.compile(r"UnpicklingError|weights_only|torch\.load")
 def match(job: Job) -> Match | None:
     """Returns the first object that could not be sent, told by the sender or by a child that could not take it."""
     for process in sorted((*primary_failures(job), *_children(job)), key=ended_s):
-        error = origin(job, process)
+        error = root_exception(job, process)
         text = error.text if error is not None else ""
         found = _TEXT.search(text)
         if error is None or found is None or _NEVER.search(text) or calls_load(job, error.frame):
@@ -90,7 +90,7 @@ def _lost(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([one.process for one, _ in lost]))} lost {what}{at}: {thing} cannot be pickled, and "
+        title=f"{sentence(names_of([one.process for one, _ in lost]))} lost {what}{at}: {thing} cannot be pickled, and "
         "who waits for it waits for ever",
         evidence=[
             *path_evidence(job, text, first.raised.path),
@@ -125,7 +125,7 @@ def _match(job: Job, process: JobProcess, error: RootException, thing: str) -> M
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([process]))} could not hand an object to a new process{at}: {what}{where}",
+        title=f"{sentence(names_of([process]))} could not hand an object to a new process{at}: {what}{where}",
         evidence=[
             end_evidence(process),
             *path_evidence(job, error.text, error.frames or error.path),
@@ -147,7 +147,7 @@ def _definition(job: Job, thing: str) -> Frame | None:
     name = thing.rpartition(".")[2]
     owner = thing.rpartition(".<locals>")[0].rpartition(".")[2] if "<locals>" in thing else ""
     found = []
-    for file, source in user_files(job):
+    for file, source in job_sources(job):
         for node in ast.walk(source.tree) if source.tree is not None else ():
             defined = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name
             if not defined and not (name == "<lambda>" and isinstance(node, ast.Lambda)):

@@ -17,10 +17,10 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, last_line, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.root_exception import locations_of, of_raised, origin
+from diagnostics.dynamic.failures.root_exception import locations_of, of_raised, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
-    named,
+    names_of,
     output_evidence,
     path_evidence,
     primary_failures,
@@ -28,7 +28,7 @@ from diagnostics.dynamic.job.evidence import (
     written_by,
 )
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.record.agent_data import LifecycleEvent
 
 CODE = "D202"
@@ -43,7 +43,7 @@ _HIDDEN = (ExceptionSource.LOGGED, ExceptionSource.PRINTED, ExceptionSource.CAUG
 def match(job: Job) -> Match | None:
     """Returns the first process at fault that ended by its own word, without an exception that anybody saw."""
     for process in primary_failures(job):
-        if process.end.exit_code not in (0, None) and origin(job, process) is None:
+        if process.end.exit_code not in (0, None) and root_exception(job, process) is None:
             return _match(job, process)
     return None
 
@@ -84,7 +84,7 @@ def _match(job: Job, process: JobProcess) -> Match:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(alike))} left with exit code {process.end.exit_code}{at}{why}{raised}",
+        title=f"{sentence(names_of(alike))} left with exit code {process.end.exit_code}{at}{why}{raised}",
         evidence=[
             end_evidence(process),
             *path_evidence(job, f"{event.kind}({event.value})" if event is not None else "raise SystemExit", frames),
@@ -108,7 +108,7 @@ def _caught_before(process: JobProcess, event: LifecycleEvent | None) -> Excepti
 def _raise_of(job: Job, process: JobProcess, said: str) -> Frame | None:
     """Returns the one `raise SystemExit("...")` in the job's files whose text was the last thing written."""
     found = []
-    for name, source in user_files(job, process):
+    for name, source in job_sources(job, process):
         for node in ast.walk(source.tree) if source.tree is not None else ():
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and _fits(node.exc, said):
                 found.append(Frame(file=name, line=node.lineno, function=""))

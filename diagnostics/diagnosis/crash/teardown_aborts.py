@@ -18,7 +18,7 @@ from diagnostics.core.wording import sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.teardown import NO_EXCEPTION, is_teardown, is_through
-from diagnostics.dynamic.job.evidence import end_evidence, named, primary_failures, written_by
+from diagnostics.dynamic.job.evidence import end_evidence, names_of, primary_failures, written_by
 from diagnostics.dynamic.job.job import Job
 
 CODE = "D280"
@@ -50,7 +50,8 @@ def match(job: Job) -> Match | None:
         name=NAME,
         failure_class=CLASS,
         severity=Severity.INFO if through else Severity.ERROR,
-        title=f"{sentence(named(failed))} died of {signal_name(first.end.signal or 0)} in Python's shutdown, {after}",
+        title=f"{sentence(names_of(failed))} died of {signal_name(first.end.signal or 0)} in Python's shutdown, "
+        f"{after}",
         evidence=evidence,
         fix=Fix(
             text="destroy the process group before the last line, and import torch.distributed.nn before it is made; "

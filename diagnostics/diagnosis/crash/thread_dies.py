@@ -19,8 +19,8 @@ from diagnostics.core.frames import is_installed
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed, natural_outcome
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.root_exception import RootException, locations_of, of_raised, origin
-from diagnostics.dynamic.job.evidence import end_evidence, named, path_evidence, source_evidence, stood_still
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, of_raised, root_exception
+from diagnostics.dynamic.job.evidence import end_evidence, names_of, path_evidence, source_evidence, stood_still
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 
 CODE = "D250"
@@ -50,7 +50,7 @@ def match(job: Job) -> Match | None:
         return None
     _, process, raised, cost = min(found, key=lambda one: one[0])
     error = of_raised(job, process, raised)
-    after = origin(job, process)
+    after = root_exception(job, process)
     waited = [job.line(frame) for frame in after.frames[:1]] if after is not None else []
     locations = distinct([*locations_of(job, error), *waited])
     return blamed(
@@ -59,7 +59,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"A thread of {named([process])} died at {locations[0]} of {raised.text[:300]}; {cost}",
+        title=f"A thread of {names_of([process])} died at {locations[0]} of {raised.text[:300]}; {cost}",
         evidence=[
             *path_evidence(job, f"exception in a thread of process {process.pid}: {raised.text[:300]}", error.frames),
             *(source_evidence(job, error.frame) if error.frame is not None else ()),
@@ -81,7 +81,7 @@ def _cost(job: Job, process: JobProcess, raised: ExceptionRecord) -> str:
     if stood_still(job):
         stalled = min((stall.began_s for stall in job.facts.stalls if stall.over_s is None), default=float("inf"))
         return "its rank waits for ever" if raised.at_s <= stalled + 5 and not _failed_first(job, process) else ""
-    after = origin(job, process)
+    after = root_exception(job, process)
     if after is not None:
         return f"its rank failed later: {sentence(after.text[:120])}" if _led_to(job, raised, after) else ""
     if process.failed and process.end.signal is None and process.ended_by == "":

@@ -16,11 +16,11 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.root_exception import RootException, advice, locations_of, origin
+from diagnostics.dynamic.failures.root_exception import RootException, advice, locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     module_of,
-    named,
+    names_of,
     output_evidence,
     path_evidence,
     primary_failures,
@@ -37,13 +37,15 @@ SHOWN_MESSAGE = 300  # characters
 
 def match(job: Job) -> Match | None:
     """Returns the exception that came first among the processes at fault, with all that ended by the same one."""
-    ends = [(process, found) for process in primary_failures(job) if (found := origin(job, process)) is not None]
+    ends = [
+        (process, found) for process in primary_failures(job) if (found := root_exception(job, process)) is not None
+    ]
     if not ends:
         return None
     first = min(ends, key=lambda end: end[1].at_s)[1]
     # A rank that fell over the same line is as guilty, also where its launcher had begun to end it.
     others = [process for process in job.ranks if process not in primary_failures(job)]
-    ends += [(process, found) for process in others if (found := origin(job, process)) is not None]
+    ends += [(process, found) for process in others if (found := root_exception(job, process)) is not None]
     alike = [(process, found) for process, found in ends if _same(first, found)]
     processes = [process for process, _ in alike]
     locations = locations_of(job, first)
@@ -57,7 +59,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} raised{place}{inside}: {said}",
+        title=f"{sentence(names_of(processes))} raised{place}{inside}: {said}",
         evidence=_evidence(job, first, processes),
         fix=Fix(text=advice(first.root_text, locations[0] if locations else "", module)),
         locations=locations,

@@ -16,9 +16,9 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
+from diagnostics.dynamic.job.evidence import names_of, path_evidence, stood_still
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.process_queries import still_there
+from diagnostics.dynamic.job.process_queries import is_alive
 from diagnostics.dynamic.stall.interpreter_exit import work_done_s
 from diagnostics.dynamic.stall.shutdown import ShutdownBlocker, ShutdownCause, holdup, orphans
 
@@ -46,7 +46,7 @@ def match(job: Job) -> Match | None:
     """Returns the ranks that do not end and what holds them up, None where any rank has work left."""
     if not stood_still(job) or not any(process.agent is not None for process in job.processes):
         return None
-    alive = [process for process in job.ranks if still_there(process)]
+    alive = [process for process in job.ranks if is_alive(process)]
     gone = [process for process in job.ranks if process not in alive]
     if any(process.failed for process in gone):
         return None
@@ -62,14 +62,14 @@ def match(job: Job) -> Match | None:
 def _held(job: Job, held: list[ShutdownBlocker], gone: list[JobProcess]) -> Match:
     first = next((one for one in held if one.locations), held[0])
     processes = [one.process for one in held]
-    done = f", {named(gone)} had ended" if gone else ""
+    done = f", {names_of(gone)} had ended" if gone else ""
     return blamed(
         job,
         processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} had done all work and did not end{done}: {_why(first)}",
+        title=f"{sentence(names_of(processes))} had done all work and did not end{done}: {_why(first)}",
         evidence=(
             Evidence(source="record/job.json: stalls", observed=_steps(job), expected="the end of the program"),
             *(one for each in held for one in _stacks(job, each)),
@@ -87,16 +87,16 @@ def _left_behind(job: Job) -> Match | None:
     if not found:
         return None
     child, rank, lines = found[0]
-    waiting = [one for one in job.processes if still_there(one) and one.pid != child.pid and one.rank is None]
+    waiting = [one for one in job.processes if is_alive(one) and one.pid != child.pid and one.rank is None]
     return blamed(
         job,
         [rank],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"Every rank had ended, and process {child.pid} ({' '.join(child.argv[:4])}), which {named([rank])} "
+        title=f"Every rank had ended, and process {child.pid} ({' '.join(child.argv[:4])}), which {names_of([rank])} "
         f"started{f' at {lines[0]}' if lines else ''}, lived on"
-        + (f"; {named(waiting)} waited until it closes their pipe or ends" if waiting else ""),
+        + (f"; {names_of(waiting)} waited until it closes their pipe or ends" if waiting else ""),
         evidence=(Evidence(source="processes of the job", observed=f"{child.pid} outlived its parent {rank.pid}"),),
         fix=Fix(text="end what the program started before it ends, or give it an output of its own (stdout=DEVNULL)"),
         locations=lines,
@@ -128,7 +128,7 @@ def _why(one: ShutdownBlocker) -> str:
 
 def _stacks(job: Job, one: ShutdownBlocker) -> tuple[Evidence, ...]:
     stacks = one.process.stacks
-    return path_evidence(job, f"stack of {named([one.process])}", stacks[0]) if stacks else ()
+    return path_evidence(job, f"stack of {names_of([one.process])}", stacks[0]) if stacks else ()
 
 
 def _steps(job: Job) -> str:

@@ -25,7 +25,7 @@ from diagnostics.dynamic.job.process_list import words
 from diagnostics.dynamic.job.process_queries import events_of, own_lines
 from diagnostics.dynamic.stall.fork_locks import ForkedLock, left_locks, others_taking, thread_made
 from diagnostics.dynamic.stall.wait_cause import WaitKind
-from diagnostics.dynamic.stall.wait_chain import reason_of
+from diagnostics.dynamic.stall.wait_chain import wait_chain
 
 CODE = "D360"
 NAME = "fork-leaves-lock"
@@ -121,7 +121,7 @@ def _is_awaited(job: Job, one: ForkedLock) -> bool:
     rank = job.of_rank(_rank_of(job, one) or 0)
     if rank is None or rank.pid == one.child.pid:
         return True
-    reason = reason_of(job, rank)
+    reason = wait_chain(job, rank)
     return one.child.pid in reason.pids or (_is_worker(one) and reason.kind is WaitKind.DATA_WORKER)
 
 

@@ -18,10 +18,10 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.divergence.ended_ranks import parted_before_end
-from diagnostics.dynamic.job.attribution import lost_peer
-from diagnostics.dynamic.job.evidence import end_evidence, ended_s, named, path_evidence, rank_numbers
+from diagnostics.dynamic.job.attribution import lost_its_peer
+from diagnostics.dynamic.job.evidence import end_evidence, ended_s, names_of, path_evidence, rank_numbers
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.launch.init_progress import made_group
+from diagnostics.dynamic.launch.init_progress import initialised
 
 CODE = "D301"
 NAME = "rank-ended-before-its-peers"
@@ -32,7 +32,7 @@ EXAMINES = AppliesTo.FAILED
 def match(job: Job) -> Match | None:
     """Returns the ranks that left early, None unless they alone explain what the others complain about."""
     left = [process for process in job.culprits if not process.failed]
-    lost = [process for process in job.victims if lost_peer(process, job.output)]
+    lost = [process for process in job.victims if lost_its_peer(process, job.output)]
     if not left or not lost or len(left) != len(job.culprits):
         return None
     if all(_only_began(process) for process in lost):
@@ -44,20 +44,20 @@ def match(job: Job) -> Match | None:
     parted = parted_before_end(job, left)
     decided = parted.decided if parted is not None else ()
     why = f". Their ways part at {decided[0]}: {parted.decisions[0].text}" if parted is not None and decided else ""
-    steps = [f"{named([process])}: {process.steps} steps" for process in (*left, *lost) if process.agent is not None]
+    steps = [f"{names_of([process])}: {process.steps} steps" for process in (*left, *lost) if process.agent is not None]
     return Match(
         finding=Finding(
             code=CODE,
             name=NAME,
             severity=Severity.ERROR,
-            title=f"{sentence(named(left))} ended with exit code 0{exited} before {named(lost)}{where}{why}",
-            where=", ".join(filter(None, (named(left), *[*exits, *decided][:1]))),
+            title=f"{sentence(names_of(left))} ended with exit code 0{exited} before {names_of(lost)}{where}{why}",
+            where=", ".join(filter(None, (names_of(left), *[*exits, *decided][:1]))),
             evidence=(
                 *(end_evidence(process) for process in (*left, *lost)),
                 *(
                     one
                     for process in lost
-                    for one in path_evidence(job, f"{named([process])} lost it", _lost_at(process))
+                    for one in path_evidence(job, f"{names_of([process])} lost it", _lost_at(process))
                 ),
                 *((Evidence(source="optimizer steps", observed=", ".join(steps)),) if steps else ()),
             ),
@@ -79,7 +79,7 @@ def match(job: Job) -> Match | None:
 def _only_began(process: JobProcess) -> bool:
     """Whether it asked for a process group and got none."""
     begun = process.agent is not None and process.agent.last_event("process-group-begin") is not None
-    return begun and not made_group(process)
+    return begun and not initialised(process)
 
 
 def _exit_lines(job: Job, process: JobProcess) -> list[str]:

@@ -22,11 +22,11 @@ from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.divergence.held_exceptions import held_outside, held_text
 from diagnostics.dynamic.divergence.localisation import explain_detour
-from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
+from diagnostics.dynamic.job.evidence import names_of, path_evidence, stood_still
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.observations import observations_of
 from diagnostics.dynamic.stall.lateness import lateness
-from diagnostics.dynamic.stall.rank_activity import RankPosition, standings
+from diagnostics.dynamic.stall.rank_activity import RankPosition, rank_positions
 from diagnostics.dynamic.stall.stall_evidence import looks_evidence
 from diagnostics.dynamic.stall.wait_cause import advice
 from diagnostics.record.torch_messages import is_lost_peer
@@ -52,7 +52,7 @@ def match(job: Job) -> Match | None:
     stall = next((stall for stall in reversed(job.facts.stalls) if stall.over_s is None), None)
     if stall is None or not stood_still(job):
         return None
-    ranks = standings(job)
+    ranks = rank_positions(job)
     outside = sorted((one for one in ranks if one.stand is Whereabouts.OUTSIDE), key=_strength)
     if not outside or not any(one.own for one in outside):
         return None
@@ -76,7 +76,7 @@ def match(job: Job) -> Match | None:
         peer, raised = failed
         held_up, processes, lines = processes, [peer.process], (job.line(raised.user_path[0]), *lines)
         said = " ".join(raised.text.split())[:MOST_OF_A_MESSAGE]
-        who = sentence(named(processes))
+        who = sentence(names_of(processes))
         title = f"{who} raised {said} at {lines[0]}, kept it to itself and went on; {title[:1].lower()}{title[1:]}"
         fix = f"mend what raised at {lines[0]}; let an error on one rank end all, or agree on it before others wait"
     return blamed(
@@ -132,12 +132,12 @@ def _title(job: Job, outside: Sequence[RankPosition], waiting: Sequence[RankPosi
     text = first.text if first is not None else "came no further"
     others = outside[1:]
     same = [one for one in others if one.reason is not None and first is not None and one.reason.text == first.text]
-    who = named([outside[0].process, *(one.process for one in same)])
+    who = names_of([outside[0].process, *(one.process for one in same)])
     title = f"{sentence(who)} stood{place}: it {text}" if not same else f"{sentence(who)} stood{place}: each {text}"
     rest = [one for one in others if one not in same and one.reason is not None and one.own]
-    title += "".join(f"; {named([one.process])} at {job.line(one.own[0])}" for one in rest[:2])
+    title += "".join(f"; {names_of([one.process])} at {job.line(one.own[0])}" for one in rest[:2])
     if waiting:
-        title += f"; {named([one.process for one in waiting])} waited at {', '.join(waited[:2]) or 'a collective'}"
+        title += f"; {names_of([one.process for one in waiting])} waited at {', '.join(waited[:2]) or 'a collective'}"
     return title
 
 
@@ -150,7 +150,7 @@ def _led(job: Job, standing: RankPosition, waiting: Sequence[RankPosition]) -> t
     if decision is None:
         return ()
     why = f"; differs by {decision.tainted_by}" if decision.tainted_by else ""
-    who, other = named([standing.process]), named([peer.process])
+    who, other = names_of([standing.process]), names_of([peer.process])
     return (
         Evidence(
             source=job.line(decision.frame), observed=f"{decision.text}  ({who} came by here, {other} did not{why})"
@@ -163,11 +163,11 @@ def _late(job: Job, standing: RankPosition, seen_s: float) -> tuple[Evidence, ..
     late = lateness(job, standing.process, standing.own, max(seen_s, last.at_s if last is not None else 0.0))
     if late is None:
         return ()
-    return (Evidence(source=f"record of {named([standing.process])}", observed=late.words),)
+    return (Evidence(source=f"record of {names_of([standing.process])}", observed=late.words),)
 
 
 def _proof(job: Job, standing: RankPosition) -> tuple[Evidence, ...]:
-    who = named([standing.process])
+    who = names_of([standing.process])
     return (
         *path_evidence(job, f"stack of {who}", standing.stack),
         *(looks_evidence(job, standing.process, who) if standing.reason is not None else ()),

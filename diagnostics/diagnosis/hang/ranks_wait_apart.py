@@ -20,11 +20,11 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, DivergenceQuery, PointKind, ProgramPoint
-from diagnostics.dynamic.divergence.localisation import decisions
-from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
+from diagnostics.dynamic.divergence.localisation import divergence_points
+from diagnostics.dynamic.job.evidence import names_of, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.job.stack_classifier import place_of
-from diagnostics.dynamic.stall.rank_activity import RankPosition, standings
+from diagnostics.dynamic.job.stack_classifier import classify
+from diagnostics.dynamic.stall.rank_activity import RankPosition, rank_positions
 from diagnostics.record.supervisor_facts import ATTACHED
 
 CODE = "D318"
@@ -44,7 +44,7 @@ def match(job: Job) -> Match | None:
         or any(process.agent is not None for process in job.ranks)
     ):
         return None
-    ranks = standings(job)
+    ranks = rank_positions(job)
     if len(ranks) < 2 or any(one.stand not in (Whereabouts.WAITING, Whereabouts.LEAVING) for one in ranks):
         return None
     groups = _groups(ranks)
@@ -86,7 +86,7 @@ def _groups(ranks: Sequence[RankPosition]) -> Mapping[Where, list[RankPosition]]
 
 
 def _op(one: RankPosition) -> str:
-    return place_of(one.stack).op if one.stand is Whereabouts.WAITING else ""
+    return classify(one.stack).op if one.stand is Whereabouts.WAITING else ""
 
 
 def _decisions(job: Job, groups: Sequence[Sequence[RankPosition]]) -> tuple[DivergencePoint, ...]:
@@ -95,7 +95,7 @@ def _decisions(job: Job, groups: Sequence[Sequence[RankPosition]]) -> tuple[Dive
     parting = DivergenceQuery(
         agreed=None, here=_ranks(here), here_at=_place(here[0]), there=_ranks(there), there_at=_place(there[0])
     )
-    return decisions(job.sources, parting, job.agent_folders)
+    return divergence_points(job.sources, parting, job.agent_folders)
 
 
 def _place(one: RankPosition) -> ProgramPoint:
@@ -115,7 +115,7 @@ def _title(job: Job, groups: Sequence[Sequence[RankPosition]], found: Sequence[D
         through = "is through with its program" if len(group) == 1 else "are through with their program"
         waits = f"{'waits' if len(group) == 1 else 'wait'} in {_op(group[0])}{at}"
         parts.append(
-            f"{named([one.process for one in group])} {waits if group[0].stand is Whereabouts.WAITING else through}"
+            f"{names_of([one.process for one in group])} {waits if group[0].stand is Whereabouts.WAITING else through}"
         )
     parted = f". Their ways part at {job.line(found[0].frame)}: {found[0].text}" if found else ""
     return f"{sentence(', '.join(parts))}: they wait for each other{parted}"
@@ -130,7 +130,7 @@ def _evidence(job: Job, groups: Sequence[Sequence[RankPosition]], found: Sequenc
 
 
 def _names(group: Sequence[RankPosition]) -> str:
-    return named([one.process for one in group])
+    return names_of([one.process for one in group])
 
 
 def _advice(found: Sequence[DivergencePoint], job: Job) -> str:

@@ -19,12 +19,12 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
+from diagnostics.dynamic.job.evidence import names_of, path_evidence, stood_still
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.process_queries import main_stack, still_there
+from diagnostics.dynamic.job.process_queries import is_alive, main_stack
 from diagnostics.dynamic.launch.launch_settings import launch_lines
 from diagnostics.dynamic.launch.nested_launch import nested_launch
-from diagnostics.dynamic.launch.rendezvous_cause import calls, came_s, why_incomplete
+from diagnostics.dynamic.launch.rendezvous_cause import calls, came_s, rendezvous_cause
 from diagnostics.dynamic.launch.rendezvous_state import asked, rendezvous
 
 CODE = "D345"
@@ -38,11 +38,11 @@ def match(job: Job) -> Match | None:
     if not stood_still(job) or nested_launch(job) is not None:
         return None
     state = rendezvous(job)
-    if state is None or any(one.failed and not still_there(one) for one in (*state.ended, *state.through)):
+    if state is None or any(one.failed and not is_alive(one) for one in (*state.ended, *state.through)):
         return None
     waiting = state.came or state.launchers
-    reason = why_incomplete(job, state)
-    given = [f"{named([one])} asks {asked(one).endpoint or 'an unknown place'} for {asked(one).world or '?'} ranks"
+    reason = rendezvous_cause(job, state)
+    given = [f"{names_of([one])} asks {asked(one).endpoint or 'an unknown place'} for {asked(one).world or '?'} ranks"
              for one in state.came]  # fmt: skip
     found = blamed(
         job,
@@ -57,7 +57,7 @@ def match(job: Job) -> Match | None:
             *([Evidence(source="calls of init_process_group", observed="; ".join(given))] if given else ()),
             Evidence(
                 source="processes of the job",
-                observed=f"{named(job.ranks) if job.ranks else 'no rank'} started",
+                observed=f"{names_of(job.ranks) if job.ranks else 'no rank'} started",
                 expected=f"{state.world} ranks" if state.world is not None else "every node and rank of the job",
             ),
         ),
@@ -76,4 +76,4 @@ def match(job: Job) -> Match | None:
 
 
 def _stack(job: Job, process: JobProcess) -> tuple[Evidence, ...]:
-    return path_evidence(job, f"stack of {named([process])}", main_stack(process))
+    return path_evidence(job, f"stack of {names_of([process])}", main_stack(process))

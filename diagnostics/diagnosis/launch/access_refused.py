@@ -17,9 +17,9 @@ from diagnostics.core.frames import shown_path
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import match_output, merged_locations, told
+from diagnostics.dynamic.failures.error_texts import match_output, match_text, merged_locations
 from diagnostics.dynamic.failures.full_disks import path_in
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with
@@ -46,7 +46,7 @@ def match(job: Job) -> Match | None:
 
 
 def _in_python(job: Job) -> Match | None:
-    tellers = [one for one in told(job, REFUSED) if one.process.part is not ProcessRole.SHELL]
+    tellers = [one for one in match_text(job, REFUSED) if one.process.part is not ProcessRole.SHELL]
     if not tellers:
         return None
     one, processes = tellers[0], [teller.process for teller in tellers]
@@ -61,7 +61,7 @@ def _in_python(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} may not use {shown}: {one.line[:160]}",
+        title=f"{sentence(names_of(processes))} may not use {shown}: {one.line[:160]}",
         evidence=one.evidence(job),
         fix=_fix(path),
         locations=distinct([*own, *set_at]),

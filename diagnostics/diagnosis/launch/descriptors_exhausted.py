@@ -17,8 +17,8 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import failed_processes, merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import failed_processes, match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.launch_settings import lines_with
 
@@ -37,7 +37,7 @@ LIMITS = re.compile(
 
 def match(job: Job) -> Match | None:
     """Returns who ran out, under which limit, and the line that set it or used the last one."""
-    tellers = told(job, EXHAUSTED) or told(job, EXHAUSTED, failed_processes(job))
+    tellers = match_text(job, EXHAUSTED) or match_text(job, EXHAUSTED, failed_processes(job))
     if not tellers:
         return None
     one, processes = tellers[0], [teller.process for teller in tellers]
@@ -54,7 +54,8 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} ran out of file descriptors; the job started with {shown}{set_by}{hidden}",
+        title=f"{sentence(names_of(processes))} ran out of file descriptors; "
+        f"the job started with {shown}{set_by}{hidden}",
         evidence=(
             *one.evidence(job),
             *((Evidence(source="ulimit -n", observed=str(limit), expected=f"{AMPLE}"),) if limit is not None else ()),

@@ -16,11 +16,11 @@ from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.wording import distinct, format_bytes, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, merged_locations, told
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_text, merged_locations
 from diagnostics.dynamic.failures.full_disks import disk_evidence, disk_of, full_disks, path_in, was_full
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.launch.launch_settings import setting
+from diagnostics.dynamic.launch.launch_settings import lines_setting
 from diagnostics.record.supervisor_facts import DiskState
 
 CODE = "D113"
@@ -42,7 +42,7 @@ def match(job: Job) -> Match | None:
     """Returns who could not write what to which file system, and the line that writes."""
     tellers = [
         one
-        for one in told(job, FULL) or told(job, FULL, failed_processes(job))
+        for one in match_text(job, FULL) or match_text(job, FULL, failed_processes(job))
         if not SHARED.search(one.found.string[max(0, one.found.start() - 300) : one.found.end() + 300])
     ]
     if not tellers:
@@ -58,14 +58,14 @@ def match(job: Job) -> Match | None:
     )
     hidden = f" (this is what {one.found[0]!r} means)" if one.found["hidden"] else f": {one.found[0]}"
     folder = file.rpartition("/")[0]
-    set_at = setting(job, ("out", "output", "dir", "path", "checkpoint", "save"), folder) if folder else ()
+    set_at = lines_setting(job, ("out", "output", "dir", "path", "checkpoint", "save"), folder) if folder else ()
     return blamed(
         job,
         processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} could not write {file or 'a file'}{where}: no space is left{hidden}",
+        title=f"{sentence(names_of(processes))} could not write {file or 'a file'}{where}: no space is left{hidden}",
         evidence=(*one.evidence(job), *((disk_evidence(disk),) if disk is not None else ())),
         fix=Fix(
             text="free space there or write elsewhere; keep fewer checkpoints, and write each under a temporary name "

@@ -18,7 +18,7 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import TextMatch
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.init_progress import variable
 from diagnostics.dynamic.launch.missing_environment import (
@@ -52,7 +52,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} lacked the environment variable {name}: {reason}",
+        title=f"{sentence(names_of(processes))} lacked the environment variable {name}: {reason}",
         evidence=(*lacking[0].evidence(job), *had),
         fix=fix,
         locations=distinct([*culprits, *read_at]),

@@ -19,7 +19,7 @@ from diagnostics.core.frames import shown_path
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, match_output, told
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_output, match_text
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import lines_with
@@ -124,7 +124,7 @@ def _script(job: Job) -> Match | None:
 
 
 def _started_by_python(job: Job) -> Match | None:
-    for one in told(job, LAUNCHING):
+    for one in match_text(job, LAUNCHING):
         what = one.found["what"] or _replaced_by(job, one)
         if PROGRAMS.match(what) and one.origin is not None:
             fix = Fix(text=f"start it as [sys.executable, '-m', ...], which needs no {what} on PATH")

@@ -18,11 +18,11 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_text
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
-from diagnostics.dynamic.launch.init_progress import asked_port, at_another_port, made_group, variable
-from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with, setting
+from diagnostics.dynamic.launch.init_progress import asked_port, at_another_port, initialised, variable
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_setting, lines_with
 from diagnostics.dynamic.launch.nested_launch import nested_launch
 from diagnostics.record.agent_data import GROUP_MADE
 from diagnostics.static.launch_files.launch_line import option
@@ -56,10 +56,10 @@ PORTS = ("MASTER_PORT", "rdzv_endpoint", "main_process_port", "init_method", "po
 def match(job: Job) -> Match | None:
     """Returns the address that did not answer, who asked and the line that sets it."""
     processes = failed_processes(job)
-    tellers = told(job, UNREACHED, processes)
+    tellers = match_text(job, UNREACHED, processes)
     if apart := at_another_port(job):
         return _apart(job, apart)
-    if not tellers or any(made_group(one.process) for one in tellers) or nested_launch(job) is not None:
+    if not tellers or any(initialised(one.process) for one in tellers) or nested_launch(job) is not None:
         return None
     if any(_is_the_reason(one, tellers) for one in processes):
         return None  # rank 0 died or could not listen: that is why nobody answers
@@ -67,7 +67,7 @@ def match(job: Job) -> Match | None:
     host, port = _where(one)
     reason, wrong_port = _reason(job, one, host, port)
     names, value = (PORTS, port) if wrong_port else (HOSTS, host)
-    set_at = setting(job, names, value, also="tcp://") if value else ()
+    set_at = lines_setting(job, names, value, also="tcp://") if value else ()
     own = one.locations(job)
     literal = [line for line in own[:1] if line in set_at]
     if host and not wrong_port and host not in LOCAL:
@@ -79,7 +79,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([teller.process for teller in tellers]))} got no answer from the store at "
+        title=f"{sentence(names_of([teller.process for teller in tellers]))} got no answer from the store at "
         f"{host or 'an unknown address'}{':' + port if port else ''}: {reason}",
         evidence=(*one.evidence(job), *_given(one)),
         fix=_fix(host, port, wrong_port),
@@ -91,7 +91,7 @@ def match(job: Job) -> Match | None:
 def _apart(job: Job, apart: tuple[JobProcess, ...]) -> Match | None:
     """Ranks that look for the store at another port than the one where rank 0 serves it: all wait in vain."""
     zero = job.of_rank(0)
-    waited = told(job, re.compile(f"{UNREACHED.pattern}|clients joined|[Tt]imed out"), failed_processes(job))
+    waited = match_text(job, re.compile(f"{UNREACHED.pattern}|clients joined|[Tt]imed out"), failed_processes(job))
     if zero is None or not waited:
         return None
     port, served = asked_port(apart[0]), asked_port(zero)
@@ -104,10 +104,10 @@ def _apart(job: Job, apart: tuple[JobProcess, ...]) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(apart))} looked for the store at port {port}, and rank 0 serves it at port {served}",
+        title=f"{sentence(names_of(apart))} looked for the store at port {port}, and rank 0 serves it at port {served}",
         evidence=(Evidence(source="calls of init_process_group", observed="; ".join(given), expected="one port"),),
         fix=Fix(text=f"give every rank the same MASTER_PORT; rank 0 has {served}"),
-        locations=distinct([*setting(job, ("MASTER_PORT",), port), *calls, *setting(job, PORTS, port)]),
+        locations=distinct([*lines_setting(job, ("MASTER_PORT",), port), *calls, *lines_setting(job, PORTS, port)]),
         explains=[one.pid for one in (zero, *apart)],
     )
 

@@ -16,11 +16,11 @@ from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_text
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.init_progress import variable
-from diagnostics.dynamic.launch.launch_settings import launch_lines, setting
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_setting
 from diagnostics.dynamic.launch.nested_launch import nested_launch
 from diagnostics.static.launch_files.launch_line import option, port
 
@@ -40,13 +40,13 @@ def match(job: Job) -> Match | None:
     """Returns the port, who could not listen on it and the line that chose it."""
     if nested_launch(job) is not None:
         return None  # two launchers on one port: the second one is the cause
-    tellers = told(job, TAKEN) or told(job, ACCELERATE) or told(job, TAKEN, failed_processes(job))
+    tellers = match_text(job, TAKEN) or match_text(job, ACCELERATE) or match_text(job, TAKEN, failed_processes(job))
     if not tellers or any(_launched_later(job, one) for one in tellers):
         return None
     one = tellers[0]
     number = _port(job, one)
     own = one.locations(job)
-    set_at = setting(job, NAMES, number, also=r"tcp://") if number else ()
+    set_at = lines_setting(job, NAMES, number, also=r"tcp://") if number else ()
     literal = [line for line in own[:1] if number and number in _text(job, line)]
     in_torch = bool(IN_TORCH.search(one.line)) or one.process.part is ProcessRole.LAUNCHER
     locations = [*literal, *set_at, *own, *launch_lines(job)] if in_torch else [*own, *set_at]
@@ -61,7 +61,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([one.process]))} could not listen on port {number or '(unknown)'}: "
+        title=f"{sentence(names_of([one.process]))} could not listen on port {number or '(unknown)'}: "
         f"it is in use by another process{held}",
         evidence=(*one.evidence(job), *_told_to(one, number)),
         fix=Fix(

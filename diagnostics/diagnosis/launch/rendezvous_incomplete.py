@@ -20,11 +20,11 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_text
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
-from diagnostics.dynamic.launch.init_progress import at_another_port, made_group, ranks_that_never_came
-from diagnostics.dynamic.launch.launch_settings import launch_lines, setting
+from diagnostics.dynamic.launch.init_progress import at_another_port, initialised, ranks_that_never_came
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_setting
 from diagnostics.dynamic.launch.nested_launch import nested_launch
 from diagnostics.dynamic.launch.rendezvous_cause import known_reason
 from diagnostics.dynamic.launch.rendezvous_state import asked, state_of
@@ -47,8 +47,8 @@ SIZES = ("WORLD_SIZE", "world_size", "nnodes", "num_machines", "nproc_per_node",
 
 def match(job: Job) -> Match | None:
     """Returns who never came, and where the number of ranks is set."""
-    tellers = told(job, INCOMPLETE, failed_processes(job))
-    if not tellers or any(made_group(one.process) for one in tellers) or nested_launch(job) is not None:
+    tellers = match_text(job, INCOMPLETE, failed_processes(job))
+    if not tellers or any(initialised(one.process) for one in tellers) or nested_launch(job) is not None:
         return None
     if any(_failed_otherwise(one, tellers) for one in failed_processes(job)) or at_another_port(job):
         return None
@@ -56,7 +56,7 @@ def match(job: Job) -> Match | None:
     world = _world(job, first)
     never = ranks_that_never_came(job, world)
     late = tuple(one for one in job.ranks if one.rank is not None and not _told_by(one, tellers))
-    set_at = setting(job, SIZES, str(world)) if world is not None and never else ()
+    set_at = lines_setting(job, SIZES, str(world)) if world is not None and never else ()
     came = tuple(one.process for one in tellers if one.process.part is ProcessRole.RANK)
     reason = known_reason(job, state_of(job, came)) if came else None
     # Ranks that were told different things are why some never came.
@@ -122,13 +122,12 @@ def _title(job: Job, one: TextMatch, world: int | None, never: tuple[int, ...], 
     started = len({process.rank for process in job.ranks})
     found = JOINED.search(one.found.string)
     joined = f"{found['joined']} of {found['world']} joined" if found else "its time was up"
-    who = sentence(named([one.process]))
+    who = sentence(names_of([one.process]))
     if never:
         return f"{who} waited for {world} ranks, but {started} were started: {shown_ranks(never)} never came ({joined})"
     if late:
-        return (
-            f"{who} waited in vain for {named(late)}, which was started but did not come to the rendezvous ({joined})"
-        )
+        missed = f"{names_of(late)}, which was started but did not come to the rendezvous ({joined})"
+        return f"{who} waited in vain for {missed}"
     nodes = option(one.process.argv, "--nnodes", "--num-machines")
     if nodes not in (None, "1"):
         return f"The launcher waited for {nodes} nodes, and not all came: {joined}"

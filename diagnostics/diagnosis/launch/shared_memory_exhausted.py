@@ -18,9 +18,9 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, format_bytes, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import failed_processes, merged_locations, told
+from diagnostics.dynamic.failures.error_texts import failed_processes, match_text, merged_locations
 from diagnostics.dynamic.failures.full_disks import SHM, disk_evidence, disk_of, was_full
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.launch_settings import lines_with
 
@@ -45,7 +45,7 @@ LOADERS = re.compile(r"\bDataLoader\(|num_workers\s*[=:]|share_memory_\(|SharedM
 
 def match(job: Job) -> Match | None:
     """Returns who could not write to /dev/shm, how full it was, and the line of the loader."""
-    tellers = [one for one in told(job, EXHAUSTED, failed_processes(job)) if not DESCRIPTORS.search(one.line)]
+    tellers = [one for one in match_text(job, EXHAUSTED, failed_processes(job)) if not DESCRIPTORS.search(one.line)]
     killed = [one for one in job.processes if one.end.signal == signal.SIGBUS]
     disk = disk_of(job, f"{SHM}/x")
     shm_full = disk is not None and disk.path == SHM and was_full(disk)
@@ -69,7 +69,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(ranks))} could not get shared memory: {SHM} {holds}{least}",
+        title=f"{sentence(names_of(ranks))} could not get shared memory: {SHM} {holds}{least}",
         evidence=(*proof, *ended) or (Evidence(source=SHM, observed=holds),),
         fix=Fix(
             text="give the container more shared memory (--shm-size=8g or --ipc=host), or use fewer workers, smaller "

@@ -17,8 +17,14 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_output, merged_locations, told
-from diagnostics.dynamic.job.evidence import named, primary_failures, rank_numbers
+from diagnostics.dynamic.failures.error_texts import (
+    TextMatch,
+    failed_processes,
+    match_output,
+    match_text,
+    merged_locations,
+)
+from diagnostics.dynamic.job.evidence import names_of, primary_failures, rank_numbers
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with
@@ -79,7 +85,7 @@ def _local_rank(job: Job) -> Match | None:
 
 
 def _by_text(job: Job) -> Match | None:
-    tellers = told(job, DISAGREE)
+    tellers = match_text(job, DISAGREE)
     if not tellers:
         return None
     one, processes = tellers[0], [teller.process for teller in tellers]
@@ -90,7 +96,7 @@ def _by_text(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} met a version that does not fit: {one.line[:200]}",
+        title=f"{sentence(names_of(processes))} met a version that does not fit: {one.line[:200]}",
         evidence=(*one.evidence(job), *pythons),
         fix=_fix(one),
         locations=merged_locations(job, tellers),

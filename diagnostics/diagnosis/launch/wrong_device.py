@@ -16,11 +16,11 @@ from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.init_progress import variable
-from diagnostics.dynamic.launch.launch_settings import lines_with, setting
+from diagnostics.dynamic.launch.launch_settings import lines_setting, lines_with
 
 CODE = "D109"
 NAME = "wrong-device"
@@ -40,13 +40,13 @@ CHOOSES = re.compile(r"set_device\s*\(|device\(\s*[\"']cuda|\.cuda\(|[\"']cuda:|
 
 def match(job: Job) -> Match | None:
     """Returns the ranks, the device and the line that chooses it."""
-    tellers = told(job, WRONG)
+    tellers = match_text(job, WRONG)
     if not tellers:
         return None
     one = tellers[0]
     processes = [teller.process for teller in tellers]
     chosen = [line.location for line in lines_with(job, CHOOSES, "python")]
-    visible = setting(job, ("CUDA_VISIBLE_DEVICES",))
+    visible = lines_setting(job, ("CUDA_VISIBLE_DEVICES",))
     own = merged_locations(job, tellers)
     # NCCL finds out in the first collective, far from the line that chose the device.
     locations = distinct([*chosen, *own, *visible]) if one.found["twice"] else distinct([*own, *visible])
@@ -59,7 +59,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} {_meaning(job, one.found)}",
+        title=f"{sentence(names_of(processes))} {_meaning(job, one.found)}",
         evidence=(
             *one.evidence(job),
             Evidence(source="this machine", observed=f"GPUs: {', '.join(job.facts.gpus) or 'none'}; {local}"),

@@ -21,7 +21,7 @@ from diagnostics.core.wording import distinct, shown_ranks
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.collectives.silent_mismatch import SilentMismatch, silent_disagreements
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, DivergenceQuery, PointKind, ProgramPoint
-from diagnostics.dynamic.divergence.localisation import decisions
+from diagnostics.dynamic.divergence.localisation import divergence_points
 from diagnostics.dynamic.job.evidence import path_evidence, rank_numbers
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.agent_data import CollectiveCall
@@ -122,7 +122,7 @@ def _decisions(job: Job, silent: SilentMismatch) -> Sequence[DivergencePoint]:
         there=(silent.one.rank,),
         there_at=ProgramPoint(way=PointKind.CALL, op=silent.call.op, path=silent.call.path),
     )
-    return decisions(job.sources, parting, job.agent_folders)
+    return divergence_points(job.sources, parting, job.agent_folders)
 
 
 def _evidence(job: Job, silent: SilentMismatch) -> list[Evidence]:

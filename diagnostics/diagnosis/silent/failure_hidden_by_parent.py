@@ -28,13 +28,13 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
 from diagnostics.dynamic.failures.native_crash import native_crash
-from diagnostics.dynamic.failures.root_exception import locations_of, origin
+from diagnostics.dynamic.failures.root_exception import locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     how_it_ended,
     module_of,
-    named,
+    names_of,
     path_evidence,
     source_evidence,
 )
@@ -55,7 +55,7 @@ def match(job: Job) -> Match | None:
         return None
     fate = min(by_culprits, key=lambda one: ended_s(one.process))
     first = fate.process
-    error = origin(job, first)
+    error = root_exception(job, first)
     if error is not None:
         failing, frame, why = locations_of(job, error), error.frame, error.root_text[:300]
     else:
@@ -73,7 +73,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(alike))} failed{at} ({why}), and {fate.who} hid it{by}: the job says 0",
+        title=f"{sentence(names_of(alike))} failed{at} ({why}), and {fate.who} hid it{by}: the job says 0",
         evidence=[
             end_evidence(first),
             Evidence(source="the job", observed="exit code 0", expected="the code of what failed"),
@@ -96,7 +96,7 @@ def _dropping(fate: FailureFate) -> Evidence:
 
 
 def _same_end(job: Job, one: JobProcess, other: JobProcess) -> bool:
-    errors = origin(job, one), origin(job, other)
+    errors = root_exception(job, one), root_exception(job, other)
     return one.end.signal == other.end.signal and (errors[0] and errors[0].frame) == (errors[1] and errors[1].frame)
 
 

@@ -30,9 +30,9 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.masked_errors import MaskedError, hidden_error, left_module
 from diagnostics.dynamic.failures.root_exception import locations_of, of_raised
-from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
+from diagnostics.dynamic.job.evidence import names_of, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.static.program.exception_flow import calls_of_attribute
 
 CODE = "D401"
@@ -61,7 +61,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(alike))} {said}{at}{by} and ended with 0; missing: {first.missing}",
+        title=f"{sentence(names_of(alike))} {said}{at}{by} and ended with 0; missing: {first.missing}",
         evidence=_evidence(job, first),
         fix=Fix(
             text=f"raise again after logging{by}, so that the exit code says what happened"
@@ -98,7 +98,7 @@ def _calls(job: Job, hidden: MaskedError) -> tuple[str, ...]:
     name = left.path.rpartition(".")[2] if left is not None else ""
     found = [
         Frame(file=file, line=line, function="forward")
-        for file, source in user_files(job, hidden.process)
+        for file, source in job_sources(job, hidden.process)
         for line in (calls_of_attribute(source, name) if name else ())
     ]
     return (job.line(found[0]),) if len(found) == 1 else ()

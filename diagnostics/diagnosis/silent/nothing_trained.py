@@ -26,9 +26,9 @@ from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.masked_errors import asked_for_no_training, hidden_error, went_on
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.record.agent_data import LifecycleEvent
-from diagnostics.static.program.exception_flow import trainers, training_loops
+from diagnostics.static.program.exception_flow import training_functions, training_loops
 from diagnostics.static.torch_code.optimizer_step_guards import step_conditions
 
 CODE = "D410"
@@ -127,8 +127,8 @@ def _from_forward(ranks: Sequence[JobProcess]) -> ExceptionRecord | None:
 
 def _conditions(job: Job, process: JobProcess) -> list[Frame]:
     """Returns the `if`s in the files that ran on which a step depends."""
-    files = user_files(job, process)
-    trained_by = trainers(file for _, file in files)
+    files = job_sources(job, process)
+    trained_by = training_functions(file for _, file in files)
     return [
         Frame(file=name, line=line, function="") for name, file in files for line in step_conditions(file, trained_by)
     ]
@@ -148,16 +148,16 @@ def _frame(process: JobProcess, event: LifecycleEvent | None) -> Frame | None:
 
 def _by_batches(job: Job, process: JobProcess) -> bool:
     """Whether a training loop goes over batches: one over a range or a condition does not end by an empty loader."""
-    files = user_files(job, process)
-    trained_by = trainers(file for _, file in files)
+    files = job_sources(job, process)
+    trained_by = training_functions(file for _, file in files)
     loops = [loop for _, file in files for loop in training_loops(file, trained_by)]
     return any(not isinstance(loop, ast.While) and "range(" not in ast.unparse(loop.iter) for loop in loops)
 
 
 def _loops(job: Job, process: JobProcess) -> list[Frame]:
     """Returns the training loops in the files that ran, outermost first."""
-    files = user_files(job, process)
-    trained_by = trainers(file for _, file in files)
+    files = job_sources(job, process)
+    trained_by = training_functions(file for _, file in files)
     return [
         Frame(file=name, line=loop.lineno, function="")
         for name, file in files

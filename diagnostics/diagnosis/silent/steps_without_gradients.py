@@ -18,7 +18,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.job.evidence import named, path_evidence
+from diagnostics.dynamic.job.evidence import names_of, path_evidence
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.agent_data import LifecycleEvent
 
@@ -54,7 +54,7 @@ def match(job: Job) -> Match | None:
         title=title,
         evidence=[
             Evidence(
-                source=f"{named([first])}: optimizer steps, and parameters with a gradient in them",
+                source=f"{names_of([first])}: optimizer steps, and parameters with a gradient in them",
                 observed=f"{first.steps} steps ({said.text}), none",
                 expected="some in each step",
             ),

@@ -18,9 +18,9 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.failures.file_errors import LOADS, SAVES, calls_load, file_of, is_file_call
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.failures.file_errors import LOADS, SAVES, calls_load, file_in_error, is_file_call
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.model.model_classes import SourceSite, source_files_of
 
@@ -57,7 +57,7 @@ def match(job: Job) -> Match | None:
 
 
 def _by_words(job: Job) -> Match | None:
-    tellers = [one for one in told(job, SAID) if one.origin is not None]
+    tellers = [one for one in match_text(job, SAID) if one.origin is not None]
     if not tellers:
         return None
     one = tellers[0]
@@ -66,7 +66,7 @@ def _by_words(job: Job) -> Match | None:
 
 def _by_name(job: Job) -> Match | None:
     """A pickled file names a class or module that the program no longer has."""
-    tellers = [one for one in told(job, GONE) if one.origin is not None and calls_load(job, one.origin.frame)]
+    tellers = [one for one in match_text(job, GONE) if one.origin is not None and calls_load(job, one.origin.frame)]
     if not tellers:
         return None
     reason = f"it was written by another version of the program: {tellers[0].line[:160]}"
@@ -74,7 +74,7 @@ def _by_name(job: Job) -> Match | None:
 
 
 def _by_shape(job: Job) -> Match | None:
-    tellers = [one for one in told(job, SHAPES) if one.origin is not None and one.process.steps == 0]
+    tellers = [one for one in match_text(job, SHAPES) if one.origin is not None and one.process.steps == 0]
     loads = _guarded_loads(job, tellers[0]) if tellers else []
     if not loads:
         return None
@@ -103,14 +103,14 @@ def _stale(
     job: Job, tellers: Sequence[TextMatch], locations: Sequence[str], reason: str, confidence: Confidence
 ) -> Match:
     one, processes = tellers[0], [teller.process for teller in tellers]
-    file = file_of(job, one)
+    file = file_in_error(job, one)
     return blamed(
         job,
         processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} used a cache{' ' + file if file else ''} that does not fit this job: "
+        title=f"{sentence(names_of(processes))} used a cache{' ' + file if file else ''} that does not fit this job: "
         f"{reason}",
         evidence=(*one.evidence(job), Evidence(source=locations[0] if locations else "message", observed=reason)),
         fix=Fix(

@@ -17,9 +17,9 @@ from diagnostics.core.findings import Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.failures.file_errors import file_of, saving_lines
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.failures.file_errors import file_in_error, saving_lines
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.model.model_classes import called_name
 
@@ -53,12 +53,12 @@ PREFIXES = ("module.", "_orig_mod.", "_fsdp_wrapped_module.", "model.", "net.", 
 
 def match(job: Job) -> Match | None:
     """Returns what does not fit and the line that loads it."""
-    tellers = tuple(one for one in told(job, MISFIT) if not CUT.search(one.found.string))
-    tellers = tellers or tuple(one for one in told(job, NO_KEY) if _of_a_checkpoint(job, one))
+    tellers = tuple(one for one in match_text(job, MISFIT) if not CUT.search(one.found.string))
+    tellers = tellers or tuple(one for one in match_text(job, NO_KEY) if _of_a_checkpoint(job, one))
     if not tellers:
         return None
     one, processes = tellers[0], [teller.process for teller in tellers]
-    file = file_of(job, one)
+    file = file_in_error(job, one)
     prefix = _prefix(one)
     saves = saving_lines(job, one, file)
     own = merged_locations(job, tellers)
@@ -68,7 +68,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} could not load {file or 'a checkpoint'}: {_meaning(one, prefix)}",
+        title=f"{sentence(names_of(processes))} could not load {file or 'a checkpoint'}: {_meaning(one, prefix)}",
         evidence=one.evidence(job),
         fix=_fix(one, prefix),
         locations=distinct([*own[:1], *saves[:2], *own[1:]]),

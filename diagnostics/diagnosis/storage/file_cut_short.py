@@ -18,9 +18,9 @@ from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.failures.file_errors import calls_load, came_from_loading, file_of, saving_lines
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.failures.file_errors import calls_load, came_from_loading, file_in_error, saving_lines
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 
 CODE = "D702"
@@ -48,11 +48,11 @@ NOT_FILES = re.compile(r"Connection|recv|socket|Unsupported (?:global|operand|cl
 
 def match(job: Job) -> Match | None:
     """Returns the file, who could not read it, and the line that loads it."""
-    tellers = [one for one in told(job, CUT) if _is_about_a_file(job, one)]
+    tellers = [one for one in match_text(job, CUT) if _is_about_a_file(job, one)]
     if not tellers:
         return None
     one, processes = tellers[0], [teller.process for teller in tellers]
-    file = file_of(job, one)
+    file = file_in_error(job, one)
     saves = saving_lines(job, one, file)
     own = merged_locations(job, tellers)
     said = one.line.splitlines()[0][:160] if one.line else one.found[0]
@@ -63,7 +63,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} read {file or 'a file'}, which is cut short or empty ({said}){also}",
+        title=f"{sentence(names_of(processes))} read {file or 'a file'}, which is cut short or empty ({said}){also}",
         evidence=one.evidence(job),
         fix=Fix(
             text=f"make {file or 'the file'} again or copy it whole; save under a temporary name and os.replace "

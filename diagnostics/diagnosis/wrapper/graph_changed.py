@@ -19,8 +19,8 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.model.model_classes import (
     SourceSite,
@@ -47,7 +47,7 @@ NAMED = re.compile(r"Parameter at index \d+ with name (?P<name>[\w.]+)")
 
 def match(job: Job) -> Match | None:
     """Returns the line by which the graph differs from the plan."""
-    tellers = told(job, CHANGED)
+    tellers = match_text(job, CHANGED)
     # Without static_graph=True that one is about parameters that were never used.
     tellers = tuple(one for one in tellers if not one.found["unfinished"] or static_wraps(job, one.process))
     if not tellers:
@@ -65,7 +65,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))}: {_meaning(one, parameter, [*shown, *static])}",
+        title=f"{sentence(names_of(processes))}: {_meaning(one, parameter, [*shown, *static])}",
         evidence=(
             *one.evidence(job),
             *(Evidence(source=place.location(job), observed=ast.unparse(place.node).splitlines()[0][:120])

@@ -17,8 +17,8 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, merged_locations, told
-from diagnostics.dynamic.job.evidence import named, rank_numbers
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of, rank_numbers
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.model.model_divergence import ModelDivergence, model_difference
 
@@ -37,7 +37,7 @@ DIFFER = re.compile(
 
 def match(job: Job) -> Match | None:
     """Returns the rank whose model differs and the line by which it does."""
-    tellers = told(job, DIFFER) or told(job, DIFFER, failed_processes(job))
+    tellers = match_text(job, DIFFER) or match_text(job, DIFFER, failed_processes(job))
     if not tellers:
         return None
     one = next((teller for teller in tellers if teller.found["rank"]), tellers[0])
@@ -92,4 +92,4 @@ def _title(job: Job, one: TextMatch, found: ModelDivergence) -> str:
     if said["one"]:
         counts = f"rank {said['one']} {said['has']}, rank {said['other']} {said['had']}"
         return f"The ranks built models with different numbers of parameters: {counts}{at}"
-    return f"The models of {named([one.process])} and the other ranks differ{at}"
+    return f"The models of {names_of([one.process])} and the other ranks differ{at}"

@@ -16,10 +16,10 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.model.unused_parameters import Unused, unused_parts
+from diagnostics.dynamic.model.unused_parameters import UnusedParameter, unused_parts
 from diagnostics.dynamic.model.wrap_sites import static_wraps
 
 CODE = "D601"
@@ -34,7 +34,7 @@ NAMES = re.compile(r"Parameters which did not receive grad for rank \d+: ([\w., 
 
 def match(job: Job) -> Match | None:
     """Returns the modules without a gradient and the line that leaves them out."""
-    tellers = told(job, UNFINISHED)
+    tellers = match_text(job, UNFINISHED)
     if not tellers or static_wraps(job, tellers[0].process):  # with static_graph=True the graph changed: D604
         return None
     one, processes = tellers[0], [teller.process for teller in tellers]
@@ -50,7 +50,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))}: {modules} got no gradient in a step, "
+        title=f"{sentence(names_of(processes))}: {modules} got no gradient in a step, "
         f"{_reason(unused, len(tellers), job)}",
         evidence=(
             Evidence(source=f"exception in process {one.process.pid}", observed=_shown(one, indices, names)),
@@ -67,7 +67,7 @@ def match(job: Job) -> Match | None:
     )
 
 
-def _words(part: Unused) -> str:
+def _words(part: UnusedParameter) -> str:
     return f"{part.path} ({part.class_name})" if part.class_name else part.path
 
 
@@ -88,7 +88,7 @@ def _indices(one: TextMatch) -> list[int]:
     return [int(word) for word in found[1].split()] if found else []
 
 
-def _reason(unused: tuple[Unused, ...], count: int, job: Job) -> str:
+def _reason(unused: tuple[UnusedParameter, ...], count: int, job: Job) -> str:
     ranks = "" if count == len(job.ranks) else " on this rank only"
     if unused and unused[0].entered:
         return f"although it was called: its result takes no part in the loss{ranks}"

@@ -18,8 +18,8 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.model.inplace_sites import changes
 from diagnostics.dynamic.model.wrap_sites import forward_calls
@@ -39,7 +39,7 @@ CHANGED = re.compile(
 
 def match(job: Job) -> Match | None:
     """Returns the statement that changed the tensor."""
-    tellers = told(job, CHANGED)
+    tellers = match_text(job, CHANGED)
     if not tellers:
         return None
     one, processes = tellers[0], [teller.process for teller in tellers]
@@ -62,7 +62,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} changed {what} that backward needs in place{versions}{by}",
+        title=f"{sentence(names_of(processes))} changed {what} that backward needs in place{versions}{by}",
         evidence=(
             *one.evidence(job),
             *(

@@ -18,11 +18,11 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.model.model_classes import SourceSite, called_name, source_files_of
-from diagnostics.dynamic.model.wrap_sites import wrap_calls
+from diagnostics.dynamic.model.wrap_sites import wrap_sites
 
 CODE = "D605"
 NAME = "view-written-to"
@@ -44,7 +44,7 @@ KEEPS = {"register_buffer", "Parameter", "register_parameter"}
 
 def match(job: Job) -> Match | None:
     """Returns who shares memory and the line that writes to it or makes it."""
-    tellers = told(job, SHARED)
+    tellers = match_text(job, SHARED)
     if not tellers:
         return None
     one, processes = tellers[0], [teller.process for teller in tellers]
@@ -57,7 +57,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(processes))} {_meaning(one)}{' at ' + locations[0] if locations else ''}",
+        title=f"{sentence(names_of(processes))} {_meaning(one)}{' at ' + locations[0] if locations else ''}",
         evidence=(*one.evidence(job), *(Evidence(source=line, observed="makes the view") for line in made[:2])),
         fix=_fix(one),
         locations=locations,
@@ -69,7 +69,7 @@ def _makers(job: Job, one: TextMatch) -> list[SourceSite]:
     if one.found["expanded"]:
         return _expanded(job, one.process)
     if one.found["bucket"]:
-        return [place for place in wrap_calls(job, one.process) if "gradient_as_bucket_view" in ast.unparse(place.node)]
+        return [place for place in wrap_sites(job, one.process) if "gradient_as_bucket_view" in ast.unparse(place.node)]
     return []
 
 

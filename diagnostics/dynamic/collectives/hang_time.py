@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from diagnostics.dynamic.job.evidence import stood_still
 from diagnostics.dynamic.job.job import ExceptionSource, Job
-from diagnostics.dynamic.job.process_list import at_s as job_time
+from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING
 from diagnostics.record.torch_messages import WAIT_ENDED
 
@@ -14,7 +14,7 @@ JUST_BEFORE_S = 0.02
 _LEAST_WAIT_S = 0.5  # shorter than any timeout that somebody would set for a collective
 
 
-def hang_moment(job: Job) -> float | None:
+def hang_time(job: Job) -> float | None:
     """Returns seconds since the job's start, None where the job did not hang as far as it is known.
 
     A job that came to a good end by itself did not: it caught the timeout of a call that could not succeed.

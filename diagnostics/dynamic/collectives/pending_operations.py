@@ -27,7 +27,7 @@ _SHUTDOWN = re.compile(r"/threading\.py$")
 _LOCAL = "ranks "
 
 
-def thread_waits(
+def pending_operations(
     agent: AgentData, local_s: float, offset_s: float, counts: CollectiveLog
 ) -> tuple[PendingOperation, ...]:
     """Returns what each thread is blocked in, the main thread's first. `local_s` is on the agent's clock."""

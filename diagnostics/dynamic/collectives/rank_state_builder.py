@@ -13,19 +13,19 @@ from dataclasses import dataclass, replace
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_log import CollectiveLog
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
-from diagnostics.dynamic.collectives.pending_operations import leaves_from, native_pending_operation, thread_waits
+from diagnostics.dynamic.collectives.pending_operations import leaves_from, native_pending_operation, pending_operations
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 from diagnostics.dynamic.collectives.thread_reachability import ThreadReachability
 from diagnostics.dynamic.job import cpu_shares
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_kinds import TRACKERS
-from diagnostics.dynamic.job.process_list import at_s as job_time
+from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.record.agent_data import AgentData, CollectiveCall
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.stacks import AgentStacks
 from diagnostics.record.supervisor_facts import End
 
-__all__ = ["RankEvidence", "positions", "positions_of", "views_of"]
+__all__ = ["RankEvidence", "positions_of", "rank_states", "views_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class RankEvidence:
     project: frozenset[int] = frozenset()  # threads that run code of the project
 
 
-def positions(views: Sequence[RankEvidence], at_s: float) -> tuple[RankState, ...]:
+def rank_states(views: Sequence[RankEvidence], at_s: float) -> tuple[RankState, ...]:
     """Returns where each rank stands at `at_s`, seconds since the job started, by rank."""
     counts = {view.rank: CollectiveLog(view.agent, view.flight, view.threads, at_s - view.offset_s) for view in views}
     found = [_position(view, counts[view.rank], at_s) for view in sorted(views, key=lambda view: view.rank)]
@@ -78,7 +78,7 @@ def views_of(job: Job, at_s: float) -> tuple[RankEvidence, ...]:
 
 def positions_of(job: Job, at_s: float) -> tuple[RankState, ...]:
     """Returns where each rank of a job stood at `at_s`."""
-    found = positions(views_of(job, at_s), at_s)
+    found = rank_states(views_of(job, at_s), at_s)
     waits_for_key = any(wait.kind is OperationKind.STORE for one in found for wait in one.waits)
     if waits_for_key and any(_may_set_keys(process, at_s) for process in job.processes):
         return tuple(replace(one, threads_may_set=True) for one in found)
@@ -142,7 +142,7 @@ def _position(view: RankEvidence, counts: CollectiveLog, at_s: float) -> RankSta
     if view.agent is None:
         return standing(Whereabouts.UNKNOWN)
     local_s = at_s - view.offset_s
-    waits = thread_waits(view.agent, local_s, view.offset_s, counts)
+    waits = pending_operations(view.agent, local_s, view.offset_s, counts)
     others = tuple(wait for wait in waits if wait.thread != view.pid)
     if len(others) < len(waits):
         main = next(wait for wait in waits if wait.thread == view.pid)

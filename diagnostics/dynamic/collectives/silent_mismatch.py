@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, disagreement, is_counted
+from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, is_counted, mismatch
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.agent_data import CollectiveCall, GroupProgress
 
@@ -61,7 +61,7 @@ def _compare(group: str, one: JobProcess, slots: dict[int, CollectiveCall], othe
     theirs, agreed = _slots(other, group), None
     for number in sorted(slots.keys() & theirs.keys()):
         mine, its = slots[number], theirs[number]
-        what = disagreement((mine.op, mine.shape, mine.dtype, mine.root), (its.op, its.shape, its.dtype, its.root))
+        what = mismatch((mine.op, mine.shape, mine.dtype, mine.root), (its.op, its.shape, its.dtype, its.root))
         if what:
             return SilentMismatch(
                 group=group, one=one, other=other, what=what, call=mine, other_call=its, agreed=agreed,

@@ -19,7 +19,7 @@ from diagnostics.record.stacks import ThreadFrames
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph, Function
 from diagnostics.static.program.cfg_expressions import dotted
-from diagnostics.static.program.distributed_names import is_recorded, names_of_distributed
+from diagnostics.static.program.distributed_names import is_distributed_call, names_of_distributed
 from diagnostics.static.program.source_file import SourceFile, SourceStore
 
 MOST_FUNCTIONS = 400
@@ -128,7 +128,7 @@ def _is_operation(call: ast.Call, names: frozenset[str]) -> bool:
     root = dotted(call.func).partition(".")[0]
     return (
         name in _UNDOUBTED
-        or is_recorded(call, names)
+        or is_distributed_call(call, names)
         or (bool(root) and root in names and name not in _HARMLESS and name[:1].islower())
     )
 

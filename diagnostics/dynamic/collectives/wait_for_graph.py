@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.agent.shared import operations
-from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, disagreement
+from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, mismatch
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 
 
@@ -248,7 +248,7 @@ def differ(one: PendingOperation, other: PendingOperation) -> str:
         return "" if one.recorded == other.recorded else "operation" if names[0] != names[1] else "size"
     if not one.op or not other.op:
         return ""
-    return disagreement((one.op, one.shape, one.dtype, one.root), (other.op, other.shape, other.dtype, other.root))
+    return mismatch((one.op, one.shape, one.dtype, one.root), (other.op, other.shape, other.dtype, other.root))
 
 
 def _disagreements(found: Sequence[RankState]) -> Iterator[CollectiveMismatch]:

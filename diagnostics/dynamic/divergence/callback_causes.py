@@ -40,7 +40,7 @@ _ONLY_CONTENT = {RANDOM, TIME, LOSS}  # another order or other values, no other 
 _LENGTH_OF = {"dataset", "sampler", "batch_sampler"}
 
 
-def library_decisions(here: SearchTarget, there: SearchTarget, taints: RankTaint) -> Iterator[DivergencePoint]:
+def callback_causes(here: SearchTarget, there: SearchTarget, taints: RankTaint) -> Iterator[DivergencePoint]:
     """Yields what may have made a library part two ranks, with scores; nothing where no library holds one of them."""
     if not any(_runs_loop(goal.stack.hidden) for goal in (here, there)):
         return

@@ -70,7 +70,7 @@ class Branching:
         return self.function.graph.nodes[self.state[1]]
 
 
-def lines_of(candidate: Branching, walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
+def candidates_of(candidate: Branching, walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
     """Returns the decisions of one candidate, its own line first."""
     handler = _handler(candidate)
     if handler is not None:

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diagnostics.core.wording import distinct
-from diagnostics.dynamic.collectives.hang_time import hang_moment
+from diagnostics.dynamic.collectives.hang_time import hang_time
 from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, find_deadlock
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind, StatementKind
 from diagnostics.dynamic.divergence.held_exceptions import held_by
-from diagnostics.dynamic.divergence.localisation import decisions, is_unique
-from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_recurrent, site, splits
-from diagnostics.dynamic.divergence.split import Split
+from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
+from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_recurrent, partitions, user_stack
+from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import ExceptionRecord, Job
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, ORDER, RANK
 
@@ -37,7 +37,7 @@ class DeadlockDiagnosis:
     decided: tuple[str, ...]  # their lines
     certain: bool  # the first of `decisions` is the only one that counts
     locations: tuple[str, ...]
-    splits: tuple[Split, ...]
+    splits: tuple[RankPartition, ...]
     met: tuple[RankState, ...] = ()  # in the calls that met and did not fit, where ranks went through them
     held: tuple[tuple[RankState, ExceptionRecord], ...] = ()  # ranks that wait with an exception on its way out
 
@@ -45,7 +45,7 @@ class DeadlockDiagnosis:
 _latest: list[tuple[Job, DeadlockDiagnosis | None]] = []  # several signatures ask about one job, one after the other
 
 
-def deadlock_story(job: Job) -> DeadlockDiagnosis | None:
+def deadlock_diagnosis(job: Job) -> DeadlockDiagnosis | None:
     """Returns the deadlock in which the job hung, None where none can be proved."""
     if not _latest or _latest[0][0] is not job:
         _latest[:] = [(job, _process(job))]
@@ -53,23 +53,23 @@ def deadlock_story(job: Job) -> DeadlockDiagnosis | None:
 
 
 def _process(job: Job) -> DeadlockDiagnosis | None:
-    at_s = hang_moment(job)
+    at_s = hang_time(job)
     deadlock = find_deadlock(positions_of(job, at_s)) if at_s is not None else None
-    return story_of(job, deadlock) if deadlock is not None else None
+    return diagnose(job, deadlock) if deadlock is not None else None
 
 
-def story_of(job: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
+def diagnose(job: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     """Returns what can be said of these ranks, each in an operation in which it does not get what it needs."""
     waited, deadlock = deadlock, as_they_met(deadlock)
-    found = splits(job, deadlock)
-    said = [decisions(job.sources, split.parting, job.agent_folders) for split in found]
+    found = partitions(job, deadlock)
+    said = [divergence_points(job.sources, split.parting, job.agent_folders) for split in found]
     held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(job, one)) is not None)
     lines = (*(_raised_at(job, raised) for _, raised in held), *(one for each in said[:2] for one in each))
     # Where each rank takes the items of a set in an order of its own, none went another way than it should.
     ordered = bool(lines) and lines[0].tainted_by == ORDER and lines[0].kind is StatementKind.LOOP
     ranks = tuple(one.rank for one in deadlock.positions)
-    stands = [job.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in site(job, one)[:1]]
-    odd = [job.line(frame) for split in found for one in split.here for frame in site(job, one)[:2]]
+    stands = [job.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in user_stack(job, one)[:1]]
+    odd = [job.line(frame) for split in found for one in split.here for frame in user_stack(job, one)[:2]]
     return DeadlockDiagnosis(
         deadlock=waited,
         met=deadlock.positions if deadlock is not waited else (),
@@ -91,7 +91,7 @@ def _raised_at(job: Job, raised: ExceptionRecord) -> DivergencePoint:
     return DivergencePoint(kind=StatementKind.RAISES, frame=frame, text=shown, tainted_by=EXCEPTION, observed=True)
 
 
-def _class(deadlock: Deadlock, found: Sequence[Split]) -> str:
+def _class(deadlock: Deadlock, found: Sequence[RankPartition]) -> str:
     if deadlock.knot is DeadlockKind.PEERS or any(_is_peer(one) for one in deadlock.positions):
         return PEERS
     if deadlock.knot in (DeadlockKind.GONE, DeadlockKind.NEW_GROUP, DeadlockKind.STORE):
@@ -104,7 +104,7 @@ def _class(deadlock: Deadlock, found: Sequence[Split]) -> str:
     return MISMATCH if all(split.relation in alike and not _in_library(split) for split in found) else MISSING
 
 
-def _in_library(split: Split) -> bool:
+def _in_library(split: RankPartition) -> bool:
     """Whether one line of the project led to two places of a library: a call there was made by some ranks only."""
     ways = (split.parting.here_at.path, split.parting.there_at.path)
     lines = [[(f.file, f.line) for f in way if _LIBRARY.search(f.file)] for way in ways]
@@ -130,7 +130,7 @@ def _is_circle(job: Job, deadlock: Deadlock) -> bool:
 
 
 def _culprits(
-    job: Job, deadlock: Deadlock, found: Sequence[Split], lines: Sequence[DivergencePoint]
+    job: Job, deadlock: Deadlock, found: Sequence[RankPartition], lines: Sequence[DivergencePoint]
 ) -> tuple[int, ...]:
     """Returns the ranks that went another way where that can be told, else all of the deadlock."""
     if _is_circle(job, deadlock):
@@ -144,13 +144,13 @@ def _culprits(
     return tuple(sorted(sure or left or deadlock.ranks))
 
 
-def _tells_apart(split: Split, decision: DivergencePoint) -> bool:
+def _tells_apart(split: RankPartition, decision: DivergencePoint) -> bool:
     """Whether the statement may tell which camp it let in: also where one line called the functions of both."""
     guards = decision.kind is StatementKind.BRANCH and decision.tainted_by == RANK
     return split.relation is BranchRelation.APART or (split.relation is BranchRelation.SAME and guards)
 
 
-def _entered(split: Split, decision: DivergencePoint, first: int, last: int) -> tuple[int, ...]:
+def _entered(split: RankPartition, decision: DivergencePoint, first: int, last: int) -> tuple[int, ...]:
     """Returns the ranks that went into a guard that jumps away; where the rank decides, those that went on alone."""
     ways = (decision.here_line, decision.there_line)
     inside = [way is not None and way.file == decision.frame.file and first < way.line <= last for way in ways]
@@ -159,7 +159,7 @@ def _entered(split: Split, decision: DivergencePoint, first: int, last: int) -> 
     return split.parting.here if inside[0] != (decision.tainted_by == RANK) else split.parting.there
 
 
-def _turned_away(job: Job, split: Split, lines: Sequence[DivergencePoint]) -> tuple[int, ...]:
+def _turned_away(job: Job, split: RankPartition, lines: Sequence[DivergencePoint]) -> tuple[int, ...]:
     """Returns the ranks for which a guard jumped away because of what they have; () where the first line is no guard.
 
     Where they stand later says less: the others are then within a branch, as all were meant to be.
@@ -175,7 +175,7 @@ def _turned_away(job: Job, split: Split, lines: Sequence[DivergencePoint]) -> tu
     return _entered(split, first, guard.lineno, last)
 
 
-def _odd_by(job: Job, split: Split, decision: DivergencePoint) -> tuple[int, ...]:
+def _odd_by(job: Job, split: RankPartition, decision: DivergencePoint) -> tuple[int, ...]:
     """Returns the ranks that left a loop in which the others still are, or went into a branch; () where unknown."""
     source = job.sources.file(decision.frame.file)
     jumps = decision.kind in (StatementKind.RETURNS, StatementKind.EXITS, StatementKind.RAISES)
@@ -184,7 +184,7 @@ def _odd_by(job: Job, split: Split, decision: DivergencePoint) -> tuple[int, ...
         return ()
     first, last = around.lineno, around.end_lineno or around.lineno
     inside = [
-        any(frame.file == decision.frame.file and first <= frame.line <= last for frame in site(job, camp[0]))
+        any(frame.file == decision.frame.file and first <= frame.line <= last for frame in user_stack(job, camp[0]))
         for camp in (split.here, split.there)
     ]
     if inside[0] == inside[1]:

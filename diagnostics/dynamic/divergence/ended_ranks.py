@@ -13,10 +13,10 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind
-from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, story_of
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, diagnose
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
-from diagnostics.dynamic.job.process_list import at_s as job_time
+from diagnostics.dynamic.job.process_list import job_time as job_time
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.torch_messages import is_lost_peer
 
@@ -52,7 +52,7 @@ def _process(
     began_s = min(one.waits[0].since_s for one in found)
     ranks = tuple(one.rank for one in found)
     met = Deadlock(knot=knot, ranks=ranks, positions=found, gone=tuple(ended), began_s=began_s)
-    process = story_of(job, met)
+    process = diagnose(job, met)
     return process if process.splits else None
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_log import CollectiveLog
-from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, disagreement, is_collective
+from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, is_collective, mismatch
 from diagnostics.dynamic.collectives.rank_state import PendingOperation, RankState
 from diagnostics.dynamic.divergence.divergence import PointKind, ProgramPoint
 from diagnostics.dynamic.job.job import ExceptionSource, Job
-from diagnostics.dynamic.job.process_list import at_s as job_time
+from diagnostics.dynamic.job.process_list import job_time as job_time
 from diagnostics.record.agent_data import CollectiveCall
 
 _SEEN = (
@@ -20,7 +20,7 @@ _SEEN = (
 )
 
 
-def agreed_last(job: Job, one: RankState, other: RankState) -> tuple[ProgramPoint | None, float]:
+def last_common_call(job: Job, one: RankState, other: RankState) -> tuple[ProgramPoint | None, float]:
     """Returns the last call that two ranks made alike and when; None and 0 where they made none."""
     mine, theirs = counts_of(job, one), counts_of(job, other)
     if mine is None or theirs is None:
@@ -54,7 +54,7 @@ def agreed_before(
         if partner is None or call.op == NEW_GROUP or not is_collective(call.op):
             continue
         told = [(each.op, each.shape, each.dtype, each.root) for each in (call, partner)]
-        if not disagreement(*told):
+        if not mismatch(*told):
             return ProgramPoint(way=PointKind.CALL, op=call.op, path=call.path)
     return same_event(job, one, other)
 
@@ -73,7 +73,7 @@ def _last_alike(mine: CollectiveLog, theirs: CollectiveLog, one: RankState, othe
         if partner is None or (call.group, call.number) in in_it or call.left_s is None or partner.left_s is None:
             continue
         told = [(each.op, each.shape, each.dtype, each.root) for each in (call, partner)]
-        if not disagreement(*told):
+        if not mismatch(*told):
             return call
     return None
 

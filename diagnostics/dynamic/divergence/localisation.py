@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.divergence.callback_causes import library_decisions
-from diagnostics.dynamic.divergence.candidates import Branching, decision, lines_of
+from diagnostics.dynamic.divergence.callback_causes import callback_causes
+from diagnostics.dynamic.divergence.candidates import Branching, candidates_of, decision
 from diagnostics.dynamic.divergence.divergence import (
     DivergencePoint,
     DivergenceQuery,
@@ -21,12 +21,12 @@ from diagnostics.dynamic.divergence.divergence import (
     ProgramPoint,
     StatementKind,
 )
-from diagnostics.dynamic.divergence.indirect_causes import indirect, library_call
+from diagnostics.dynamic.divergence.indirect_causes import indirect_causes, library_call
 from diagnostics.dynamic.divergence.path_search import FAR, PathSearch
 from diagnostics.dynamic.divergence.same_site import same_site_causes
 from diagnostics.dynamic.divergence.search_states import SearchTarget, State
-from diagnostics.dynamic.divergence.skipped_iterations import skipped_rounds
-from diagnostics.dynamic.divergence.stack_alignment import Stack, own_files, stack_of
+from diagnostics.dynamic.divergence.skipped_iterations import skipped_iterations
+from diagnostics.dynamic.divergence.stack_alignment import Stack, align, own_files
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, Taint
@@ -49,7 +49,7 @@ _FOLLOWS = {
 }
 
 
-def decisions(
+def divergence_points(
     sources: SourceStore, parting: DivergenceQuery, agent_folders: Collection[str] = ()
 ) -> tuple[DivergencePoint, ...]:
     """Returns the statements at which the ways of the ranks can part, best first; () where nothing can be said."""
@@ -59,11 +59,11 @@ def decisions(
     if here is None or there is None or (here.is_end and there.is_end):
         return ()
     taints = RankTaint(program)
-    by_library = [replace(one, score=_unsure(one.score)) for one in library_decisions(here, there, taints)]
+    by_library = [replace(one, score=_unsure(one.score)) for one in callback_causes(here, there, taints)]
     if here.stack.lines == there.stack.lines:
         alike = [one for one in same_site_causes(here, taints) if not by_library]
         return _best_first([*by_library, *alike], here) if by_library else tuple(alike)[:MOST_DECISIONS]
-    start = stack_of(parting.agreed.path, program) if parting.agreed is not None else None
+    start = align(parting.agreed.path, program) if parting.agreed is not None else None
     op = parting.agreed.op if parting.agreed is not None else ""
     caught = frozenset((program.file_of(frame.file), frame.line) for path in parting.caught for frame in path)
     for begin, blocked in ((start, True), (start, False), (None, False)):
@@ -73,12 +73,12 @@ def decisions(
             if by_library and all(one.kind is StatementKind.CALLS for one in found):
                 found = []  # only that one rank came out of the library and the other did not
             if found:
-                found += [*indirect(here, there, taints, start), *_raising(found, parting, program)]
-                earlier = list(skipped_rounds(start, taints)) if start is not None and not _explains(found) else []
+                found += [*indirect_causes(here, there, taints, start), *_raising(found, parting, program)]
+                earlier = list(skipped_iterations(start, taints)) if start is not None and not _explains(found) else []
                 if earlier or not blocked:
                     found = [replace(one, score=_unsure(one.score)) for one in (*found, *earlier)]
                 return _best_first(found, here)
-    return _best_first([*by_library, *indirect(here, there, taints, start)], here)
+    return _best_first([*by_library, *indirect_causes(here, there, taints, start)], here)
 
 
 def is_unique(found: tuple[DivergencePoint, ...]) -> bool:
@@ -110,7 +110,7 @@ def _belongs(first: DivergencePoint, other: DivergencePoint) -> bool:
 
 
 def _goal(place: ProgramPoint, program: CallGraph) -> SearchTarget | None:
-    stack = stack_of(place.path, program)
+    stack = align(place.path, program)
     if not stack.levels:
         return SearchTarget(Stack(())) if place.way is PointKind.ENDED else None
     return SearchTarget(stack, place.op)
@@ -118,7 +118,7 @@ def _goal(place: ProgramPoint, program: CallGraph) -> SearchTarget | None:
 
 def _direct(walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
     here, there = (walk.distances_to(reached) for reached in walk.reached)
-    return [one for candidate in _candidates(walk, here, there) for one in lines_of(candidate, walk, taints)]
+    return [one for candidate in _candidates(walk, here, there) for one in candidates_of(candidate, walk, taints)]
 
 
 def _raising(found: list[DivergencePoint], parting: DivergenceQuery, program: CallGraph) -> Iterator[DivergencePoint]:
@@ -214,7 +214,7 @@ def explain_detour(
         there_at=ProgramPoint(way=PointKind.CALL, op=op, path=_with_values(peer, waits_at)),
     )
     try:
-        found = decisions(job.sources, parting, job.agent_folders)
+        found = divergence_points(job.sources, parting, job.agent_folders)
     except Exception:  # the decision is an extra line; what the rank waits for is the answer
         return None
     chosen = [one for one in found if one.kind is not StatementKind.CALLS and one.score >= _SURE]

@@ -21,14 +21,14 @@ from diagnostics.dynamic.divergence.branch_relation import BranchRelation
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import agreed_before, counts_of, exceptions_caught
 from diagnostics.dynamic.divergence.shifted_calls import shifted
-from diagnostics.dynamic.divergence.split import Split
+from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall
 
 FEWEST = 2  # rounds that make a habit
 
 
-def partition_by_history(job: Job, deadlock: Deadlock) -> Split | None:
+def partition_by_history(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which ranks did what they never did before, None where nothing of the kind tells."""
     return (
         _made_apart(job, deadlock)
@@ -39,7 +39,7 @@ def partition_by_history(job: Job, deadlock: Deadlock) -> Split | None:
     )
 
 
-def _made_apart(job: Job, deadlock: Deadlock) -> Split | None:
+def _made_apart(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns who left out a group that others made: from there on it makes, or made, the wrong ones."""
     made = {one.rank: _groups_made(job, one) for one in deadlock.positions}
     for slot in range(max((len(calls) for calls in made.values()), default=0)):
@@ -61,7 +61,7 @@ def _made_apart(job: Job, deadlock: Deadlock) -> Split | None:
             there_at=ProgramPoint(way=PointKind.CALL, op=NEW_GROUP, path=there[0][1].path),
         )
         camps = [tuple(one for one, _ in camp) for camp in (here, there)]
-        return Split(parting=parting, relation=BranchRelation.APART, here=camps[0], there=camps[1], sure=True)
+        return RankPartition(parting=parting, relation=BranchRelation.APART, here=camps[0], there=camps[1], sure=True)
     return None
 
 
@@ -78,7 +78,7 @@ def _is_in(one: RankState, call: CollectiveCall) -> bool:
     return any(wait.op == NEW_GROUP and wait.path == call.path for wait in one.waits)
 
 
-def _unlike_before(job: Job, deadlock: Deadlock) -> Split | None:
+def _unlike_before(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which ranks, of those that send and receive, left out what they did in every round before."""
     if not any(
         one.wait is not None and one.wait.kind in (OperationKind.SEND, OperationKind.RECV) for one in deadlock.positions
@@ -98,16 +98,16 @@ def _unlike_before(job: Job, deadlock: Deadlock) -> Split | None:
         there_at=ProgramPoint(way=PointKind.CALL, op=first.usual.op, path=first.usual.path),
         caught=exceptions_caught(job, here[0], here[0].at_s),
     )
-    return Split(parting=parting, relation=BranchRelation.APART, here=here, there=there, sure=True)
+    return RankPartition(parting=parting, relation=BranchRelation.APART, here=here, there=there, sure=True)
 
 
-def _break(job: Job, one: RankState) -> Break | None:
+def _break(job: Job, one: RankState) -> HistoryBreak | None:
     counts = counts_of(job, one)
-    found = broken(counts.calls) if counts is not None and len(one.waits) == 1 else None
+    found = breaks_history(counts.calls) if counts is not None and len(one.waits) == 1 else None
     return found if found is not None and one.wait is not None and found.now.path == one.wait.path else None
 
 
-def _other_group(job: Job, deadlock: Deadlock) -> Split | None:
+def _other_group(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which ranks called in another group than ever before at a place where others kept to theirs."""
     if not any(_uses_groups(job, one) for one in deadlock.positions):
         return None
@@ -129,7 +129,7 @@ def _other_group(job: Job, deadlock: Deadlock) -> Split | None:
     return None
 
 
-def _other_arguments(job: Job, deadlock: Deadlock) -> Split | None:
+def _other_arguments(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which ranks, of those that met in one line, handed over another shape, type or root than ever before."""
     for first in deadlock.positions:
         wait = first.wait
@@ -148,7 +148,7 @@ def _other_arguments(job: Job, deadlock: Deadlock) -> Split | None:
     return None
 
 
-def _at_one_place(wait: PendingOperation, here: tuple[RankState, ...], there: tuple[RankState, ...]) -> Split:
+def _at_one_place(wait: PendingOperation, here: tuple[RankState, ...], there: tuple[RankState, ...]) -> RankPartition:
     """Returns the parting of ranks that stand in one line, where the ranks `here` broke with their own rounds."""
     place = ProgramPoint(way=PointKind.CALL, op=wait.op, path=wait.path)
     parting = DivergenceQuery(
@@ -158,7 +158,7 @@ def _at_one_place(wait: PendingOperation, here: tuple[RankState, ...], there: tu
         there=tuple(one.rank for one in there),
         there_at=place,
     )
-    return Split(parting=parting, relation=BranchRelation.SAME, here=here, there=there, sure=True)
+    return RankPartition(parting=parting, relation=BranchRelation.SAME, here=here, there=there, sure=True)
 
 
 def _is_new(calls: Sequence[CollectiveCall]) -> bool:
@@ -180,7 +180,7 @@ def _calls_at(job: Job, one: RankState, wait: PendingOperation) -> tuple[Collect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Break:
+class HistoryBreak:
     """After `before` always came `usual`; the rank waits in `now` instead."""
 
     before: CollectiveCall
@@ -188,7 +188,7 @@ class Break:
     now: CollectiveCall
 
 
-def broken(calls: Sequence[CollectiveCall]) -> Break | None:
+def breaks_history(calls: Sequence[CollectiveCall]) -> HistoryBreak | None:
     """Returns how the last of a rank's calls, oldest first, breaks with what used to follow; None where it does not."""
     if len(calls) < FEWEST + 2 or not calls[-1].path:
         return None
@@ -200,7 +200,7 @@ def broken(calls: Sequence[CollectiveCall]) -> Break | None:
     path, times = Counter(after.path for after in followers).most_common(1)[0]
     if times < len(followers):
         return None
-    return Break(before=before, usual=next(one for one in reversed(followers) if one.path == path), now=now)
+    return HistoryBreak(before=before, usual=next(one for one in reversed(followers) if one.path == path), now=now)
 
 
 def switches_group(calls: Sequence[CollectiveCall]) -> bool:

@@ -11,15 +11,15 @@ from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, differ
-from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relation
+from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relate
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
-from diagnostics.dynamic.divergence.last_common_call import agreed_last, exceptions_caught
+from diagnostics.dynamic.divergence.last_common_call import exceptions_caught, last_common_call
 from diagnostics.dynamic.divergence.rank_history import partition_by_history
-from diagnostics.dynamic.divergence.split import Split
+from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 
 
-def splits(job: Job, deadlock: Deadlock) -> tuple[Split, ...]:
+def partitions(job: Job, deadlock: Deadlock) -> tuple[RankPartition, ...]:
     """Returns each odd camp of a deadlock against the largest other one; () where all stand in one place alike."""
     made = partition_by_history(job, deadlock)
     if made is not None:
@@ -57,7 +57,7 @@ def _unlike(one: RankState, places: Mapping[tuple[str, int], PendingOperation]) 
     return [own for waited, own in passed if differ(own, waited)]
 
 
-def site(job: Job, one: RankState) -> tuple[Frame, ...]:
+def user_stack(job: Job, one: RankState) -> tuple[Frame, ...]:
     """Returns the job's own frames at which a rank stands, innermost first."""
     wait = one.wait
     frames = wait.path if wait is not None and wait.path else one.stack
@@ -86,7 +86,7 @@ def _key(job: Job, one: RankState) -> object:
     wait = one.wait
     if wait is None or wait.kind is OperationKind.DESTROY:
         return one.stand, wait is not None
-    lines = tuple((frame.file, frame.line) for frame in site(job, one))
+    lines = tuple((frame.file, frame.line) for frame in user_stack(job, one))
     if wait.native:
         return "native", wait.group, wait.slot
     if wait.kind is not OperationKind.COLLECTIVE:
@@ -107,7 +107,7 @@ def _oddness(job: Job, camp: Sequence[RankState], camps: Sequence[Sequence[RankS
     if deadlock.knot is DeadlockKind.NEW_GROUP:
         mark += 4 * all(first.reached.get(NEW_GROUP, 0) < o[0].reached.get(NEW_GROUP, 0) for o in rest)
     for other in rest:
-        found = relation(job.sources, site(job, first), site(job, other[0]))
+        found = relate(job.sources, user_stack(job, first), user_stack(job, other[0]))
         mark += {BranchRelation.ONE_INSIDE: 3, BranchRelation.ONE_LEFT_LOOP: 2}.get(found, 0) / len(rest)
     mark += 1.5 * (not is_recurrent(job, first) and any(is_recurrent(job, other[0]) for other in rest))
     mark += 2 * any(exceptions_caught(job, one, first.at_s) for one in camp)
@@ -136,9 +136,9 @@ def is_recurrent(job: Job, one: RankState) -> bool:
     )
 
 
-def _split(job: Job, odd: Sequence[RankState], usual: Sequence[RankState], *, sure: bool) -> Split:
+def _split(job: Job, odd: Sequence[RankState], usual: Sequence[RankState], *, sure: bool) -> RankPartition:
     here, there = odd[0], usual[0]
-    agreed, at_s = agreed_last(job, here, there)
+    agreed, at_s = last_common_call(job, here, there)
     parting = DivergenceQuery(
         agreed=agreed,
         here=tuple(one.rank for one in odd),
@@ -147,13 +147,13 @@ def _split(job: Job, odd: Sequence[RankState], usual: Sequence[RankState], *, su
         there_at=_place(job, there),
         caught=exceptions_caught(job, here, here.at_s, at_s),
     )
-    found = relation(job.sources, site(job, here), site(job, there))
-    return Split(parting=parting, relation=found, here=tuple(odd), there=tuple(usual), sure=sure)
+    found = relate(job.sources, user_stack(job, here), user_stack(job, there))
+    return RankPartition(parting=parting, relation=found, here=tuple(odd), there=tuple(usual), sure=sure)
 
 
 def _place(job: Job, one: RankState) -> ProgramPoint:
     if one.wait is None or one.wait.kind is OperationKind.DESTROY:
         way = PointKind.ENDED if one.wait is None else PointKind.CALL
-        return ProgramPoint(way=way, op=one.wait.op if one.wait is not None else "", path=site(job, one))
+        return ProgramPoint(way=way, op=one.wait.op if one.wait is not None else "", path=user_stack(job, one))
     native = one.wait.native
     return ProgramPoint(way=PointKind.CALL, op="backward" if native else one.wait.op, path=one.wait.path or one.stack)

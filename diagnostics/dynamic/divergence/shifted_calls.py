@@ -14,10 +14,10 @@ from diagnostics.dynamic.collectives.collective_log import CollectiveLog
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, is_collective
 from diagnostics.dynamic.collectives.rank_state import RankState
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock
-from diagnostics.dynamic.divergence.branch_relation import relation
+from diagnostics.dynamic.divergence.branch_relation import relate
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import counts_of, exceptions_caught
-from diagnostics.dynamic.divergence.split import Split
+from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall
 
@@ -26,7 +26,7 @@ Lines = tuple[tuple[str, int], ...]
 Meeting = tuple[CollectiveCall, CollectiveCall]
 
 
-def shifted(job: Job, deadlock: Deadlock) -> Split | None:
+def shifted(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which rank made a call that it never made before, and that others answered from elsewhere."""
     known = [(one, counts) for one in deadlock.positions if (counts := counts_of(job, one)) is not None]
     for other, theirs in known[1:MOST_COMPARED]:
@@ -59,7 +59,9 @@ def _first_shifted(job: Job, one: RankState, other: RankState, meetings: Sequenc
     return first + 1 if 0 < first < len(places) else 0
 
 
-def _split(job: Job, deadlock: Deadlock, one: RankState, other: RankState, meetings: Sequence[Meeting]) -> Split | None:
+def _split(
+    job: Job, deadlock: Deadlock, one: RankState, other: RankState, meetings: Sequence[Meeting]
+) -> RankPartition | None:
     """Returns the parting at the last of these meetings, None where no rank's call there is new to it alone."""
     *earlier, (mine, theirs) = meetings
     new = (
@@ -83,8 +85,8 @@ def _split(job: Job, deadlock: Deadlock, one: RankState, other: RankState, meeti
         there_at=ProgramPoint(way=PointKind.CALL, op=there.op, path=there.path),
         caught=exceptions_caught(job, odd, odd.at_s),
     )
-    found = relation(job.sources, _own(job, odd, here), _own(job, usual, there))
-    return Split(parting=parting, relation=found, here=camps[0], there=camps[1], sure=True)
+    found = relate(job.sources, _own(job, odd, here), _own(job, usual, there))
+    return RankPartition(parting=parting, relation=found, here=camps[0], there=camps[1], sure=True)
 
 
 def _went_with(job: Job, one: RankState, call: CollectiveCall) -> bool:

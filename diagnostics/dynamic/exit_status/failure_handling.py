@@ -17,14 +17,14 @@ from diagnostics.dynamic.exit_status.python_exit_status import looks_at_products
 from diagnostics.dynamic.exit_status.shell_scripts import command_of, script_of
 from diagnostics.dynamic.failures.native_crash import is_fault
 from diagnostics.dynamic.failures.teardown import is_teardown
-from diagnostics.dynamic.job.evidence import ended_s, how_it_ended, interrupted_s, named, program
+from diagnostics.dynamic.job.evidence import ended_s, how_it_ended, interrupted_s, names_of, program
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_kinds import test_runner
 from diagnostics.dynamic.launch.kill_commands import time_limit
 from diagnostics.dynamic.launch.launch_settings import MAKE, lines_with
 from diagnostics.static.launch_files.background_jobs import Jobs
 from diagnostics.static.launch_files.file_checks import checks_files_after
-from diagnostics.static.launch_files.shell_commands import SHELLS, Ran
+from diagnostics.static.launch_files.shell_commands import SHELLS, CommandContext
 from diagnostics.static.launch_files.shell_exit_status import Fate, is_conditional, status_of
 from diagnostics.static.launch_files.shell_parser import Simple
 
@@ -56,7 +56,7 @@ class FailureFate:
     def sentence(self) -> str:
         """What happened and who dealt with it, for a note."""
         dealt = self.how or "what became of that is not known"
-        return f"{sentence(named((self.process,)))} ({program(self.process)}) {how_it_ended(self.process)}; {dealt}"
+        return f"{sentence(names_of((self.process,)))} ({program(self.process)}) {how_it_ended(self.process)}; {dealt}"
 
 
 def failure_fates(job: Job) -> tuple[FailureFate, ...]:
@@ -188,7 +188,7 @@ def _lost_its_reader(process: JobProcess) -> bool:
     return broken or process.end.signal == signal.SIGPIPE or process.end.exit_code == _UNFLUSHED
 
 
-def _is_read_in_part(ran: Ran) -> bool:
+def _is_read_in_part(ran: CommandContext) -> bool:
     """Whether what a command writes goes to one that may end before it."""
     last = ran.pipeline.commands[-1]
     words = [word.text for word in last.words] if isinstance(last, Simple) else []

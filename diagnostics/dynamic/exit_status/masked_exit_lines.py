@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from diagnostics.dynamic.job.evidence import program
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
-from diagnostics.dynamic.launch.launch_settings import LAUNCHERS, ScriptLine, script_lines
+from diagnostics.dynamic.launch.launch_settings import LAUNCHERS, ScriptLine, settings_in_scripts
 
 _SWALLOWED = re.compile(r"\|\|\s*(?:true|:|echo|exit\s+0|printf|/bin/true)|\|\s*(?!\|)|;\s*(?:true|exit\s+0)|&\s*$")
 _WAIT = re.compile(r"^\s*wait\s*(?:;|$)")
@@ -22,7 +22,7 @@ def masking_script_lines(job: Job, process: JobProcess) -> tuple[str, ...]:
     """
     if not _below_a_shell(job, process):
         return ()
-    lines = [line for line in script_lines(job) if line.language == "shell"]
+    lines = [line for line in settings_in_scripts(job) if line.language == "shell"]
     running = [line for line in lines if _runs(job, process, line)]
     if not running:
         return ()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from diagnostics.core.findings import Evidence
 from diagnostics.core.wording import distinct
-from diagnostics.dynamic.failures.root_exception import RootException, locations_of, of_raised, origin
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, of_raised, root_exception
 from diagnostics.dynamic.job.evidence import PASSED_ON, ended_s, output_evidence, path_evidence, primary_failures
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.record.tracebacks import plain_lines
@@ -51,7 +51,9 @@ class TextMatch:
         return (own, *(path_evidence(job, "where it was raised", frames) or output_evidence(self.process)[:1]))
 
 
-def told(job: Job, pattern: re.Pattern[str], processes: Sequence[JobProcess] | None = None) -> tuple[TextMatch, ...]:
+def match_text(
+    job: Job, pattern: re.Pattern[str], processes: Sequence[JobProcess] | None = None
+) -> tuple[TextMatch, ...]:
     """Returns what the processes at fault (or `processes`) told that fits `pattern`, by time, one a process."""
     asked = primary_failures(job) if processes is None else processes
     found = [one for process in asked if (one := _told(job, process, pattern)) is not None]
@@ -78,7 +80,7 @@ def merged_locations(job: Job, tellers: Sequence[TextMatch], first: Sequence[str
 
 
 def _told(job: Job, process: JobProcess, pattern: re.Pattern[str]) -> TextMatch | None:
-    reason = origin(job, process)
+    reason = root_exception(job, process)
     if reason is not None:
         for text in filter(None, (reason.text, reason.before_text)):
             if found := pattern.search(text):

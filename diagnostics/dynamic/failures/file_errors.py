@@ -28,7 +28,7 @@ SAVES = {"save", "savez", "dump", "save_file", "write_bytes", "tofile", "savez_c
 READS_FILES = ("torch", "np", "numpy", "pickle", "h5py", "joblib", "json", "safetensors", "yaml", "gzip", "zarr")
 
 
-def file_of(job: Job, one: TextMatch) -> str:
+def file_in_error(job: Job, one: TextMatch) -> str:
     """Returns the file as a person names it, from the agent's note of the load or the message; "" where unknown."""
     processes = (one.origin.process, one.process) if one.origin is not None else (one.process,)
     for process in processes:

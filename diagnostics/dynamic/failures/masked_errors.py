@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.job.process_kinds import test_runner
-from diagnostics.dynamic.job.process_list import at_s
+from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.record.agent_data import LifecycleEvent, ModuleName
 from diagnostics.record.torch_messages import is_lost_peer
 from diagnostics.static.program.exception_flow import (
@@ -24,9 +24,9 @@ from diagnostics.static.program.exception_flow import (
     handler_of,
     hiding_line,
     in_training_loop,
-    swallowing,
+    swallowing_tries,
     tells_by,
-    trainers,
+    training_functions,
     training_loops,
 )
 from diagnostics.static.program.unwinding import unwinds
@@ -126,7 +126,7 @@ def _missing_after(job: Job, process: JobProcess, raised: ExceptionRecord, left:
 def _stepped_after(job: Job, process: JobProcess, raised: ExceptionRecord) -> bool:
     """Whether it made an optimizer step after an exception."""
     last_s = process.agent.steps.last_s if process.agent is not None else None
-    return process.agent is not None and last_s is not None and at_s(job.facts, process.agent, last_s) > raised.at_s
+    return process.agent is not None and last_s is not None and job_time(job.facts, process.agent, last_s) > raised.at_s
 
 
 def _nothing_after(process: JobProcess, raised: ExceptionRecord) -> bool:
@@ -159,7 +159,7 @@ def _meant_to_train(job: Job, process: JobProcess) -> bool:
         return True
     uses_torch = bool(kinds & set(MADE)) or (process.agent is not None and bool(process.agent.constructions))
     trained_by = trained_in(job, process)
-    return uses_torch and any(training_loops(file, trained_by) for _, file in user_files(job, process))
+    return uses_torch and any(training_loops(file, trained_by) for _, file in job_sources(job, process))
 
 
 def asked_for_no_training(job: Job, process: JobProcess) -> bool:
@@ -174,7 +174,7 @@ def went_on(job: Job) -> bool:
 
 def trained_in(job: Job, process: JobProcess) -> frozenset[str]:
     """Returns the functions of the job that train."""
-    return trainers(file for _, file in user_files(job, process))
+    return training_functions(file for _, file in job_sources(job, process))
 
 
 def _made_optimizer(process: JobProcess) -> bool:
@@ -268,7 +268,7 @@ def _swallowed(job: Job, process: JobProcess) -> MaskedError | None:
     if module is None and not (nothing and meant):
         return None
     trained_by = trained_in(job, process)
-    blocks = [(name, block) for name, file in user_files(job, process) for block in swallowing(file, trained_by)]
+    blocks = [(name, block) for name, file in job_sources(job, process) for block in swallowing_tries(file, trained_by)]
     if module is None:
         blocks = [one for one in blocks if not _would_have_been_seen(process, one[1])]
     if not blocks:

@@ -11,7 +11,7 @@ from typing import Any
 from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.static.torch_code.retained_objects import kept_objects
 
 LARGE_SHARE = 0.1  # of all memory: an allocation of this size needs no leak to fail
@@ -42,7 +42,7 @@ def suspected_leaks(job: Job, process: JobProcess, near: Sequence[Frame] = ()) -
     close = {frame.file for frame in near}
     found = [
         (not kept.graph, name not in close, Frame(file=name, line=kept.line, function=kept.what))
-        for name, file in user_files(job, process)
+        for name, file in job_sources(job, process)
         for kept in kept_objects(file)
     ]
     return tuple(frame for *_, frame in sorted(found, key=lambda one: one[:2]))

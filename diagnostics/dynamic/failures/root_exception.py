@@ -102,7 +102,7 @@ class RootException:
         return frames[0] if frames else None
 
 
-def origin(job: Job, process: JobProcess) -> RootException | None:
+def root_exception(job: Job, process: JobProcess) -> RootException | None:
     """Returns the exception that started the failure of `process`; None where no exception is known."""
     raised = process.uncaught
     if not process.failed or (raised is not None and not _ended_it(process, raised)):
@@ -168,7 +168,7 @@ def _carried(job: Job, process: JobProcess, raised: ExceptionRecord) -> RootExce
                 and one.part is not ProcessRole.DATA_WORKER
                 and one.pid != process.pid
             ):
-                return origin(job, one)
+                return root_exception(job, one)
         return _inner_text(job, process, raised, raised.message)
     return None
 

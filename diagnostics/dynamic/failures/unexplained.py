@@ -8,7 +8,7 @@ from diagnostics.core.wording import last_line, sentence
 from diagnostics.dynamic.job.evidence import (
     how_it_ended,
     module_of,
-    named,
+    names_of,
     output_evidence,
     primary_failures,
     stood_still,
@@ -55,7 +55,7 @@ def unexplained(job: Job) -> ObservedFacts:
     place = f" at {locations[0]}" if locations else ""
     said = last_line(first.stderr or first.stdout)
     return ObservedFacts(
-        sentence=f"{sentence(named([first]))} {how_it_ended(first)}{place}"
+        sentence=f"{sentence(names_of([first]))} {how_it_ended(first)}{place}"
         + (f", last it wrote: {said[:200]}" if said and output_evidence(first) else ""),
         locations=locations,
         ranks=tuple(sorted({process.rank for process in job.culprits if process.rank is not None})),

@@ -31,7 +31,7 @@ def blame(processes: Sequence[JobProcess], output: str = "") -> tuple[tuple[JobP
     return tuple(culprits), tuple(victims) if culprits else ()
 
 
-def lost_peer(process: JobProcess, output: str = "") -> bool:
+def lost_its_peer(process: JobProcess, output: str = "") -> bool:
     """Whether what it complained about, first of all, is a peer that went away or never answered.
 
     Such a rank may still abort: its interpreter shuts down while threads of the process group live.
@@ -69,7 +69,7 @@ def _of_last_start(ranks: Sequence[JobProcess]) -> list[JobProcess]:
 def _culprits(ranks: Sequence[JobProcess], output: str) -> list[JobProcess]:
     failed = [process for process in ranks if process.failed]
     own = [process for process in failed if _failed_by_itself(process) and not _was_interrupted(process, failed)]
-    acted = [process for process in own if not lost_peer(process, output)]
+    acted = [process for process in own if not lost_its_peer(process, output)]
     if acted:
         acted = [process for process in acted if not _ended_itself_for_another(process, acted)]
         return [process for process in acted if not _also_lost_a_peer(process)] or acted

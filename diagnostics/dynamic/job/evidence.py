@@ -101,7 +101,7 @@ def rank_numbers(processes: Sequence[JobProcess]) -> tuple[int, ...]:
     return tuple(sorted({process.rank for process in processes if process.rank is not None}))
 
 
-def named(processes: Sequence[JobProcess]) -> str:
+def names_of(processes: Sequence[JobProcess]) -> str:
     """Returns "rank 1", "ranks 0, 2", "a data worker of rank 1" or "process 4121 (train.py)"."""
     ranks = rank_numbers(processes)
     if ranks and all(process.part is ProcessRole.DATA_WORKER for process in processes):
@@ -131,7 +131,7 @@ def end_evidence(process: JobProcess) -> Evidence:
     when = f" after {process.end.at_s:.1f} s" if process.end.at_s is not None else ""
     return Evidence(
         source=f"end of process {process.pid} ({process.end.source or 'unknown'})",
-        observed=f"{named((process,))} {how_it_ended(process)}{when}",
+        observed=f"{names_of((process,))} {how_it_ended(process)}{when}",
         expected="exit code 0",
     )
 

@@ -10,12 +10,12 @@ from diagnostics.core.frame_owners import Homes
 from diagnostics.dynamic.job.attribution import blame
 from diagnostics.dynamic.job.exceptions import exceptions_of, handled_of, loads_of
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
-from diagnostics.dynamic.job.last_activity import LastActivity, explain_death
+from diagnostics.dynamic.job.last_activity import LastActivity, last_activity
 from diagnostics.dynamic.job.process_list import MergedProcess, merge_processes
 from diagnostics.dynamic.job.process_roles import ProcessRoles
 from diagnostics.dynamic.job.rank_inference import script_of
 from diagnostics.dynamic.job.stack_classifier import is_data_worker
-from diagnostics.dynamic.job.terminations import EndAttribution, EndEvidence, end_of, sent_by_job
+from diagnostics.dynamic.job.terminations import EndAttribution, EndEvidence, sent_by_job, termination_of
 from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.gdb_report import parse_core_text
@@ -48,7 +48,7 @@ ALL_OUTPUT = "all.txt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
+class JobInputs:
     """What a Case is made of. `faults` by the name of the agent's file, texts by the name of their file."""
 
     job: SupervisorFacts | None
@@ -61,7 +61,7 @@ class Material:
     frames: Mapping[str, AgentStacks] = field(default_factory=dict)
 
 
-def build_job(material: Material, *, ended: bool = True) -> Job:
+def build_job(material: JobInputs, *, ended: bool = True) -> Job:
     """Returns the model of a job. `ended` is False while it runs."""
     job = material.job or _job_of_agents(material.agents)
     output = material.outputs.get(ALL_OUTPUT, "")
@@ -69,7 +69,7 @@ def build_job(material: Material, *, ended: bool = True) -> Job:
     told = EndEvidence(faults=material.faults, log=log)
     all_merged = merge_processes(job, material.agents)
     parts = ProcessRoles(all_merged, log)
-    ends = {id(merged): end_of(merged, job, parts, told) for merged in all_merged}
+    ends = {id(merged): termination_of(merged, job, parts, told) for merged in all_merged}
     sent = sent_by_job(all_merged, job)
     enders = EndAttribution(job, parts, ends, sent, all_merged, log)
     restarts = _restarts(all_merged, parts)
@@ -105,7 +105,7 @@ def _process(
     end: End,
     enders: EndAttribution,
     restart: int,
-    material: Material,
+    material: JobInputs,
     samples: Mapping[tuple[int, int], tuple[Sample, ...]],
     homes: Homes,
 ) -> JobProcess:
@@ -181,7 +181,7 @@ def _death(
         None,
     )
     event = next((e for e in process.events if ending is not None and e.sequence == ending.sequence), None)
-    return explain_death(process.agent, fault, event if end.signal is None else None)
+    return last_activity(process.agent, fault, event if end.signal is None else None)
 
 
 def _restarts(processes: Sequence[MergedProcess], parts: ProcessRoles) -> dict[int, int]:

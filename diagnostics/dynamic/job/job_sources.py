@@ -13,7 +13,7 @@ from diagnostics.static.program.source_file import SourceFile, imported_files
 MOST_FILES = 60
 
 
-def user_files(job: Job, process: JobProcess | None = None) -> tuple[tuple[str, SourceFile], ...]:
+def job_sources(job: Job, process: JobProcess | None = None) -> tuple[tuple[str, SourceFile], ...]:
     """Returns (name as Python knew it, file) of one process, or of all ranks first and then the others."""
     processes = (process,) if process is not None else (*job.ranks, *job.processes)
     waiting = list(dict.fromkeys(name for one in processes for name in _names(one)))

@@ -37,7 +37,7 @@ class LastActivity:
         return ", ".join([*parts, self.location] if self.location else parts)
 
 
-def explain_death(
+def last_activity(
     agent: AgentData, fault: FaulthandlerLog | None, exception: LifecycleEvent | None = None
 ) -> LastActivity:
     """Returns where the process stood when it died: by a signal, or by `exception`, an event of that kind."""

@@ -11,7 +11,7 @@ from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.agent_data import LifecycleEvent
 
 
-def still_there(process: JobProcess) -> bool:
+def is_alive(process: JobProcess) -> bool:
     """Whether it had not ended when the job was ended by the doctor, or looked at."""
     return process.ended_by == "doctor" or (process.end.exit_code is None and process.end.signal is None)
 

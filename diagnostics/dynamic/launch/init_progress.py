@@ -7,14 +7,14 @@ from diagnostics.dynamic.job.process_list import words
 from diagnostics.record.agent_data import GROUP_MADE
 
 
-def made_group(process: JobProcess) -> bool:
+def initialised(process: JobProcess) -> bool:
     """Whether the process got through init_process_group."""
     return process.agent is not None and any(event.kind == GROUP_MADE for event in process.agent.events)
 
 
 def anything_started(job: Job) -> bool:
     """Whether any process made a process group or an optimizer step."""
-    return any(process.steps or made_group(process) for process in job.processes)
+    return any(process.steps or initialised(process) for process in job.processes)
 
 
 def ranks_that_never_came(job: Job, world_size: int | None) -> tuple[int, ...]:
@@ -34,10 +34,10 @@ def asked_port(process: JobProcess) -> str:
 def at_another_port(job: Job) -> tuple[JobProcess, ...]:
     """Returns the ranks that asked for a process group at another port than rank 0, and got none."""
     zero = job.of_rank(0)
-    if zero is None or not asked_port(zero) or made_group(zero):
+    if zero is None or not asked_port(zero) or initialised(zero):
         return ()
     begun = [one for one in job.ranks if one.agent is not None and one.agent.last_event(f"{GROUP_MADE}-begin")]
-    return tuple(one for one in begun if asked_port(one) not in ("", asked_port(zero)) and not made_group(one))
+    return tuple(one for one in begun if asked_port(one) not in ("", asked_port(zero)) and not initialised(one))
 
 
 def variable(process: JobProcess, name: str) -> str:

@@ -34,14 +34,14 @@ class ScriptLine:
     language: str  # shell | yaml | python
 
 
-def script_lines(job: Job) -> tuple[ScriptLine, ...]:
+def settings_in_scripts(job: Job) -> tuple[ScriptLine, ...]:
     """Returns every line that is no comment, shell scripts first, then YAML and the like, then Python."""
     lines = [line for file in _files(job) for line in _lines(job, file)]
     order = ("shell", "yaml", "python")
     return tuple(sorted(lines, key=lambda line: order.index(line.language)))
 
 
-def setting(job: Job, names: Sequence[str], value: str = "", *, also: str = "") -> tuple[str, ...]:
+def lines_setting(job: Job, names: Sequence[str], value: str = "", *, also: str = "") -> tuple[str, ...]:
     """Returns the lines that set one of `names` (MASTER_PORT also finds --master_port and master_port:) to `value`.
 
     The lines with the value itself come first; a name that gets it from a shell variable or expression comes after.
@@ -51,7 +51,7 @@ def setting(job: Job, names: Sequence[str], value: str = "", *, also: str = "") 
     named = re.compile("|".join(spelled), re.IGNORECASE)
     valued = re.compile(rf"(?<![\w.]){re.escape(value)}(?![\w])") if value else None
     both, only_named = [], []
-    for line in script_lines(job):
+    for line in settings_in_scripts(job):
         found = named.search(line.text)
         if found is None:
             continue
@@ -66,7 +66,7 @@ def lines_with(job: Job, pattern: re.Pattern[str], *languages: str) -> tuple[Scr
     """Returns the lines that fit `pattern`, of these languages or of all."""
     return tuple(
         line
-        for line in script_lines(job)
+        for line in settings_in_scripts(job)
         if (not languages or line.language in languages) and pattern.search(line.text)
     )
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.dynamic.failures.error_texts import TextMatch, match_output, told
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_output, match_text
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.init_progress import anything_started
-from diagnostics.dynamic.launch.launch_settings import LAUNCHERS, ScriptLine, lines_with, script_lines
+from diagnostics.dynamic.launch.launch_settings import LAUNCHERS, ScriptLine, lines_with, settings_in_scripts
 
 MISSING = re.compile(
     r"environment variable (?P<torch>[A-Z_]\w*) expected, but not set|^KeyError: '(?P<key>[A-Za-z_]\w*)'$"
@@ -28,7 +28,7 @@ OF_LAUNCHERS = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_
 
 def missing_variables(job: Job) -> tuple[tuple[TextMatch, str], ...]:
     """Returns who failed since a variable was missing, and its name."""
-    return tuple((one, name) for one in told(job, MISSING) if (name := _name(job, one))) or _by_output(job)
+    return tuple((one, name) for one in match_text(job, MISSING) if (name := _name(job, one))) or _by_output(job)
 
 
 def _by_output(job: Job) -> tuple[tuple[TextMatch, str], ...]:
@@ -65,7 +65,7 @@ def dropping_lines(job: Job) -> list[ScriptLine]:
 
 def unexported_lines(job: Job, name: str) -> list[ScriptLine]:
     """Returns lines `NAME=value` of a script that never exports it; `NAME=value command` does reach that command."""
-    lines = [line for line in script_lines(job) if line.language == "shell"]
+    lines = [line for line in settings_in_scripts(job) if line.language == "shell"]
     exported = re.compile(
         rf"\b(?:export|declare\s+-x|typeset\s+-x)\b[^#]*\b{name}\b|^\s*set\s+(?:-\w*a"
         rf"|-o\s+allexport)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
-from diagnostics.dynamic.launch.init_progress import made_group, variable
+from diagnostics.dynamic.launch.init_progress import initialised, variable
 from diagnostics.static.launch_files.launch_line import read_launch_line
 
 GIVEN_BY_LAUNCHERS = ("TORCHELASTIC_RUN_ID", "LOCAL_WORLD_SIZE", "GROUP_RANK")
@@ -93,7 +93,7 @@ def _is_launched(job: Job, process: JobProcess) -> bool:
     raised = [frame for one in process.raised for frame in one.path]
     wants = any(frame.function.rpartition(".")[2] == "init_process_group" for frame in (*stands, *raised))
     began = process.agent is not None and process.agent.last_event("process-group-begin") is not None
-    return began or wants or made_group(process)
+    return began or wants or initialised(process)
 
 
 def _in_trouble(job: Job, process: JobProcess, inner: tuple[JobProcess, ...]) -> bool:

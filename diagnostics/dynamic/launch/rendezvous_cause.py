@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, sentence, shown_ranks
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.process_queries import event_s, events_of, main_stack, own_lines, user_frames_of
-from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with, setting
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_setting, lines_with
 from diagnostics.dynamic.launch.rendezvous_state import (
     BEGUN,
     RendezvousState,
@@ -49,7 +49,7 @@ class Incomplete:
     commands: tuple[str, ...] = ()
 
 
-def why_incomplete(job: Job, state: RendezvousState) -> Incomplete:
+def rendezvous_cause(job: Job, state: RendezvousState) -> Incomplete:
     """Returns the reason that fits best; where all have come, that nobody answers what they wait for."""
     return known_reason(job, state) or _unknown(job, state)
 
@@ -80,16 +80,16 @@ def _other_place(job: Job, state: RendezvousState) -> Incomplete | None:
     value = there.port if there.port != wanted.port else there.address if there.address != wanted.address else ""
     files = [line.location for line in lines_with(job, _FILES)] if there.method.startswith("file:") else []
     literal = (
-        setting(job, _PORTS if there.port != wanted.port else _HOSTS, value)
+        lines_setting(job, _PORTS if there.port != wanted.port else _HOSTS, value)
         if value
-        else (*files, *setting(job, ("init_method",)))
+        else (*files, *lines_setting(job, ("init_method",)))
     )
     return Incomplete(
         processes=away,
         ranks=_ranks(away),
-        title=f"{sentence(named(away))} waited at {there.endpoint}, and {named(rest)} at {wanted.endpoint}",
+        title=f"{sentence(names_of(away))} waited at {there.endpoint}, and {names_of(rest)} at {wanted.endpoint}",
         locations=distinct([*literal, *calls(job, away)]),
-        fix=f"give every rank the same address and port; {named(rest[:1])} has {wanted.endpoint}",
+        fix=f"give every rank the same address and port; {names_of(rest[:1])} has {wanted.endpoint}",
     )
 
 
@@ -102,8 +102,8 @@ def _other_size(job: Job, state: RendezvousState) -> Incomplete | None:
     return Incomplete(
         processes=wrong,
         ranks=_ranks(wrong),
-        title=f"{sentence(named(wrong))} waited for {told} ranks, and {named(rest)} for {asked(rest[0]).world}",
-        locations=distinct([*setting(job, _SIZES, str(told)), *calls(job, wrong)]),
+        title=f"{sentence(names_of(wrong))} waited for {told} ranks, and {names_of(rest)} for {asked(rest[0]).world}",
+        locations=distinct([*lines_setting(job, _SIZES, str(told)), *calls(job, wrong)]),
         fix=f"give every rank the same world size; {len(job.ranks)} were started",
     )
 
@@ -117,7 +117,7 @@ def _same_rank(job: Job, state: RendezvousState) -> Incomplete | None:
         processes=same,
         ranks=state.never,
         title=f"{len(same)} processes came as rank {rank}, and {shown_ranks(state.never)} never came",
-        locations=distinct([*setting(job, ("RANK", "rank", "node_rank"), str(rank)), *calls(job, same)]),
+        locations=distinct([*lines_setting(job, ("RANK", "rank", "node_rank"), str(rank)), *calls(job, same)]),
         fix="give each process a rank of its own",
     )
 
@@ -126,12 +126,12 @@ def _never_started(job: Job, state: RendezvousState) -> Incomplete | None:
     if not state.never or state.world is None:
         return None
     size = str(state.world)
-    set_at = setting(job, _SIZES, size)
+    set_at = lines_setting(job, _SIZES, size)
     spawned = [line.location for line in lines_with(job, _SPAWNS, "python")]
     return Incomplete(
         processes=state.came,
         ranks=state.never,
-        title=f"{sentence(named(state.came))} waited for {size} ranks, but {len(job.ranks)} were started: "
+        title=f"{sentence(names_of(state.came))} waited for {size} ranks, but {len(job.ranks)} were started: "
         f"{shown_ranks(state.never)} never came",
         locations=distinct([*set_at, *spawned]),
         fix=f"start {size} ranks, or set the world size to the {len(job.ranks)} that are started",
@@ -152,7 +152,8 @@ def _ended_without(job: Job, state: RendezvousState) -> Incomplete | None:
     return Incomplete(
         processes=state.ended,
         ranks=_ranks(state.ended),
-        title=f"{sentence(named(state.ended))} ended without init_process_group, in which {named(state.came)} waited",
+        title=f"{sentence(names_of(state.ended))} ended without init_process_group, "
+        f"in which {names_of(state.came)} waited",
         locations=distinct([*exits, *guards, *left]),
         fix="let every rank come to init_process_group, or start only those that do",
     )
@@ -166,8 +167,8 @@ def _stands_before(job: Job, state: RendezvousState) -> Incomplete | None:
     return Incomplete(
         processes=state.before,
         ranks=_ranks(state.before),
-        title=f"{sentence(named(state.before))} stood{at} and never came to init_process_group, in which "
-        f"{named(state.came)} waited",
+        title=f"{sentence(names_of(state.before))} stood{at} and never came to init_process_group, in which "
+        f"{names_of(state.came)} waited",
         locations=distinct([line for one in state.before for line in own_lines(job, one, main_stack(one))[:2]]),
         fix=f"look at what {lines[0] if lines else 'it'} waits for; let no rank wait or work long before "
         "init_process_group",
@@ -188,7 +189,7 @@ def _other_nodes(job: Job, state: RendezvousState) -> Incomplete | None:
         ranks=_of_other_nodes(state.launchers, nodes, size),
         title=f"The launcher waited for {nodes or 'other'} nodes, and {own} came: it was started {own} time"
         f"{'s' if own != 1 else ''}, and no rank was started",
-        locations=distinct([*setting(job, _NODES, nodes), *launch_lines(job)]),
+        locations=distinct([*lines_setting(job, _NODES, nodes), *launch_lines(job)]),
         fix=f"start the same command on every node, with the same endpoint{' ' + endpoint if endpoint else ''}; or "
         "--nnodes 1 where this is the only one",
         commands=("torchrun --nnodes N --node-rank I --rdzv-endpoint HOST:PORT ...",),
@@ -203,7 +204,7 @@ def _unknown(job: Job, state: RendezvousState) -> Incomplete:
     return Incomplete(
         processes=state.came,
         ranks=(),
-        title=f"{sentence(named(state.came or state.launchers))} waited at {', '.join(where) or 'its rendezvous'} "
+        title=f"{sentence(names_of(state.came or state.launchers))} waited at {', '.join(where) or 'its rendezvous'} "
         f"before there was a process group, and nobody else was there to answer{why}",
         locations=where,
         fix=f"remove {file.removeprefix('file://')} before each run" if file else "see which rank sets what it waits "

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_list import words
-from diagnostics.dynamic.job.process_queries import called, main_stack, still_there, text_at, user_frames_of
-from diagnostics.dynamic.launch.init_progress import made_group, variable
+from diagnostics.dynamic.job.process_queries import called, is_alive, main_stack, text_at, user_frames_of
+from diagnostics.dynamic.launch.init_progress import initialised, variable
 from diagnostics.record.agent_data import GROUP_MADE
 
 BEGUN = f"{GROUP_MADE}-begin"
@@ -65,8 +65,8 @@ def rendezvous(job: Job) -> RendezvousState | None:
 def state_of(job: Job, came: tuple[JobProcess, ...], *, launchers: tuple[JobProcess, ...] = ()) -> RendezvousState:
     """Returns how the rendezvous stands to which the ranks `came` have come, whatever became of them there."""
     rest = [one for one in job.ranks if one not in came]
-    through = tuple(one for one in rest if made_group(one))
-    others = [one for one in rest if not made_group(one)]
+    through = tuple(one for one in rest if initialised(one))
+    others = [one for one in rest if not initialised(one)]
     world = _world(came)
     seen = {one.rank for one in job.ranks} | {asked(one).rank for one in came}
     return RendezvousState(
@@ -82,7 +82,7 @@ def state_of(job: Job, came: tuple[JobProcess, ...], *, launchers: tuple[JobProc
 
 def waits_in_rendezvous(job: Job, process: JobProcess) -> bool:
     """Whether the main thread of a process is inside init_process_group, or a store, before it made a group."""
-    if not still_there(process) or process.agent is None or made_group(process):
+    if not is_alive(process) or process.agent is None or initialised(process):
         return False
     main = main_stack(process)
     if any(called(frame) == "init_process_group" or _OF_RANKS.search(frame.file) for frame in main):
@@ -141,7 +141,7 @@ def with_same_rank(processes: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
 
 
 def _ended_by_itself(process: JobProcess) -> bool:
-    return not still_there(process) and process.ended_by in ("", "unknown")
+    return not is_alive(process) and process.ended_by in ("", "unknown")
 
 
 def _world(came: Sequence[JobProcess]) -> int | None:
@@ -151,4 +151,4 @@ def _world(came: Sequence[JobProcess]) -> int | None:
 
 def _launcher_waits(process: JobProcess) -> bool:
     inside = (_OF_LAUNCHERS.search(frame.file) and "rendezvous" in frame.function for frame in main_stack(process))
-    return still_there(process) and any(inside)
+    return is_alive(process) and any(inside)

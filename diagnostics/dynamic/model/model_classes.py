@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from diagnostics.core.frames import shown_path
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.static.program.ast_walk import children, walk
 
 MAX_FILES = 60
@@ -29,7 +29,7 @@ class SourceSite:
 
 def source_files_of(job: Job, process: JobProcess) -> tuple[str, ...]:
     """Returns the job's own Python files that the process was seen in."""
-    return tuple(name for name, _ in user_files(job, process))[:MAX_FILES]
+    return tuple(name for name, _ in job_sources(job, process))[:MAX_FILES]
 
 
 def functions(job: Job, file: str) -> Iterator[Function]:

@@ -42,7 +42,7 @@ _OWN = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unused:
+class UnusedParameter:
     """A module (or parameter) without a gradient. `left_out` are the lines of a forward that skip it, best first."""
 
     path: str
@@ -64,7 +64,7 @@ class _Node:
 
 def unused_parts(
     job: Job, process: JobProcess, indices: Sequence[int], names: Sequence[str]
-) -> tuple[tuple[Unused, ...], bool]:
+) -> tuple[tuple[UnusedParameter, ...], bool]:
     """Returns the modules that got no gradient and whether torch's own indices or names say so.
 
     A name that is not found in the model as recorded is told without the line that makes it. Without names, and where
@@ -90,8 +90,8 @@ def _placed(
     root: _Node,
     nodes: Sequence[tuple[_Node, str]],
     entered: Mapping[str, ModuleName],
-) -> dict[str, Unused]:
-    found: dict[str, Unused] = {}
+) -> dict[str, UnusedParameter]:
+    found: dict[str, UnusedParameter] = {}
     for node, own in nodes:
         path = f"{node.path}.{own}".strip(".") if own and own not in ("weight", "bias") else node.path
         made = next((at for name, at in node.own if name == own and at), node.made)
@@ -102,19 +102,21 @@ def _placed(
         lines = skipping_lines(job, files, kind, attribute)
         found.setdefault(
             path,
-            Unused(path=path, class_name=node.class_name, made=made, left_out=lines, entered=node.path in entered),
+            UnusedParameter(
+                path=path, class_name=node.class_name, made=made, left_out=lines, entered=node.path in entered
+            ),
         )
     return found
 
 
-def _by_name_only(job: Job, files: tuple[str, ...], entered: Mapping[str, ModuleName], name: str) -> Unused:
+def _by_name_only(job: Job, files: tuple[str, ...], entered: Mapping[str, ModuleName], name: str) -> UnusedParameter:
     """What is known of a parameter by its name: what the modules that ran are called."""
     path, _, own = name.rpartition(".")
     if own not in ("weight", "bias") or not path:
         path, own = name, ""
     above, _, attribute = path.rpartition(".")
     skipped = path not in entered and above in entered and not attribute.isdigit()
-    return Unused(
+    return UnusedParameter(
         path=path,
         class_name=entered[path].class_name if path in entered else "",
         made="",

@@ -13,7 +13,7 @@ from diagnostics.static.torch_code import model_wrappers
 WRAPPERS = {*model_wrappers.WORDS, "prepare", "setup", "wrap"}
 
 
-def wrap_calls(job: Job, process: JobProcess) -> tuple[SourceSite, ...]:
+def wrap_sites(job: Job, process: JobProcess) -> tuple[SourceSite, ...]:
     """Returns the calls that wrap a model."""
     return tuple(
         SourceSite(file=file, node=node)
@@ -25,7 +25,7 @@ def wrap_calls(job: Job, process: JobProcess) -> tuple[SourceSite, ...]:
 
 def static_wraps(job: Job, process: JobProcess) -> tuple[SourceSite, ...]:
     """Returns the calls that wrap a model with static_graph=True."""
-    return tuple(place for place in wrap_calls(job, process) if _is_static(place.node))
+    return tuple(place for place in wrap_sites(job, process) if _is_static(place.node))
 
 
 def _is_static(node: ast.AST) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.process_queries import event_s, events_of, still_there, text_at, user_frames_of
+from diagnostics.dynamic.job.process_queries import event_s, events_of, is_alive, text_at, user_frames_of
 from diagnostics.dynamic.stall.creation_sites import lines_in
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
@@ -89,7 +89,7 @@ def others_taking(job: Job, one: ForkedLock) -> tuple[str, ...]:
 
 def _left_lock(job: Job, process: JobProcess) -> ForkedLock | None:
     agent = process.agent
-    if agent is None or not agent.forked_from or not still_there(process) or not process.stacks:
+    if agent is None or not agent.forked_from or not is_alive(process) or not process.stacks:
         return None
     if not cannot_wake(job, process):
         return None

@@ -30,10 +30,10 @@ def is_exiting(process: JobProcess) -> bool:
     """Whether the interpreter of a process is on its way out."""
     ended = process.agent is not None and process.agent.last_event("exit", "alive-at-end") is not None
     main = main_stack(process)
-    return ended or leaves(main) or exit_handler(process, main) != ""
+    return ended or stack_is_exiting(main) or exit_handler(process, main) != ""
 
 
-def leaves(main: Sequence[Frame]) -> bool:
+def stack_is_exiting(main: Sequence[Frame]) -> bool:
     """Whether a stack is in what only an interpreter on its way out runs."""
     return any(runs(frame, *one) for frame in main for one in _LEAVING)
 

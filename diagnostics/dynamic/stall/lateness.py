@@ -13,7 +13,7 @@ from statistics import median
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.process_list import at_s
+from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.record.agent_data import AgentData
 
 # By the names of functions that a rank is in; the first that fits.
@@ -56,7 +56,7 @@ def lateness(job: Job, process: JobProcess, own: Sequence[Frame], until_s: float
     agent = process.agent
     if agent is None:
         return None
-    since = at_s(job.facts, agent, last_sign_s(agent))
+    since = job_time(job.facts, agent, last_sign_s(agent))
     steps = agent.steps.durations_s
     return Lateness(
         since_s=since,

@@ -31,7 +31,7 @@ class Liveness:
     words: str
 
 
-def judge(
+def assess(
     standings: Sequence[ProcessStack], *, seconds: float, cwd: str, trains: bool = True, world_size: int | None = None
 ) -> Liveness:
     """Returns what the looks at a job mean. `trains` is False where no rank has torch in its memory."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.job.process_list import words
 from diagnostics.dynamic.stall.wait_cause import WaitKind
-from diagnostics.dynamic.stall.wait_chain import reason_of
+from diagnostics.dynamic.stall.wait_chain import wait_chain
 from diagnostics.static.program.ast_walk import walk
 
 _QUEUES = "/multiprocessing/queues.py"
@@ -41,7 +41,7 @@ def lost_objects(job: Job) -> tuple[UnsentObject, ...]:
         raised = next(
             (one for one in reversed(worker.raised) if one.how is ExceptionSource.PRINTED and not one.user_path), None
         )
-        if rank is None or raised is None or reason_of(job, rank).kind is not WaitKind.DATA_WORKER:
+        if rank is None or raised is None or wait_chain(job, rank).kind is not WaitKind.DATA_WORKER:
             continue
         found.append(UnsentObject(process=worker, rank=rank, raised=raised, frames=_of_batches(job, rank)))
     if found:
@@ -86,7 +86,7 @@ def _collate_named(job: Job, made_at: Frame) -> str:
 def _defined(job: Job, name: str, owner: str | None) -> tuple[Frame, ...]:
     """Returns where the one function of this name is defined, in the class `owner` where one is given."""
     found = []
-    for file, source in user_files(job):
+    for file, source in job_sources(job):
         for node in walk(source.tree) if name and source.tree is not None else ():
             if owner is None:
                 inside = [node]

@@ -14,7 +14,7 @@ from diagnostics.dynamic.job.attribution import is_in_collective
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.observations import observations_of
 from diagnostics.dynamic.stall.wait_cause import WaitCause
-from diagnostics.dynamic.stall.wait_chain import reason_of, stack_of
+from diagnostics.dynamic.stall.wait_chain import stack_of, wait_chain
 
 _LEAVES = re.compile(r"(?:^|\.)(?:_shutdown|_exit_function|_python_exit|_run_exitfuncs|finalize\._exitfunc)$")
 
@@ -30,7 +30,7 @@ class RankPosition:
     reason: WaitCause | None = None
 
 
-def standings(job: Job) -> tuple[RankPosition, ...]:
+def rank_positions(job: Job) -> tuple[RankPosition, ...]:
     """Returns where the last process of each rank stood when the job was looked at last."""
     return tuple(_standing(job, process) for process in job.ranks)
 
@@ -39,7 +39,7 @@ def _standing(job: Job, process: JobProcess) -> RankPosition:
     stack = stack_of(job, process)
     own = user_frames(stack, agent_folder=process.agent_folder)
     stand = _stand(job, process, stack, own)
-    reason = reason_of(job, process, stack) if stand is Whereabouts.OUTSIDE else None
+    reason = wait_chain(job, process, stack) if stand is Whereabouts.OUTSIDE else None
     return RankPosition(process=process, stand=stand, stack=stack, own=own, reason=reason)
 
 

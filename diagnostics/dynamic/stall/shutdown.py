@@ -17,11 +17,11 @@ from diagnostics.dynamic.job.process_queries import (
     called,
     event_s,
     events_of,
+    is_alive,
     main_stack,
     own_lines,
     runs,
     seen_s,
-    still_there,
     text_at,
     user_frames_of,
 )
@@ -32,8 +32,8 @@ from diagnostics.dynamic.stall.interpreter_exit import (
     exit_handler,
     in_a_group,
     is_exiting,
-    leaves,
     left_its_group,
+    stack_is_exiting,
 )
 from diagnostics.dynamic.stall.remaining_work import has_work_left
 
@@ -74,7 +74,7 @@ class ShutdownBlocker:
 
 def holdup(job: Job, process: JobProcess) -> ShutdownBlocker | None:
     """Returns what keeps `process` from ending after its work; None where it has work left, or nothing tells."""
-    if process.agent is None or not still_there(process) or _was_interrupted(process):
+    if process.agent is None or not is_alive(process) or _was_interrupted(process):
         return None
     if process.agent.last_event("exit") is not None:  # the last exit handler of all: no Python runs any more
         return _native(job, process)
@@ -92,12 +92,12 @@ def orphans(job: Job) -> tuple[tuple[JobProcess, JobProcess, tuple[str, ...]], .
     """Returns what outlives the rank that started it: the process, its rank, and the lines that started it."""
     found = []
     for rank in job.ranks:
-        if still_there(rank):
+        if is_alive(rank):
             continue
         started = {words(event.text).get("pid", ""): event for event in events_of(rank, "child")}
         for one in job.processes:
             event = started.get(str(one.pid))
-            if event is not None and one.parent_pid == rank.pid and still_there(one):
+            if event is not None and one.parent_pid == rank.pid and is_alive(one):
                 found.append((one, rank, own_lines(job, rank, event.path)))
     return tuple(found)
 
@@ -117,7 +117,7 @@ def _child(job: Job, process: JobProcess, main: Sequence[Frame]) -> ShutdownBloc
         return None
     if not any(frame.function.endswith("join") for frame in main):
         return None
-    alive = [one for one in job.children_of(process) if still_there(one)]
+    alive = [one for one in job.children_of(process) if is_alive(one)]
     started = {int(words(event.text).get("pid", "0")): event for event in events_of(process, "child")}
     child = next((one for one in alive if one.pid in started), None)
     if child is None:
@@ -211,7 +211,7 @@ def _program(job: Job, process: JobProcess, main: Sequence[Frame]) -> ShutdownBl
     own = user_frames_of(process, main)
     if not own or not (process.steps or left_its_group(process)):
         return None
-    if leaves(main):
+    if stack_is_exiting(main):
         return _held(job, process, own, sure=True)
     if has_work_left(job, own):
         return None

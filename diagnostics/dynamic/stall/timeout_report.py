@@ -9,7 +9,7 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.dynamic.divergence.localisation import explain_detour
-from diagnostics.dynamic.job.evidence import named, path_evidence
+from diagnostics.dynamic.job.evidence import names_of, path_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.stall.stall_evidence import looks_evidence
 from diagnostics.dynamic.stall.timeouts import AbsentRank, TimedOut
@@ -37,7 +37,7 @@ def timeout_report(job: Job, timeout: TimedOut, late: Sequence[AbsentRank], *, s
     decision = explain_detour(job, first.process, first.stack, waiter.process, waiter.path)
     led = [job.line(decision.frame)] if decision is not None else []
     others = [job.line(frame) for frame in (first.reason.frames[:2] if first.reason is not None else ())]
-    who, they = named([one.process for one in late]), named([one.process for one in timeout.gave_up])
+    who, they = names_of([one.process for one in late]), names_of([one.process for one in timeout.gave_up])
     place = f" at {lines[0]}" if lines else ""
     did = f"it {first.reason.text}" if first.reason is not None else "it came too late to be looked at"
     came = f", and came {first.came_s - waiter.at_s:.1f} s too late" if first.came_s is not None else ""
@@ -47,11 +47,11 @@ def timeout_report(job: Job, timeout: TimedOut, late: Sequence[AbsentRank], *, s
         title=f"{sentence(they)} gave up waiting{waits} when the timeout fired; {who} {end}{place}: {did}{came}",
         evidence=(
             Evidence(
-                source=f"{named([waiter.process])}, {waiter.at_s:.1f} s after the start",
+                source=f"{names_of([waiter.process])}, {waiter.at_s:.1f} s after the start",
                 observed=" ".join(waiter.text.split())[:300],
             ),
             *(one for missing in late[:SHOWN] for one in _proof(job, missing, waiter.at_s)),
-            *path_evidence(job, f"{named([waiter.process])} waited", waiter.path),
+            *path_evidence(job, f"{names_of([waiter.process])} waited", waiter.path),
         ),
         locations=distinct([*lines, *led, *others, *waited]),
         fix=Fix(text=_fix(first, lines, stuck=stuck)),
@@ -67,7 +67,7 @@ def _lines(late: AbsentRank) -> Sequence[Frame]:
 
 
 def _proof(job: Job, late: AbsentRank, fired_s: float) -> tuple[Evidence, ...]:
-    who = named([late.process])
+    who = names_of([late.process])
     seen = f"last seen at work {fired_s - late.left_s:.1f} s before the timeout fired"
     if late.left_at:
         seen += f", at {job.line(late.left_at[0])}"
@@ -83,7 +83,11 @@ def _proof(job: Job, late: AbsentRank, fired_s: float) -> tuple[Evidence, ...]:
 def _fix(late: AbsentRank, lines: Sequence[str], *, stuck: bool) -> str:
     if stuck:
         return advice(late.reason, lines[0] if lines else "")
-    what = f"what {named([late.process])} does at {lines[0]}" if lines else f"what {named([late.process])} does alone"
+    what = (
+        f"what {names_of([late.process])} does at {lines[0]}"
+        if lines
+        else f"what {names_of([late.process])} does alone"
+    )
     return (
         f"let all ranks wait for {what} with a timeout that is long enough (init_process_group(timeout=...), or a "
         "group of its own for that barrier), or make it shorter than the timeout"

@@ -15,10 +15,10 @@ from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.observations import observations_of
-from diagnostics.dynamic.job.process_list import at_s
+from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.dynamic.stall.rank_activity import activity_of
 from diagnostics.dynamic.stall.wait_cause import WaitCause
-from diagnostics.dynamic.stall.wait_chain import reason_of, stack_of
+from diagnostics.dynamic.stall.wait_chain import stack_of, wait_chain
 from diagnostics.record.agent_data import GROUP_MADE, CollectiveCall
 from diagnostics.record.torch_messages import NOT_AT_THE_BARRIER, RAN_OUT, is_lost_peer
 
@@ -113,13 +113,13 @@ def _is_there(job: Job, process: JobProcess, fired_s: float) -> bool:
     if agent is None:
         return True  # nothing tells: nobody is blamed for that
     for call in agent.collectives:
-        left = at_s(job.facts, agent, call.left_s) if call.left_s is not None else float("inf")
-        if at_s(job.facts, agent, call.entered_s) <= fired_s <= left + _SLACK_S and not call.asynchronous:
+        left = job_time(job.facts, agent, call.left_s) if call.left_s is not None else float("inf")
+        if job_time(job.facts, agent, call.entered_s) <= fired_s <= left + _SLACK_S and not call.asynchronous:
             return True
     steps = agent.steps
     if steps.backward_entered_s is None:
         return False
-    entered = at_s(job.facts, agent, steps.backward_entered_s)
+    entered = job_time(job.facts, agent, steps.backward_entered_s)
     gave_up = _gave_up(process)
     ended_in_it = gave_up is not None and not any(call.failed for call in agent.collectives[-1:])
     return entered <= fired_s and (steps.in_backward or ended_in_it)
@@ -130,7 +130,7 @@ def _late(job: Job, process: JobProcess, fired_s: float) -> AbsentRank | None:
     before, after = _calls_around(job, process, fired_s)
     raised = next((one for one in process.raised if one.how in _ENDING and one.at_s >= fired_s), None)
     came_s = (
-        at_s(job.facts, process.agent, after.entered_s) if after is not None and process.agent is not None else None
+        job_time(job.facts, process.agent, after.entered_s) if after is not None and process.agent is not None else None
     )
     if came_s is None and raised is not None:
         came_s = raised.at_s
@@ -143,14 +143,14 @@ def _late(job: Job, process: JobProcess, fired_s: float) -> AbsentRank | None:
     if stack and came_s is None and not outside:
         return None
     came_to = raised.user_path if raised is not None else user_frames(after.path, agent_folder=folder) if after else ()
-    left = [at_s(job.facts, process.agent, before.left_s or before.entered_s)] if before and process.agent else []
+    left = [job_time(job.facts, process.agent, before.left_s or before.entered_s)] if before and process.agent else []
     if process.agent is not None and process.agent.steps.last_s is not None:
-        stepped = at_s(job.facts, process.agent, process.agent.steps.last_s)
+        stepped = job_time(job.facts, process.agent, process.agent.steps.last_s)
         left += [stepped] if stepped < fired_s else []
     return AbsentRank(
         process=process,
         came_s=came_s,
-        reason=reason_of(job, process, stack) if outside else None,
+        reason=wait_chain(job, process, stack) if outside else None,
         stack=stack if outside else (),
         came_to=came_to,
         left_s=max(left, default=process.began_s),
@@ -163,6 +163,6 @@ def _calls_around(job: Job, process: JobProcess, time_s: float) -> tuple[Collect
     if process.agent is None:
         return None, None
     agent = process.agent
-    before = [call for call in agent.collectives if at_s(job.facts, agent, call.entered_s) < time_s]
-    after = [call for call in agent.collectives if at_s(job.facts, agent, call.entered_s) >= time_s]
+    before = [call for call in agent.collectives if job_time(job.facts, agent, call.entered_s) < time_s]
+    after = [call for call in agent.collectives if job_time(job.facts, agent, call.entered_s) >= time_s]
     return before[-1] if before else None, after[0] if after else None

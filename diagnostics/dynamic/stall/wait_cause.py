@@ -84,7 +84,7 @@ class WaitCause:
         return self.endless or (self.heart or self.kind) not in _TAKES_TIME
 
 
-def own_reason(job: Job, process: JobProcess, stack: Sequence[Frame]) -> WaitCause:
+def wait_cause(job: Job, process: JobProcess, stack: Sequence[Frame]) -> WaitCause:
     """Returns what a process waits for, as far as it can be told from the process alone."""
     looks = observations_of(job, process)
     found = user_frames(stack, agent_folder=process.agent_folder)

@@ -16,7 +16,7 @@ from diagnostics.dynamic.job.evidence import how_it_ended, program
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.observations import observations_of, open_files
 from diagnostics.dynamic.stall.blocking_lines import lock_at, taken_at
-from diagnostics.dynamic.stall.wait_cause import WaitCause, WaitKind, own_reason
+from diagnostics.dynamic.stall.wait_cause import WaitCause, WaitKind, wait_cause
 
 _WORKER_LOOP = re.compile(r"/torch/utils/data/_utils/worker\.py$")
 _MULTIPROCESSING = re.compile(r"/multiprocessing/")
@@ -26,10 +26,10 @@ _NO_LOCK = re.compile(r"\.(?:py|pyc|so)(?:\.|$)|/agents/|/dev/|\(deleted\)$|/out
 _SENDERS = (WaitKind.QUEUE, WaitKind.PIPE, WaitKind.LOCK, WaitKind.EVENT)  # what other processes or threads could end
 
 
-def reason_of(job: Job, process: JobProcess, stack: Sequence[Frame] = (), steps: int = _MOST_STEPS) -> WaitCause:
+def wait_chain(job: Job, process: JobProcess, stack: Sequence[Frame] = (), steps: int = _MOST_STEPS) -> WaitCause:
     """Returns what a process waits for; `stack` is that of its main thread, by default the one captured."""
     stack = stack or stack_of(job, process)
-    reason = own_reason(job, process, stack)
+    reason = wait_cause(job, process, stack)
     if steps <= 0:
         return reason
     if reason.kind is WaitKind.DATA_WORKER:
@@ -87,7 +87,7 @@ def _joined(
     job: Job, reason: WaitCause, child: JobProcess, word: str, steps: int, *, theirs_first: bool = False
 ) -> WaitCause:
     """Returns the reason of a process with that of the child it waits for."""
-    theirs = reason_of(job, child, (), steps - 1)
+    theirs = wait_chain(job, child, (), steps - 1)
     place = f", at {job.line(theirs.frame)}" if theirs.frame is not None and theirs.heart is None else ""
     who = f"{word} {child.pid}" + ("" if word == "worker" else f" ({program(child)})")
     # A child that waits for its parent is the parent's affair; a loop or lock of its own is its own.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from diagnostics.static.dataflow import rank_words
-from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.dataflow.rank_guards import reaching_values
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 
@@ -31,7 +31,8 @@ def global_rank_origin(value: ast.AST, function: Function, project: Project, dep
         return (value, function) if found_here else None
     if isinstance(value, ast.Name):
         found = [
-            global_rank_origin(one, where, project, depth - 1) for one, where in values_of(value, function, project)
+            global_rank_origin(one, where, project, depth - 1)
+            for one, where in reaching_values(value, function, project)
         ]
         return found[0] if found and all(found) else None
     return None

@@ -38,7 +38,7 @@ def _is_rank(node: ast.AST, function: Function, project: Project, depth: int) ->
     if isinstance(node, ast.Name):
         return any(
             is_rank_dependent(one, scope, project, depth - 1) or _set_by_rank(one, scope, project)
-            for one, scope in values_of(node, function, project)
+            for one, scope in reaching_values(node, function, project)
         )
     if isinstance(node, ast.Attribute):
         return any(
@@ -55,7 +55,7 @@ def _is_rank(node: ast.AST, function: Function, project: Project, depth: int) ->
     return False
 
 
-def values_of(name: ast.Name, function: Function, project: Project) -> Iterator[tuple[ast.expr, Function]]:
+def reaching_values(name: ast.Name, function: Function, project: Project) -> Iterator[tuple[ast.expr, Function]]:
     """Yields what a name is assigned, or passed for, with the function where that is."""
     scope: Function | None = function
     while scope is not None:

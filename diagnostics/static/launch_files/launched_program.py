@@ -8,7 +8,7 @@ from pathlib import PurePath
 from weakref import WeakKeyDictionary
 
 from diagnostics.static.launch_files.launcher_commands import STARTS_RANKS, Launch, base, launcher_calls
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -42,7 +42,7 @@ class Training:
         return next((one for one in reversed(self.layers) if one.kind in STARTS_RANKS or one.kind == "launch"), None)
 
 
-def training(ran: Ran, file: ProjectFile, project: Project) -> Training | None:
+def training(ran: CommandContext, file: ProjectFile, project: Project) -> Training | None:
     """Returns what a command trains, None where nothing says that it does."""
     layers = launcher_calls(ran.words)
     if not layers:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from diagnostics.static.ordering.entry_points import Start, entries, passed_function
+from diagnostics.static.ordering.entry_points import EntryPoint, entries, passed_function
 from diagnostics.static.ordering.evaluation_order import Arms, BranchArm, EvaluationStep, branch, planned
 from diagnostics.static.ordering.event_order import CallEvent, Site, Trace
 from diagnostics.static.ordering.traced_calls import CORE_WORDS, event_name, is_core, is_recorded, starts_group
@@ -20,7 +20,7 @@ MAX_TRACES = 400
 
 
 @per_project
-def traces(project: Project) -> tuple[Trace, ...]:
+def event_traces(project: Project) -> tuple[Trace, ...]:
     """Returns the traces of everything in a project that starts something distributed."""
     return _Building(project).all()
 
@@ -124,7 +124,7 @@ class _Tracing:
 
     def trace(self) -> Trace:
         entry = self._trace.entry
-        self._run(_Activation(0, entry, {}), (), (), as_script=self._trace.start is not Start.UNCALLED)
+        self._run(_Activation(0, entry, {}), (), (), as_script=self._trace.start is not EntryPoint.UNCALLED)
         return self._trace
 
     def _run(self, here: _Activation, chain: tuple[Site, ...], arms: Arms, *, as_script: bool = False) -> None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.static.ordering.entry_points import Start
+from diagnostics.static.ordering.entry_points import EntryPoint
 from diagnostics.static.ordering.event_order import CallEvent, Trace
 from diagnostics.static.ordering.traced_calls import INIT, starts_group
 from diagnostics.static.program.ast_walk import walk
@@ -105,7 +105,7 @@ def initialised_after(trace: Trace, event: CallEvent) -> CallEvent | None:
 
 def is_sure(trace: Trace, start: CallEvent, project: Project) -> bool:
     """Whether nobody can have made the group before the trace begins."""
-    return trace.start is not Start.UNCALLED or not guarded(start, project)
+    return trace.start is not EntryPoint.UNCALLED or not guarded(start, project)
 
 
 def guarded(event: CallEvent, project: Project) -> bool:

@@ -20,7 +20,7 @@ Branch = ast.If | ast.While | ast.IfExp
 Asking = tuple[Branch, tuple[ConcreteRank, ConcreteRank]]
 
 
-class Shape(StrEnum):
+class DivergenceShape(StrEnum):
     """How a decision parts the ranks."""
 
     ARM = "arm"  # the operation stands in one of its arms
@@ -37,7 +37,7 @@ class DivergentBranch:
 
     function: Function
     decision: ast.AST
-    shape: Shape
+    shape: DivergenceShape
     why: str  # a word of taint_sources
     here: CollectiveSite
     there: CollectiveSite | None

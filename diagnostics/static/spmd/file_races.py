@@ -121,7 +121,7 @@ def _text(value: ast.expr) -> str:
     return ast.unparse(value)
 
 
-def waits(nodes: Iterable[ast.AST], function: Function, project: Project, depth: int = 2) -> bool:
+def synchronises(nodes: Iterable[ast.AST], function: Function, project: Project, depth: int = 2) -> bool:
     """Whether something in these nodes may make ranks wait for each other."""
     for node in nodes:
         for one in walk(node):

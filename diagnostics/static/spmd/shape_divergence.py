@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from diagnostics.core.findings import Confidence
-from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.dataflow.rank_guards import reaching_values
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -162,7 +162,9 @@ class VaryingSizes:
         if rounds < 0:
             return None
         if isinstance(value, ast.Name):
-            found = (self._of_loader(one, where, rounds - 1) for one, where in values_of(value, function, self.project))
+            found = (
+                self._of_loader(one, where, rounds - 1) for one, where in reaching_values(value, function, self.project)
+            )
             return next((one for one in found if one is not None), None)
         if not isinstance(value, ast.Call):
             return None
@@ -189,7 +191,7 @@ class VaryingSizes:
             if first is not None and tests.differs(first, function):
                 return True
             if isinstance(node, ast.Name) and rounds:
-                made = list(values_of(node, function, self.project))
+                made = list(reaching_values(node, function, self.project))
                 if any(self._is_uneven(one, where, rounds - 1) for one, where in made if one is not dataset):
                     return True
         return False

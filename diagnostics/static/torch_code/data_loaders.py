@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.static.dataflow.rank_guards import is_rank_dependent, values_of
+from diagnostics.static.dataflow.rank_guards import is_rank_dependent, reaching_values
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures
@@ -87,7 +87,7 @@ def constant(value: ast.expr | None, function: Function, project: Project) -> ob
     if isinstance(value, ast.Constant):
         return value.value
     if isinstance(value, ast.Name):
-        known = list(values_of(value, function, project))
+        known = list(reaching_values(value, function, project))
         if not known and function.name != "<module>":
             module = project.module_of(function.source)
             known = [(one, module) for one in module.assigned.get(value.id, ())]
@@ -137,7 +137,7 @@ def made_by_chance(value: ast.expr | None, function: Function, project: Project)
             return True
         for node in walk(one):
             if isinstance(node, ast.Name):
-                waiting += list(values_of(node, where, project))
+                waiting += list(reaching_values(node, where, project))
             elif isinstance(node, ast.Call):
                 for target in project.targets(node, where):
                     if any(_is_random(inner) for inner in target.own_nodes):

@@ -27,16 +27,16 @@ _TYPES = frozenset(["float16", "bfloat16", "float32", "float64", "half", "float"
 _MOST_CALLS = 4
 
 
-def on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 12) -> str:
+def is_on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 12) -> str:
     """Returns "always", "perhaps" (the device is chosen at run time) or "" for whether tensors in it lie on a GPU."""
     if rounds < 0:
         return ""
     if isinstance(value, ast.Dict):
-        return _most([on_gpu(one, function, project, rounds) for one in value.values])
+        return _most([is_on_gpu(one, function, project, rounds) for one in value.values])
     if isinstance(value, (ast.List, ast.Tuple)):
-        return _most([on_gpu(one, function, project, rounds) for one in value.elts])
+        return _most([is_on_gpu(one, function, project, rounds) for one in value.elts])
     if isinstance(value, ast.Subscript):
-        return on_gpu(value.value, function, project, rounds)
+        return is_on_gpu(value.value, function, project, rounds)
     if isinstance(value, ast.Call):
         return _of_call(value, function, project, rounds)
     if isinstance(value, ast.Name):
@@ -47,7 +47,7 @@ def on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 
 def _of_call(value: ast.Call, function: Function, project: Project, rounds: int) -> str:
     device = moved_to(value)
     if _is_type(device) and isinstance(value.func, ast.Attribute):
-        return on_gpu(value.func.value, function, project, rounds - 1)
+        return is_on_gpu(value.func.value, function, project, rounds - 1)
     if device is not None:
         return gpu_of(device, function, project)
     if project.name(value.func, function) == "torch.load":
@@ -57,9 +57,9 @@ def _of_call(value: ast.Call, function: Function, project: Project, rounds: int)
         if value.func.attr in _TO_CPU:
             return ""
         if value.func.attr in _KEEP and project.name(value.func, function).startswith("torch.") and value.args:
-            return on_gpu(value.args[0], function, project, rounds - 1)
+            return is_on_gpu(value.args[0], function, project, rounds - 1)
         if value.func.attr in _KEEP or value.func.attr.startswith(("encode", "forward")):
-            return on_gpu(value.func.value, function, project, rounds - 1)
+            return is_on_gpu(value.func.value, function, project, rounds - 1)
     if isinstance(value.func, ast.Name) and (
         value.func.id in function.assigned or value.func.id in function.parameters
     ):
@@ -89,7 +89,7 @@ def _by_assignments(name: str, function: Function, project: Project, rounds: int
     values = [one for one in function.assigned.get(name, []) if not _empty(one)]
     if not values and name in function.parameters:
         return _of_parameter(name, function, project, rounds)
-    return _least([on_gpu(one, function, project, rounds - 1) for one in [*values, *_appended(name, function)]])
+    return _least([is_on_gpu(one, function, project, rounds - 1) for one in [*values, *_appended(name, function)]])
 
 
 def _of_parameter(name: str, function: Function, project: Project, rounds: int) -> str:
@@ -98,7 +98,7 @@ def _of_parameter(name: str, function: Function, project: Project, rounds: int) 
     passed = list(project.arguments(name, function)) if 0 < len(calls) <= _MOST_CALLS else []
     if len(passed) != len(calls):
         return ""  # a default holds somewhere
-    return _least([on_gpu(value, where, project, rounds - 2) for value, where in passed])
+    return _least([is_on_gpu(value, where, project, rounds - 2) for value, where in passed])
 
 
 def _of_returned(value: ast.Call, function: Function, project: Project, rounds: int) -> str:
@@ -107,7 +107,7 @@ def _of_returned(value: ast.Call, function: Function, project: Project, rounds: 
     if len(targets) != 1 or targets[0].owner is not None:
         return ""
     nodes = [node for node in targets[0].own_nodes if isinstance(node, ast.Return) and node.value is not None]
-    return _least([on_gpu(node.value, targets[0], project, rounds - 2) for node in nodes if node.value is not None])
+    return _least([is_on_gpu(node.value, targets[0], project, rounds - 2) for node in nodes if node.value is not None])
 
 
 def _is_type(value: ast.expr | None) -> bool:

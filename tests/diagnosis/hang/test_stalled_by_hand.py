@@ -18,7 +18,7 @@ from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.stalled_processes import stalled_rows
 from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, ProcessRole
-from diagnostics.dynamic.stall.rank_activity import standings
+from diagnostics.dynamic.stall.rank_activity import rank_positions
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.supervisor_facts import Stall
 
@@ -89,7 +89,7 @@ def told(match: Match | None) -> tuple[tuple[int, ...], tuple[int, ...], str, Co
 
 def reason(job: Job, number: int = 1) -> str:
     """Returns what a rank waits for, in words."""
-    found = next(one for one in standings(job) if one.process.rank == number).reason
+    found = next(one for one in rank_positions(job) if one.process.rank == number).reason
     return found.text if found is not None else ""
 
 
@@ -324,7 +324,7 @@ def test_code_of_the_user_inside_the_wrapped_forward_is_outside(tmp_path: Path) 
         rank(1, at(tmp_path, "train.py:4", "forward"), wrapper, at(tmp_path, "train.py:29")),
         files={"train.py": SOURCE},
     )  # fmt: skip
-    assert [one.stand for one in standings(job)] == [Whereabouts.WAITING, Whereabouts.OUTSIDE]
+    assert [one.stand for one in rank_positions(job)] == [Whereabouts.WAITING, Whereabouts.OUTSIDE]
 
 
 @pytest.mark.parametrize(
