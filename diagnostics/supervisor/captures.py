@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,7 @@ class CaptureController:
         self._progress_at_end: tuple[Stall, ...] = ()
         self._now, self._ended_s, self._told_stall = now, float("-inf"), False
         self._withdraw_s, self._stalled_at_step, self._kept_s = float("inf"), 0, float("-inf")
+        self._stalls_told: tuple[Stall, ...] = ()
         self._wants_end, self._is_ending = "", False
         self._taken = 0
         self._work: threading.Thread | None = None
@@ -213,6 +215,7 @@ class CaptureController:
         self._watch_hangs(at_s, said, living, streams)
         if said.report:
             self._told_stall, self._stalled_at_step = True, self._progress.steps
+            self._stalls_told = self.stalls()
         if said.withdraw:
             self._withdraw_s = at_s + AT_ONCE_S  # a job that is being ended by somebody moves, too
         if said.stall is not None:
@@ -272,8 +275,8 @@ class CaptureController:
     def _provisional(self, living: Mapping[int, int], streams: JobStreams | None) -> None:
         turn = self._report.turn
         self._snapshot(living, "stall")
-        if streams is not None:
-            streams.write_copies(SNAPSHOT_S)
+        if streams is not None:  # they are gone where the job has ended meanwhile
+            self._guard("output", lambda: streams.write_copies(SNAPSHOT_S))
         self._keep_state()
         self._report.tell(turn)
 
@@ -282,8 +285,14 @@ class CaptureController:
         with self._keeping:
             if not self._is_ending:
                 self._file.set(stalls=self.stalls())
-                self._note(keep_state(self._place, self._file.facts()))
+                stalls = self._stalls_told if self._is_told() else self.stalls()
+                self._note(keep_state(self._place, replace(self._file.facts(), stalls=stalls)))
                 self._kept_s = self._now()
+
+    def _is_told(self) -> bool:
+        """Whether the state is that of a stall which was told. A job that somebody ends while it is looked at moves."""
+        told = self._told_stall and self._now() < self._withdraw_s
+        return told and self._progress is not None and self._progress.steps == self._stalled_at_step
 
     def _snapshot(self, living: Mapping[int, int], reason: str) -> None:
         self._note(snapshot(self._ranks_first(living), self._place.record, reason, SNAPSHOT_S))

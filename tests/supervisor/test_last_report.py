@@ -146,3 +146,38 @@ def test_a_job_that_goes_on_is_no_hang_when_it_is_interrupted(tmp_path: Path) ->
     said = report(tmp_path)
     assert (said["outcome"], said["failure_class"], said["exit_code"]) == ("ok", "none", 130)
     assert "interrupted" in said["notes"]
+
+
+# The doctor's own program, in which somebody ends the job after the look at it and before its state is kept.
+ENDED_AT_THE_LOOK = """
+import os, signal, time
+from diagnostics.supervisor.captures import CaptureController
+
+look = CaptureController._snapshot
+
+
+def look_and_end(self, living, reason):
+    look(self, living, reason)
+    for pid in living:
+        os.kill(pid, signal.SIGTERM)
+    until = time.monotonic() + 30
+    while self.stalls()[-1].over_s is None and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+CaptureController._snapshot = look_and_end
+from diagnostics.cli import main
+
+main()
+"""
+
+
+def test_a_job_that_is_ended_while_it_is_looked_at_stood_still(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(3600)\n")
+    doctor = subprocess.run(
+        [sys.executable, "-c", ENDED_AT_THE_LOOK, "run", "--report-dir", "report", "--", sys.executable, "train.py"],
+        cwd=tmp_path, env={**os.environ, "RANK": "0"}, capture_output=True, timeout=DEADLINE_S, check=False,
+    )  # fmt: skip
+    said = report(tmp_path)
+    assert (doctor.returncode, said["outcome"], said["location"]) == (143, "hang", "train.py:3")
+    assert [note for note in said["notes"] if "ended from outside while it stood still" in note]

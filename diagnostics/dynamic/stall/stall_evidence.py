@@ -14,6 +14,7 @@ from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.observations import ProcessObservations, observations_of
 from diagnostics.record.supervisor_facts import Stall
 
+_LAST_S = 1.0  # of a job: two looks at it
 _STATES = {
     "R": "runs", "S": "sleeps", "D": "waits inside the kernel (D)", "T": "is stopped (T)", "t": "is traced (t)",
     "I": "is idle",
@@ -48,10 +49,16 @@ def looks_words(looks: ProcessObservations) -> str:
 def past_stalls(job: Job) -> list[str]:
     """Returns one note for each stall that is over: from when to when, and which rank stood at which line."""
     return [
-        f"no progress from {stall.began_s:.0f} s to {stall.over_s:.0f} s, then it went on{_where(job, stall)}"
+        f"no progress from {stall.began_s:.0f} s to {stall.over_s:.0f} s, then it {_what_came(job, stall.over_s)}"
+        f"{_where(job, stall)}"
         for stall in job.facts.stalls
         if stall.over_s is not None
     ]
+
+
+def _what_came(job: Job, over_s: float) -> str:
+    """Says what ended a stall: the end of a job is a change, too."""
+    return "ended" if job.facts.ended_s is not None and job.facts.ended_s - over_s < _LAST_S else "went on"
 
 
 def _where(job: Job, stall: Stall) -> str:
