@@ -84,7 +84,7 @@ def _key(case: Job, one: RankState) -> object:
         return one.stand, wait is not None
     lines = tuple((frame.file, frame.line) for frame in site(case, one))
     if wait.native:
-        return "native", wait.group, wait.slot
+        return "native", wait.group, wait.slot, wait.recorded.partition("(")[0]
     if wait.kind is not OperationKind.COLLECTIVE:
         return wait.op, lines
     return wait.op, wait.group, wait.slot, wait.shape, wait.dtype, wait.root, lines
