@@ -16,6 +16,7 @@ from diagnostics.dynamic.divergence.divergence import DivergencePoint
 from diagnostics.dynamic.divergence.held_exceptions import held_text
 from diagnostics.dynamic.divergence.rank_partition import site
 from diagnostics.dynamic.divergence.split import Split
+from diagnostics.dynamic.divergence.thread_order import waits_of_threads
 from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.static.dataflow import rank_words
@@ -26,6 +27,11 @@ _LEFT = {
     Whereabouts.LEAVING: "is through with its program and only waits for its threads",
     Whereabouts.ENDED: "has ended",
 }
+
+_OF_THREADS = Fix(
+    text="give the thread a process group of its own (dist.new_group), or wait for it before the next collective of "
+    "its group: which thread comes first is left to chance on each rank"
+)
 
 
 def proved_hang(case: Job, *, code: str, name: str, failure_class: str, fix: Fix) -> Match | None:
@@ -44,7 +50,7 @@ def proved_hang(case: Job, *, code: str, name: str, failure_class: str, fix: Fix
             title=_title(case, story),
             where=", ".join(where),
             evidence=tuple(_evidence(case, story)),
-            fix=_of_held(case, story) if story.held else fix,
+            fix=_of_held(case, story) if story.held else _OF_THREADS if story.by_threads else fix,
             confidence=Confidence.CONFIRMED if _is_sure(story) else Confidence.LIKELY,
         ),
         failure_class=failure_class,
@@ -102,7 +108,11 @@ def _parties(case: Job, story: DeadlockDiagnosis) -> list[str]:
     for one in (*story.deadlock.gone, *story.deadlock.positions):
         groups.setdefault(f"{held.get(one.rank, '')}{_stands(case, one)}", []).append(one.rank)
     order = sorted(groups.items(), key=lambda item: not set(item[1]) & set(story.culprits))
-    return [f"{shown_ranks(tuple(ranks))} {words}" for words, ranks in order[:MOST_SHOWN]]
+    return [f"{shown_ranks(tuple(ranks))} {_for(len(ranks), words)}" for words, ranks in order[:MOST_SHOWN]]
+
+
+def _for(ranks: int, words: str) -> str:
+    return words.replace("waits", "wait", 1) if ranks > 1 and words.startswith("waits") else words
 
 
 def _through(story: DeadlockDiagnosis) -> list[RankState]:
@@ -120,7 +130,9 @@ def _stands(case: Job, one: RankState) -> str:
     at = f" at {case.line(frames[0])}" if frames else ""
     if one.wait is None:
         return f"{_LEFT.get(one.stand, 'makes no call any more')}{f', left{at}' if at else ''}"
-    return f"waits in {one.wait.shown}{at}"
+    beside = [f"{wait.shown} at {case.line(frame)}" for wait, frame in waits_of_threads(case, one)]
+    more = f", and another thread in {' and '.join(beside)}" if beside else ""
+    return f"waits in {one.wait.shown}{at}{more}"
 
 
 def _evidence(case: Job, story: DeadlockDiagnosis) -> Iterator[Evidence]:

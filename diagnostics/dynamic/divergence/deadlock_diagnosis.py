@@ -17,6 +17,7 @@ from diagnostics.dynamic.divergence.held_exceptions import held_by
 from diagnostics.dynamic.divergence.localisation import decisions, is_certain
 from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_usual, site, splits
 from diagnostics.dynamic.divergence.split import Split
+from diagnostics.dynamic.divergence.thread_order import by_thread_order, waits_of_threads
 from diagnostics.dynamic.job.job import ExceptionRecord, Job
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, ORDER, RANK
 
@@ -40,6 +41,7 @@ class DeadlockDiagnosis:
     splits: tuple[Split, ...]
     met: tuple[RankState, ...] = ()  # in the calls that met and did not fit, where ranks went through them
     held: tuple[tuple[RankState, ExceptionRecord], ...] = ()  # ranks that wait with an exception on its way out
+    by_threads: bool = False  # all wait in the same calls, which threads of theirs made in different orders
 
 
 _latest: list[tuple[Job, DeadlockDiagnosis | None]] = []  # several signatures ask about one case, one after the other
@@ -61,7 +63,8 @@ def _story(case: Job) -> DeadlockDiagnosis | None:
 def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     """Returns what can be said of these ranks, each in an operation in which it does not get what it needs."""
     waited, deadlock = deadlock, as_they_met(deadlock)
-    found = splits(case, deadlock)
+    threads = by_thread_order(case, waited)
+    found = splits(case, deadlock) if not threads else ()  # which thread comes first is no way that a rank goes
     said = [decisions(case.sources, split.parting, case.agent_folders) for split in found]
     held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(case, one)) is not None)
     lines = (*(_raised_at(case, raised) for _, raised in held), *(one for each in said[:2] for one in each))
@@ -69,7 +72,9 @@ def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     ordered = bool(lines) and lines[0].tainted_by == ORDER and lines[0].kind is StatementKind.LOOP
     ranks = tuple(one.rank for one in deadlock.positions)
     stands = [case.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in site(case, one)[:1]]
-    odd = [case.line(frame) for split in found for one in split.here for frame in site(case, one)[:2]]
+    stands += [case.line(frame) for one in deadlock.positions for _, frame in waits_of_threads(case, one)]
+    apart = [one for split in found for one in split.here] if not threads else deadlock.positions
+    odd = [case.line(frame) for one in apart for frame in site(case, one)[:2]]
     return DeadlockDiagnosis(
         deadlock=waited,
         met=deadlock.positions if deadlock is not waited else (),
@@ -81,6 +86,7 @@ def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
         locations=_ordered(case, deadlock, [case.line(one.frame) for one in lines], [*odd, *stands]),
         splits=found,
         held=held,
+        by_threads=threads,
     )
 
 

@@ -50,6 +50,50 @@ def test_where_no_rank_broke_with_its_rounds_nobody_is_chosen_by_them(tmp_path: 
     assert found(rounds(tmp_path, "2", odd="7")).culprit_ranks == (0, 1)
 
 
+IN_BACKGROUND = """\
+def write(plan):
+    dist.all_gather_object(plans, plan)
+def save(pool, plan):
+    pool.submit(write, plan)
+    dist.barrier()
+"""
+
+
+def in_background(folder: Path, *, last: str = "barrier") -> Job:
+    """Two ranks with two threads that wait; on rank 1 the main thread came second, or to another operation."""
+    lines = {"barrier": "5", "all_gather_object": "2", "all_reduce": "5"}
+    order = [[("barrier", 0), ("all_gather_object", 9)], [("all_gather_object", 9), (last, 0)]]
+    ranks = [
+        rank(number, *(
+            call(op, at, f"{folder}/train.py:{lines[op]}", shape="", dtype="", thread=thread)
+            for at, (op, thread) in enumerate(calls, 3)
+        ))
+        for number, calls in enumerate(order)
+    ]  # fmt: skip
+    return hung(folder, *ranks, source=IN_BACKGROUND)
+
+
+def test_threads_that_come_to_one_group_in_different_orders_are_named_and_no_rank_is_the_odd_one(
+    tmp_path: Path,
+) -> None:
+    match = found(in_background(tmp_path))
+    assert (match.failure_class, match.culprit_ranks, match.locations) == (
+        "collective-mismatch", (0, 1), ("train.py:5", "train.py:2"),
+    )  # fmt: skip
+    assert match.finding.title == (
+        "Ranks 0, 1 wait in barrier() at train.py:5, and another thread in all_gather_object() at train.py:2: none of "
+        "them can ever go on"
+    )
+    assert match.finding.fix is not None
+    assert match.finding.fix.text.startswith("give the thread a process group of its own")
+
+
+def test_threads_that_made_different_calls_are_no_matter_of_order(tmp_path: Path) -> None:
+    fix = found(in_background(tmp_path, last="all_reduce")).finding.fix
+    assert fix is not None
+    assert not fix.text.startswith("give the thread")
+
+
 GUARDED = """\
 def on_rank_zero(method):
     def wrapper(*args):
