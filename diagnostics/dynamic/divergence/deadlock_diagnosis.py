@@ -152,8 +152,11 @@ def _culprits(
 
 def _tells_apart(split: Split, decision: DivergencePoint) -> bool:
     """Whether the statement may tell which camp it let in: also where one line called the functions of both."""
-    guards = decision.kind is StatementKind.BRANCH and decision.tainted_by == RANK
-    return split.relation is BranchRelation.APART or (split.relation is BranchRelation.SAME and guards)
+    if decision.kind is StatementKind.LOOP or split.relation is BranchRelation.APART:
+        return True
+    return (
+        split.relation is BranchRelation.SAME and decision.kind is StatementKind.BRANCH and decision.tainted_by == RANK
+    )
 
 
 def _entered(split: Split, decision: DivergencePoint, first: int, last: int) -> tuple[int, ...]:

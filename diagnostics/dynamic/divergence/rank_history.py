@@ -101,6 +101,12 @@ def _unlike_before(case: Job, deadlock: Deadlock) -> Split | None:
     return Split(parting=parting, relation=BranchRelation.APART, here=here, there=there, sure=True)
 
 
+def left_out(case: Job, one: RankState, other: RankState) -> bool:
+    """Whether a rank left out, for the first time, the call in which another one waits for it."""
+    found, wait = _break(case, one), other.wait
+    return found is not None and wait is not None and (found.usual.op, found.usual.path) == (wait.op, wait.path)
+
+
 def _break(case: Job, one: RankState) -> Break | None:
     counts = counts_of(case, one)
     found = broken(counts.calls) if counts is not None and len(one.waits) == 1 else None

@@ -14,7 +14,7 @@ from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKin
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relation
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import agreed_last, caught_by
-from diagnostics.dynamic.divergence.rank_history import told_apart
+from diagnostics.dynamic.divergence.rank_history import left_out, told_apart
 from diagnostics.dynamic.divergence.split import Split
 from diagnostics.dynamic.job.job import Job
 
@@ -106,6 +106,7 @@ def _oddness(case: Job, camp: Sequence[RankState], camps: Sequence[Sequence[Rank
         found = relation(case.sources, site(case, first), site(case, other[0]))
         mark += {BranchRelation.ONE_INSIDE: 3, BranchRelation.ONE_LEFT_LOOP: 2}.get(found, 0) / len(rest)
     mark += 1.5 * (not is_usual(case, first) and any(is_usual(case, other[0]) for other in rest))
+    mark += 1.5 * all(left_out(case, first, other[0]) for other in rest)
     mark += 2 * any(caught_by(case, one, first.at_s) for one in camp)
     mark += max(0.0, 1 - len(camp) * len(camps) / ranks)  # fewer than others, which two ranks never are
     mark += 5 * (2 * len(camp) < ranks and any(2 * len(other) > ranks for other in rest))  # what most did is usual

@@ -50,6 +50,31 @@ def test_where_no_rank_broke_with_its_rounds_nobody_is_chosen_by_them(tmp_path: 
     assert found(rounds(tmp_path, "2", odd="7")).culprit_ranks == (0, 1)
 
 
+EXCHANGES = """\
+for batch in loader:
+    dist.all_reduce(counts)
+    loss(batch).backward()
+    dist.all_reduce(shared)
+"""
+
+
+def exchanges(folder: Path, rounds: int) -> Job:
+    """Two ranks whose backward passes gathered in some rounds; rank 1 leaves that out in the next."""
+    ops = [("all_reduce", "2"), ("all_gather", "3"), ("all_reduce", "4")] * rounds
+    before = [done(op, at, f"{folder}/train.py:{line}") for at, (op, line) in enumerate(ops)]
+    last = done("all_reduce", len(before), f"{folder}/train.py:2")
+    at = len(before) + 1
+    zero = rank(0, *before, last, call("all_gather", at, f"{folder}/train.py:3"))
+    return hung(folder, zero, rank(1, *before, last, call("all_reduce", at, f"{folder}/train.py:4")), source=EXCHANGES)
+
+
+@pytest.mark.parametrize(("rounds", "culprits"), [(1, (0, 1)), (3, (1,))])
+def test_the_rank_that_left_out_what_it_always_did_is_to_blame(
+    rounds: int, culprits: tuple[int, ...], tmp_path: Path
+) -> None:
+    assert found(exchanges(tmp_path, rounds)).culprit_ranks == culprits
+
+
 IN_BACKGROUND = """\
 def write(plan):
     dist.all_gather_object(plans, plan)
