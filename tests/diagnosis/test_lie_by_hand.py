@@ -192,11 +192,28 @@ def test_a_resumed_run_that_says_that_nothing_was_left_to_do_is_no_lie(
 
 QUIET = LOOP.replace('logging.exception("failed")', 'print("failed")').replace("sys.exit(0)", "return")
 
+STAGES = """\
+def train(epochs):
+    for epoch in range(epochs):
+        loss = model(epoch)
+        loss.backward()
+        optimizer.step()
+def stage(name, work):
+    try:
+        work(3)
+    except Exception as error:
+        print(name, error)
+stage("train", train)
+"""
+EXPORTS = STAGES.replace('stage("train", train)', 'train(3)\nstage("export", export)')
+
 
 @pytest.mark.parametrize(
     ("text", "events", "lines"),
     [
         (QUIET, (), ("train.py:10",)),
+        (STAGES, (), ("train.py:9",)),  # what trains is handed to what has the handler
+        (EXPORTS, (), None),
         (QUIET, ("optimizer-restored",), None),
         (LOOP, (), None),  # what logging.exception says would have been seen
     ],
