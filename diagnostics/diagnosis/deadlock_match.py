@@ -32,6 +32,10 @@ _OF_THREADS = Fix(
     text="give the thread a process group of its own (dist.new_group), or wait for it before the next collective of "
     "its group: which thread comes first is left to chance on each rank"
 )
+_OF_FINALIZER = Fix(
+    text="make no collective in a finalizer (__del__, weakref.finalize): each rank frees its objects in its own time; "
+    "release them by a call that all ranks make at one place"
+)
 
 
 def proved_hang(case: Job, *, code: str, name: str, failure_class: str, fix: Fix) -> Match | None:
@@ -50,7 +54,7 @@ def proved_hang(case: Job, *, code: str, name: str, failure_class: str, fix: Fix
             title=_title(case, story),
             where=", ".join(where),
             evidence=tuple(_evidence(case, story)),
-            fix=_of_held(case, story) if story.held else _OF_THREADS if story.by_threads else fix,
+            fix=_fix(case, story, fix),
             confidence=Confidence.CONFIRMED if _is_sure(story) else Confidence.LIKELY,
         ),
         failure_class=failure_class,
@@ -63,7 +67,9 @@ def proved_hang(case: Job, *, code: str, name: str, failure_class: str, fix: Fix
     )
 
 
-def _of_held(case: Job, story: DeadlockDiagnosis) -> Fix:
+def _fix(case: Job, story: DeadlockDiagnosis, usual: Fix) -> Fix:
+    if not story.held:
+        return _OF_THREADS if story.by_threads else _OF_FINALIZER if story.in_finalizer else usual
     line = case.line(story.held[0][1].user_path[0])
     return Fix(
         text=f"mend what raised at {line}; make no collective in a `finally`, the exit of a `with` or at exit while "

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct
 from diagnostics.dynamic.collectives.hang_time import hang_moment
 from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
@@ -13,6 +14,7 @@ from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, prove
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind, StatementKind
+from diagnostics.dynamic.divergence.finalizers import finalizer_of
 from diagnostics.dynamic.divergence.held_exceptions import held_by
 from diagnostics.dynamic.divergence.localisation import decisions, is_certain
 from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_usual, site, splits
@@ -42,6 +44,7 @@ class DeadlockDiagnosis:
     met: tuple[RankState, ...] = ()  # in the calls that met and did not fit, where ranks went through them
     held: tuple[tuple[RankState, ExceptionRecord], ...] = ()  # ranks that wait with an exception on its way out
     by_threads: bool = False  # all wait in the same calls, which threads of theirs made in different orders
+    in_finalizer: bool = False  # one waits where an object of its is freed: the first of `decisions`
 
 
 _latest: list[tuple[Job, DeadlockDiagnosis | None]] = []  # several signatures ask about one case, one after the other
@@ -67,7 +70,12 @@ def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     found = splits(case, deadlock) if not threads else ()  # which thread comes first is no way that a rank goes
     said = [decisions(case.sources, split.parting, case.agent_folders) for split in found]
     held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(case, one)) is not None)
-    lines = (*(_raised_at(case, raised) for _, raised in held), *(one for each in said[:2] for one in each))
+    lines = (
+        *(_line(case, raised.user_path[0], StatementKind.RAISES) for _, raised in held),
+        *(one for each in said[:2] for one in each),
+    )
+    freed = [] if held else [at for one in deadlock.positions if (at := finalizer_of(case, one)) is not None]
+    told = (*(_line(case, frame, StatementKind.CALLS) for frame in freed[:1]), *lines)
     # Where each rank takes the items of a set in an order of its own, none went another way than it should.
     ordered = bool(lines) and lines[0].tainted_by == ORDER and lines[0].kind is StatementKind.LOOP
     ranks = tuple(one.rank for one in deadlock.positions)
@@ -80,21 +88,22 @@ def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
         met=deadlock.positions if deadlock is not waited else (),
         failure_class=MISSING if held else MISMATCH if ordered else _class(deadlock, found),
         culprits=tuple(one.rank for one, _ in held) or (ranks if ordered else _culprits(case, deadlock, found, lines)),
-        decisions=lines,
-        decided=tuple(case.line(one.frame) for one in lines),
-        certain=bool(held) or (bool(said) and is_certain(said[0]) and len(found) == 1),
-        locations=_ordered(case, deadlock, [case.line(one.frame) for one in lines], [*odd, *stands]),
+        decisions=told,
+        decided=tuple(case.line(one.frame) for one in told),
+        certain=bool(held) or (bool(said) and is_certain(said[0]) and len(found) == 1 and not freed),
+        locations=_ordered(case, deadlock, [case.line(one.frame) for one in told], [*odd, *stands]),
         splits=found,
         held=held,
         by_threads=threads,
+        in_finalizer=bool(freed),
     )
 
 
-def _raised_at(case: Job, raised: ExceptionRecord) -> DivergencePoint:
-    frame = raised.user_path[0]
+def _line(case: Job, frame: Frame, kind: StatementKind) -> DivergencePoint:
     text = case.sources.file(frame.file).lines[frame.line - 1 : frame.line]
     shown = text[0].strip() if text else ""
-    return DivergencePoint(kind=StatementKind.RAISES, frame=frame, text=shown, tainted_by=EXCEPTION, observed=True)
+    raises = kind is StatementKind.RAISES
+    return DivergencePoint(kind=kind, frame=frame, text=shown, tainted_by=EXCEPTION if raises else "", observed=raises)
 
 
 def _class(deadlock: Deadlock, found: Sequence[Split]) -> str:

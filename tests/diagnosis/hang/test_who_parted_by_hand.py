@@ -7,6 +7,7 @@ from pathlib import Path
 import hand_made as made
 import pytest
 from deadlocked import call, done, hung, rank
+from hung_jobs import STDLIB, stack
 
 from diagnostics.diagnosis.hang import collective_not_joined, collectives_disagree
 from diagnostics.diagnosis.signature import Match
@@ -117,6 +118,31 @@ def test_threads_that_made_different_calls_are_no_matter_of_order(tmp_path: Path
     fix = found(in_background(tmp_path, last="all_reduce")).finding.fix
     assert fix is not None
     assert not fix.text.startswith("give the thread")
+
+
+FREES = """\
+def release():
+    dist.barrier()
+def fit():
+    step()
+    dist.all_reduce(shared)
+"""
+
+
+@pytest.mark.parametrize(
+    ("below", "line"),
+    [
+        (f"{STDLIB}/weakref.py:590:finalize.__call__", "train.py:2"),
+        (f"{STDLIB}/weakref.py:642:finalize._exitfunc", "train.py:4"),  # at the exit all of them run, in one order
+        (f"{STDLIB}/contextlib.py:81:inner", "train.py:4"),
+    ],
+)
+def test_a_collective_in_a_finalizer_is_the_line_to_mend(below: str, line: str, tmp_path: Path) -> None:
+    places = [f"{tmp_path}/train.py:2:release", f"{tmp_path}/train.py:4:fit"]
+    path = [place.rpartition(":")[0] for place in places]
+    one = rank(1, call("barrier", 1, *path, shape="", dtype=""), stacks=(stack(places[0], below, places[1]),))
+    match = found(hung(tmp_path, rank(0, call("all_reduce", 1, f"{tmp_path}/train.py:5")), one, source=FREES))
+    assert match.locations[0] == line
 
 
 GUARDED = """\
