@@ -172,6 +172,8 @@ def _entered(split: Split, decision: DivergencePoint, first: int, last: int) -> 
     """Returns the ranks that went into a handler or a guard that jumps away; by rank, those that went on alone."""
     ways = (decision.here_line, decision.there_line)
     inside = [way is not None and way.file == decision.frame.file and first < way.line <= last for way in ways]
+    if decision.kind is StatementKind.HANDLES:
+        inside = [way == decision.frame for way in ways]
     if decision.kind not in (StatementKind.BRANCH, StatementKind.HANDLES) or inside[0] == inside[1]:
         return ()
     return split.parting.here if inside[0] != (decision.tainted_by == RANK) else split.parting.there

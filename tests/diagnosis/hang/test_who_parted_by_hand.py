@@ -7,7 +7,7 @@ from pathlib import Path
 import hand_made as made
 import pytest
 from deadlocked import call, done, hung, rank
-from hung_jobs import STDLIB, stack
+from hung_jobs import STDLIB, TORCH, stack
 
 from diagnostics.diagnosis.hang import collective_not_joined, collectives_disagree
 from diagnostics.diagnosis.signature import Match
@@ -15,6 +15,7 @@ from diagnostics.diagnosis.silent import failure_hidden_in_rank
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, LoadFailure
 from diagnostics.dynamic.model.model_divergence import model_difference
 from diagnostics.record.agent_data import Construction
+from diagnostics.record.flight_recorder import FlightEntry
 
 REDUCED = """\
 for batch in loader:
@@ -118,6 +119,38 @@ def test_threads_that_made_different_calls_are_no_matter_of_order(tmp_path: Path
     fix = found(in_background(tmp_path, last="all_reduce")).finding.fix
     assert fix is not None
     assert not fix.text.startswith("give the thread")
+
+
+SKIPS_BACKWARD = """\
+for batch in loader:
+    loss = model(batch)
+    try:
+        check(loss)
+    except ValueError:
+        continue
+    loss.backward()
+"""
+
+
+def native(number: int, op: str, *places: str) -> JobProcess:
+    """Returns a rank whose main thread waits in an operation that C++ began, seen by the flight recorder alone."""
+    entry = FlightEntry(
+        group="0", counted=4, op=op, sizes=(8,), dtypes="Float", pending=True, created_ns=-(10**10), timeout_s=None
+    )
+    agreed = done("broadcast", 3, places[-1].rpartition("/")[0] + "/train.py:2")
+    return rank(number, agreed, flight=(entry,), stacks=(stack(*places),))
+
+
+@pytest.mark.parametrize(("forward", "culprits"), [("broadcast", (0,)), ("all_reduce", None)])
+def test_two_operations_of_ddp_in_one_slot_part_the_ranks(
+    forward: str, culprits: tuple[int, ...] | None, tmp_path: Path
+) -> None:
+    zero = native(0, forward, f"{TORCH}/nn/parallel/distributed.py:2363:_sync", f"{tmp_path}/train.py:2:<module>")
+    one = native(
+        1, "all_reduce", f"{TORCH}/autograd/graph.py:979:_engine_run_backward", f"{tmp_path}/train.py:7:<module>"
+    )
+    match = collective_not_joined.match(hung(tmp_path, zero, one, source=SKIPS_BACKWARD))
+    assert (match and (match.culprit_ranks, match.locations[0])) == (culprits and (culprits, "train.py:5"))
 
 
 FREES = """\
