@@ -48,6 +48,13 @@ def catching(source: SourceFile, line: int) -> ast.Try | None:
     return max(tries, key=lambda node: node.lineno, default=None)
 
 
+def with_around(source: SourceFile, line: int) -> ast.With | ast.AsyncWith | None:
+    """Returns the innermost `with` whose body holds `line`."""
+    nodes = walk(source.tree) if source.tree is not None else ()
+    around = [node for node in nodes if isinstance(node, (ast.With, ast.AsyncWith)) and _inside(node.body, line)]
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
 def handler_of(source: SourceFile, line: int) -> ast.ExceptHandler | ast.Try | None:
     """Returns the handler, or the try whose `finally`, holds `line`."""
     for node in walk(source.tree) if source.tree is not None else ():
