@@ -102,6 +102,8 @@ def _title(case: Job, story: DeadlockDiagnosis) -> str:
     told = "; ".join(sentence(one) if not index else one for index, one in enumerate(parties))
     decided = story.decisions[0] if story.decisions and not story.held else None
     line = f". Their ways part at {case.line(decided.frame)}: {decided.text}" if decided is not None else ""
+    if decided is not None and story.in_finalizer:
+        line = f". {case.line(decided.frame)} is in a finalizer, which each rank runs when it frees the object"
     end = "it can never go on" if len(story.deadlock.ranks) == 1 else "none of them can ever go on"
     met = [f"{sentence(shown_ranks((one.rank,)))} went through {_call_of(case, one)}; " for one in _through(story)]
     return f"{''.join(met)}{told[:1].lower() if met else told[:1]}{told[1:]}: {end}{line}"

@@ -176,6 +176,7 @@ def test_a_collective_in_a_finalizer_is_the_line_to_mend(below: str, line: str, 
     one = rank(1, call("barrier", 1, *path, shape="", dtype=""), stacks=(stack(places[0], below, places[1]),))
     match = found(hung(tmp_path, rank(0, call("all_reduce", 1, f"{tmp_path}/train.py:5")), one, source=FREES))
     assert match.locations[0] == line
+    assert match.finding.title.endswith("runs when it frees the object") == (line == "train.py:2")
 
 
 GUARDED = """\
