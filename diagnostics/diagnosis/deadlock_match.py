@@ -16,6 +16,7 @@ from diagnostics.dynamic.divergence.divergence import DivergencePoint
 from diagnostics.dynamic.divergence.held_exceptions import held_text
 from diagnostics.dynamic.divergence.rank_partition import user_stack
 from diagnostics.dynamic.divergence.split import RankPartition
+from diagnostics.dynamic.divergence.thread_order import waits_of_threads
 from diagnostics.dynamic.job.evidence import names_of, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.static.dataflow import rank_words
@@ -26,6 +27,15 @@ _LEFT = {
     Whereabouts.LEAVING: "is through with its program and only waits for its threads",
     Whereabouts.ENDED: "has ended",
 }
+
+_OF_THREADS = Fix(
+    text="give the thread a process group of its own (dist.new_group), or wait for it before the next collective of "
+    "its group: which thread comes first is left to chance on each rank"
+)
+_OF_FINALIZER = Fix(
+    text="make no collective in a finalizer (__del__, weakref.finalize): each rank frees its objects in its own time; "
+    "release them by a call that all ranks make at one place"
+)
 
 
 def proved_hang(job: Job, *, code: str, name: str, failure_class: str, fix: Fix) -> Match | None:
@@ -44,7 +54,7 @@ def proved_hang(job: Job, *, code: str, name: str, failure_class: str, fix: Fix)
             title=_title(job, process),
             where=", ".join(where),
             evidence=tuple(_evidence(job, process)),
-            fix=_of_held(job, process) if process.held else fix,
+            fix=_fix(job, process, fix),
             confidence=Confidence.CONFIRMED if _is_sure(process) else Confidence.LIKELY,
         ),
         failure_class=failure_class,
@@ -57,7 +67,9 @@ def proved_hang(job: Job, *, code: str, name: str, failure_class: str, fix: Fix)
     )
 
 
-def _of_held(job: Job, process: DeadlockDiagnosis) -> Fix:
+def _fix(job: Job, process: DeadlockDiagnosis, usual: Fix) -> Fix:
+    if not process.held:
+        return _OF_THREADS if process.by_threads else _OF_FINALIZER if process.in_finalizer else usual
     line = job.line(process.held[0][1].user_path[0])
     return Fix(
         text=f"mend what raised at {line}; make no collective in a `finally`, the exit of a `with` or at exit while "
@@ -90,6 +102,8 @@ def _title(job: Job, process: DeadlockDiagnosis) -> str:
     told = "; ".join(sentence(one) if not index else one for index, one in enumerate(parties))
     decided = process.decisions[0] if process.decisions and not process.held else None
     line = f". Their ways part at {job.line(decided.frame)}: {decided.text}" if decided is not None else ""
+    if decided is not None and process.in_finalizer:
+        line = f". {job.line(decided.frame)} is in a finalizer, which each rank runs when it frees the object"
     end = "it can never go on" if len(process.deadlock.ranks) == 1 else "none of them can ever go on"
     met = [f"{sentence(shown_ranks((one.rank,)))} went through {_call_of(job, one)}; " for one in _through(process)]
     return f"{''.join(met)}{told[:1].lower() if met else told[:1]}{told[1:]}: {end}{line}"
@@ -102,7 +116,11 @@ def _parties(job: Job, process: DeadlockDiagnosis) -> list[str]:
     for one in (*process.deadlock.gone, *process.deadlock.positions):
         groups.setdefault(f"{held.get(one.rank, '')}{_stands(job, one)}", []).append(one.rank)
     order = sorted(groups.items(), key=lambda item: not set(item[1]) & set(process.culprits))
-    return [f"{shown_ranks(tuple(ranks))} {words}" for words, ranks in order[:MOST_SHOWN]]
+    return [f"{shown_ranks(tuple(ranks))} {_for(len(ranks), words)}" for words, ranks in order[:MOST_SHOWN]]
+
+
+def _for(ranks: int, words: str) -> str:
+    return words.replace("waits", "wait", 1) if ranks > 1 and words.startswith("waits") else words
 
 
 def _through(process: DeadlockDiagnosis) -> list[RankState]:
@@ -120,7 +138,9 @@ def _stands(job: Job, one: RankState) -> str:
     at = f" at {job.line(frames[0])}" if frames else ""
     if one.wait is None:
         return f"{_LEFT.get(one.stand, 'makes no call any more')}{f', left{at}' if at else ''}"
-    return f"waits in {one.wait.shown}{at}"
+    beside = [f"{wait.shown} at {job.line(frame)}" for wait, frame in waits_of_threads(job, one)]
+    more = f", and another thread in {' and '.join(beside)}" if beside else ""
+    return f"waits in {one.wait.shown}{at}{more}"
 
 
 def _evidence(job: Job, process: DeadlockDiagnosis) -> Iterator[Evidence]:

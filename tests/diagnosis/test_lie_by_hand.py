@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hand_made import a_job, a_process, agent, event, raised
+from hand_made import a_job, a_process, agent, event, frames, raised
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.diagnosis.signature import Match
@@ -73,6 +73,37 @@ def test_exceptions_that_cost_no_work_are_no_lie(line: int, tmp_path: Path) -> N
     fine = agent(*made("optimizer", place=f"{file}:2"), steps=9)
     job = a_job(a_process(agent=fine, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": RETRYING})
     assert failure_hidden_in_rank.match(job) is None
+
+
+SWALLOWED = """\
+def epoch(model, loader, optimizer):
+    for x in loader:
+        model(x).backward()
+        optimizer.step()
+def main(model, loader, optimizer):
+    with Run() as run:
+        for number in range(9):
+            epoch(model, loader, optimizer)
+    dist.barrier()
+"""
+
+
+@pytest.mark.parametrize(
+    ("ends_in", "lines"),
+    [
+        ((), ("train.py:3", "train.py:6", "train.py:8")),
+        ((f"{Path(__file__).parent}/concurrent/futures/thread.py:58",), None),  # of a pool: a future has it
+    ],
+)
+def test_a_with_that_an_exception_ended_in_hid_it(
+    ends_in: tuple[str, ...], lines: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/train.py"
+    error = raised("KeyError: 'mixup'", f"{file}:3", f"{file}:8", how=ExceptionSource.CAUGHT, sequence=2)
+    error = replace(error, path=(*error.path, *frames(*ends_in)))
+    seen = agent(*made("optimizer", place=f"{file}:9"), event("caught"), steps=3)
+    job = a_job(a_process(agent=seen, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": SWALLOWED})
+    assert (told(failure_hidden_in_rank.match(job)) or (None,) * 4)[3] == lines
 
 
 def test_leaving_the_loop_on_purpose_is_no_lie(tmp_path: Path) -> None:
@@ -192,11 +223,28 @@ def test_a_resumed_run_that_says_that_nothing_was_left_to_do_is_no_lie(
 
 QUIET = LOOP.replace('logging.exception("failed")', 'print("failed")').replace("sys.exit(0)", "return")
 
+STAGES = """\
+def train(epochs):
+    for epoch in range(epochs):
+        loss = model(epoch)
+        loss.backward()
+        optimizer.step()
+def stage(name, work):
+    try:
+        work(3)
+    except Exception as error:
+        print(name, error)
+stage("train", train)
+"""
+EXPORTS = STAGES.replace('stage("train", train)', 'train(3)\nstage("export", export)')
+
 
 @pytest.mark.parametrize(
     ("text", "events", "lines"),
     [
         (QUIET, (), ("train.py:10",)),
+        (STAGES, (), ("train.py:9",)),  # what trains is handed to what has the handler
+        (EXPORTS, (), None),
         (QUIET, ("optimizer-restored",), None),
         (LOOP, (), None),  # what logging.exception says would have been seen
     ],

@@ -28,6 +28,13 @@ def main(rank, loader):
     except OSError:
         give_up(values)
     barrier()
+def run(task):
+    if task.embeds:
+        return embed(task)
+    generate(task)
+    if task.waits:
+        wait(task)
+    return finish(task)
 """
 SOURCES = SourceStore("/job", {"/job/train.py": TEXT}, frozenset())
 
@@ -49,6 +56,9 @@ def path(*places: tuple[int, str]) -> list[Frame]:
         ([(14, "main")], [(19, "main")], BranchRelation.OTHER_LEFT_LOOP),
         ([(19, "main")], [(14, "main")], BranchRelation.ONE_LEFT_LOOP),
         ([(8, "main")], [(19, "main")], BranchRelation.APART),
+        ([(22, "run")], [(23, "run")], BranchRelation.ARMS),  # behind a guard that leaves is its `else`
+        ([(26, "run")], [(22, "run")], BranchRelation.ARMS),
+        ([(25, "run")], [(26, "run")], BranchRelation.ONE_INSIDE),
     ],
 )
 def test_two_calls_stand_to_each_other_as_their_lines_do(

@@ -83,14 +83,14 @@ def _title(job: Job, one: ForkedLock, ranks: list[int]) -> str:
     if one.lock:
         return f"{sentence(who)} (process {one.child.pid}) waits for {one.lock}{at}{by or _NOBODY}"
     if one.in_python:
-        return f"{sentence(who)} (process {one.child.pid}) waits{at} for a thread that only its parent has"
+        return f"{sentence(who)} (process {one.child.pid}) waits{at} as for a thread that only its parent has"
     return (
         f"{sentence(who)} (process {one.child.pid}) waits{at} inside native code for threads (OpenMP, MKL and the "
         "like) that only its parent has: a fork does not copy them"
     )
 
 
-_NOBODY = ", and no thread of its own can release it: the lock was held when its parent forked"
+_NOBODY = ", and no thread of its own can release it, as where a thread of its parent held it when that forked"
 
 
 def _fix(one: ForkedLock) -> str:

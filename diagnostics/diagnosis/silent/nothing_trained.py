@@ -38,6 +38,7 @@ MOST_OF_A_MESSAGE = 160
 EXAMINES = AppliesTo.SUCCEEDED
 
 _SKIPPED = "the model ran, and each iteration ended before the backward pass"
+_NO_BACKWARD = "the model ran, and no backward pass came after it"
 _STEPLESS = (
     "see why the condition never let a step through: more accumulation steps than batches, values that are skipped"
 )
@@ -74,7 +75,8 @@ def match(job: Job) -> Match | None:
     conditions = _conditions(job, process)
     if backwards and not conditions:
         return None  # it may update its parameters by hand
-    stepless = backwards or (conditions and any(one.agent is not None and one.agent.entered for one in ranks))
+    ran = any(one.agent is not None and one.agent.entered for one in ranks)
+    stepless = backwards or (conditions and ran)
     frames: list[Frame | None]
     raised = None if backwards else _from_forward(ranks)
     if stepless and raised is not None:
@@ -87,7 +89,7 @@ def match(job: Job) -> Match | None:
         at = _frame(process, iterated)
         frames, cause = [loader, at, *loops], "the loader gave no batch"
     else:
-        frames, cause = [*loops, loader], "the training loop was never entered"
+        frames, cause = [*loops, loader], _NO_BACKWARD if ran else "the training loop was never entered"
     fix = _RAISED if raised is not None else _STEPLESS if stepless else _EMPTY if iterated is not None else _UNENTERED
     locations = distinct([job.line(frame) for frame in frames if frame is not None])
     return blamed(

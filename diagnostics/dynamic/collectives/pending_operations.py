@@ -25,6 +25,7 @@ STALE_S = 5.0  # work that is not done for so long: where nobody looked at the C
 _OVER = ("exit", "alive-at-end")  # events of a program that is through
 _SHUTDOWN = re.compile(r"/threading\.py$")
 _LOCAL = "ranks "
+_MOST_PARTS = 4  # of a collective of objects
 
 
 def pending_operations(
@@ -55,7 +56,9 @@ def _wait(call: CollectiveCall, offset_s: float, counts: CollectiveLog) -> Pendi
     if op == NEW_GROUP:
         group, slot, ranks = NEW_GROUP, counts.ordinal(call), _members(call.shape, ranks)
     elif op in OBJECTS and slot is not None:  # made of several: the one it is in
-        slot = min(max(counts.reached.get(group, 0) - 1, slot), slot + 3)
+        others = {one.number for one in counts.calls if one.group == group and one.thread != call.thread}
+        begun_since = range(slot + 1, min(counts.reached.get(group, 0), slot + _MOST_PARTS))
+        slot = max((one for one in begun_since if one not in others), default=slot)
     return PendingOperation(
         kind=kind,
         op=op,

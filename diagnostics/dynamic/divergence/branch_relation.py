@@ -24,6 +24,7 @@ class BranchRelation(StrEnum):
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPOUND = (ast.Try, ast.If, ast.Match, ast.With, ast.AsyncWith, *_LOOPS)
+_JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _BRANCHES = (ast.If, ast.Match, ast.IfExp, ast.BoolOp)
 
 
@@ -37,10 +38,14 @@ def relate(sources: SourceStore, one: Sequence[Frame], other: Sequence[Frame]) -
     if not _same_function(first, second):
         spans = [frame.span for frame in outer[at - 1]] if at else [None]
         return BranchRelation.APART if None not in spans and spans[0] != spans[1] else BranchRelation.SAME
-    tree = sources.file(first.file).tree
-    if tree is None:
+    source = sources.file(first.file)
+    if source.tree is None:
         return BranchRelation.APART
-    return _compare(_arms(tree, first.line), _arms(tree, second.line))
+    arms = _arms(source.tree, first.line), _arms(source.tree, second.line)
+    one_function = source.function_at(first.line) is source.function_at(second.line)
+    if one_function and (_is_else(arms[0], arms[1], second.line) or _is_else(arms[1], arms[0], first.line)):
+        return BranchRelation.ARMS
+    return _compare(*arms)
 
 
 def _same_function(one: Frame, other: Frame) -> bool:
@@ -68,6 +73,15 @@ def _compare(one: list[tuple[ast.AST, str]], other: list[tuple[ast.AST, str]]) -
     if _looped(mine) != _looped(theirs):
         return BranchRelation.OTHER_LEFT_LOOP if _looped(mine) else BranchRelation.ONE_LEFT_LOOP
     return BranchRelation.APART
+
+
+def _is_else(inside: list[tuple[ast.AST, str]], outside: list[tuple[ast.AST, str]], line: int) -> bool:
+    """Whether a line stands behind an `if` that the other one is in and that always jumps away: it is its `else`."""
+    common = next((at for at, pair in enumerate(inside) if outside[at : at + 1] != [pair]), len(inside))
+    guard, arm = inside[common] if common < len(inside) else (None, "")
+    if not isinstance(guard, ast.If) or arm != "body" or guard.orelse:
+        return False
+    return isinstance(guard.body[-1], _JUMPS) and (guard.end_lineno or 0) < line
 
 
 def _conditional(arms: list[tuple[ast.AST, str]]) -> bool:

@@ -264,11 +264,11 @@ def _handled(candidate: Branching, handler: State, walk: PathSearch, taints: Ran
         own = []  # a loop whose next item raised
     kind = StatementKind.HANDLES
     first = decision(function, _node(handler).line, kind, taint, max(score, max((d.score for d in own), default=0) + 1))
-    first = replace(
-        first,
-        here_line=_next_line(candidate.way_here, _node(handler)),
-        there_line=_next_line(candidate.way_there, _node(handler)),
+    here, there = (
+        first.frame if handler in one else _next_line(one, _node(handler))
+        for one in (candidate.way_here, candidate.way_there)
     )
+    first = replace(first, here_line=here, there_line=there)
     if own:
         return [first, *own]
     if edge[0] is not EdgeKind.RAISES:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct
 from diagnostics.dynamic.collectives.hang_time import hang_time
 from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
@@ -13,10 +14,12 @@ from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, find_deadlock
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind, StatementKind
+from diagnostics.dynamic.divergence.finalizers import finalizer_of
 from diagnostics.dynamic.divergence.held_exceptions import held_by
 from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
 from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_recurrent, partitions, user_stack
 from diagnostics.dynamic.divergence.split import RankPartition
+from diagnostics.dynamic.divergence.thread_order import by_thread_order, waits_of_threads
 from diagnostics.dynamic.job.job import ExceptionRecord, Job
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, ORDER, RANK
 
@@ -40,6 +43,8 @@ class DeadlockDiagnosis:
     splits: tuple[RankPartition, ...]
     met: tuple[RankState, ...] = ()  # in the calls that met and did not fit, where ranks went through them
     held: tuple[tuple[RankState, ExceptionRecord], ...] = ()  # ranks that wait with an exception on its way out
+    by_threads: bool = False  # all wait in the same calls, which threads of theirs made in different orders
+    in_finalizer: bool = False  # one waits where an object of its is freed: the first of `decisions`
 
 
 _latest: list[tuple[Job, DeadlockDiagnosis | None]] = []  # several signatures ask about one job, one after the other
@@ -61,34 +66,44 @@ def _process(job: Job) -> DeadlockDiagnosis | None:
 def diagnose(job: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     """Returns what can be said of these ranks, each in an operation in which it does not get what it needs."""
     waited, deadlock = deadlock, as_they_met(deadlock)
-    found = partitions(job, deadlock)
+    threads = by_thread_order(job, waited)
+    found = partitions(job, deadlock) if not threads else ()  # which thread comes first is no way that a rank goes
     said = [divergence_points(job.sources, split.parting, job.agent_folders) for split in found]
     held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(job, one)) is not None)
-    lines = (*(_raised_at(job, raised) for _, raised in held), *(one for each in said[:2] for one in each))
+    lines = (
+        *(_line(job, raised.user_path[0], StatementKind.RAISES) for _, raised in held),
+        *(one for each in said[:2] for one in each),
+    )
+    freed = [] if held else [at for one in deadlock.positions if (at := finalizer_of(job, one)) is not None]
+    told = (*(_line(job, frame, StatementKind.CALLS) for frame in freed[:1]), *lines)
     # Where each rank takes the items of a set in an order of its own, none went another way than it should.
     ordered = bool(lines) and lines[0].tainted_by == ORDER and lines[0].kind is StatementKind.LOOP
     ranks = tuple(one.rank for one in deadlock.positions)
     stands = [job.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in user_stack(job, one)[:1]]
-    odd = [job.line(frame) for split in found for one in split.here for frame in user_stack(job, one)[:2]]
+    stands += [job.line(frame) for one in deadlock.positions for _, frame in waits_of_threads(job, one)]
+    apart = [one for split in found for one in split.here] if not threads else deadlock.positions
+    odd = [job.line(frame) for one in apart for frame in user_stack(job, one)[:2]]
     return DeadlockDiagnosis(
         deadlock=waited,
         met=deadlock.positions if deadlock is not waited else (),
         failure_class=MISSING if held else MISMATCH if ordered else _class(deadlock, found),
         culprits=tuple(one.rank for one, _ in held) or (ranks if ordered else _culprits(job, deadlock, found, lines)),
-        decisions=lines,
-        decided=tuple(job.line(one.frame) for one in lines),
-        certain=bool(held) or (bool(said) and is_unique(said[0]) and len(found) == 1),
-        locations=_ordered(job, deadlock, [job.line(one.frame) for one in lines], [*odd, *stands]),
+        decisions=told,
+        decided=tuple(job.line(one.frame) for one in told),
+        certain=bool(held) or (bool(said) and is_unique(said[0]) and len(found) == 1 and not freed),
+        locations=_ordered(job, deadlock, [job.line(one.frame) for one in told], [*odd, *stands]),
         splits=found,
         held=held,
+        by_threads=threads,
+        in_finalizer=bool(freed),
     )
 
 
-def _raised_at(job: Job, raised: ExceptionRecord) -> DivergencePoint:
-    frame = raised.user_path[0]
+def _line(job: Job, frame: Frame, kind: StatementKind) -> DivergencePoint:
     text = job.sources.file(frame.file).lines[frame.line - 1 : frame.line]
     shown = text[0].strip() if text else ""
-    return DivergencePoint(kind=StatementKind.RAISES, frame=frame, text=shown, tainted_by=EXCEPTION, observed=True)
+    raises = kind is StatementKind.RAISES
+    return DivergencePoint(kind=kind, frame=frame, text=shown, tainted_by=EXCEPTION if raises else "", observed=raises)
 
 
 def _class(deadlock: Deadlock, found: Sequence[RankPartition]) -> str:
@@ -146,15 +161,20 @@ def _culprits(
 
 def _tells_apart(split: RankPartition, decision: DivergencePoint) -> bool:
     """Whether the statement may tell which camp it let in: also where one line called the functions of both."""
-    guards = decision.kind is StatementKind.BRANCH and decision.tainted_by == RANK
-    return split.relation is BranchRelation.APART or (split.relation is BranchRelation.SAME and guards)
+    if decision.kind is StatementKind.LOOP or split.relation is BranchRelation.APART:
+        return True
+    return (
+        split.relation is BranchRelation.SAME and decision.kind is StatementKind.BRANCH and decision.tainted_by == RANK
+    )
 
 
 def _entered(split: RankPartition, decision: DivergencePoint, first: int, last: int) -> tuple[int, ...]:
-    """Returns the ranks that went into a guard that jumps away; where the rank decides, those that went on alone."""
+    """Returns the ranks that went into a handler or a guard that jumps away; by rank, those that went on alone."""
     ways = (decision.here_line, decision.there_line)
     inside = [way is not None and way.file == decision.frame.file and first < way.line <= last for way in ways]
-    if decision.kind is not StatementKind.BRANCH or inside[0] == inside[1]:
+    if decision.kind is StatementKind.HANDLES:
+        inside = [way == decision.frame for way in ways]
+    if decision.kind not in (StatementKind.BRANCH, StatementKind.HANDLES) or inside[0] == inside[1]:
         return ()
     return split.parting.here if inside[0] != (decision.tainted_by == RANK) else split.parting.there
 

@@ -101,6 +101,12 @@ def _unlike_before(job: Job, deadlock: Deadlock) -> RankPartition | None:
     return RankPartition(parting=parting, relation=BranchRelation.APART, here=here, there=there, sure=True)
 
 
+def left_out(job: Job, one: RankState, other: RankState) -> bool:
+    """Whether a rank left out, for the first time, the call in which another one waits for it."""
+    found, wait = _break(job, one), other.wait
+    return found is not None and wait is not None and (found.usual.op, found.usual.path) == (wait.op, wait.path)
+
+
 def _break(job: Job, one: RankState) -> HistoryBreak | None:
     counts = counts_of(job, one)
     found = breaks_history(counts.calls) if counts is not None and len(one.waits) == 1 else None

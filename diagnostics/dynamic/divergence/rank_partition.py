@@ -14,7 +14,7 @@ from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKin
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relate
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import exceptions_caught, last_common_call
-from diagnostics.dynamic.divergence.rank_history import partition_by_history
+from diagnostics.dynamic.divergence.rank_history import left_out, partition_by_history
 from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 
@@ -88,7 +88,7 @@ def _key(job: Job, one: RankState) -> object:
         return one.stand, wait is not None
     lines = tuple((frame.file, frame.line) for frame in user_stack(job, one))
     if wait.native:
-        return "native", wait.group, wait.slot
+        return "native", wait.group, wait.slot, wait.recorded.partition("(")[0]
     if wait.kind is not OperationKind.COLLECTIVE:
         return wait.op, lines
     return wait.op, wait.group, wait.slot, wait.shape, wait.dtype, wait.root, lines
@@ -110,6 +110,7 @@ def _oddness(job: Job, camp: Sequence[RankState], camps: Sequence[Sequence[RankS
         found = relate(job.sources, user_stack(job, first), user_stack(job, other[0]))
         mark += {BranchRelation.ONE_INSIDE: 3, BranchRelation.ONE_LEFT_LOOP: 2}.get(found, 0) / len(rest)
     mark += 1.5 * (not is_recurrent(job, first) and any(is_recurrent(job, other[0]) for other in rest))
+    mark += 1.5 * all(left_out(job, first, other[0]) for other in rest)
     mark += 2 * any(exceptions_caught(job, one, first.at_s) for one in camp)
     mark += max(0.0, 1 - len(camp) * len(camps) / ranks)  # fewer than others, which two ranks never are
     mark += 5 * (2 * len(camp) < ranks and any(2 * len(other) > ranks for other in rest))  # what most did is usual

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
@@ -22,12 +22,17 @@ def code_is_used(source: SourceFile, line: int, how: str) -> bool:
     if source.tree is None:
         return True
     nodes = [node for node in walk(source.tree) if spans(node, line)]
-    on_line = [node for node in nodes if _is_meant(node, how)]
+    on_line = reads_of(nodes, line, how)
     if not on_line:
         return True
     above = {child: node for node in (source.tree, *nodes) for child in ast.iter_child_nodes(node)}
     loaded = loaded_names(source)
     return any(_goes_somewhere(node, above, loaded, pairs=how == "waitpid") for node in on_line)
+
+
+def reads_of(nodes: Iterable[ast.AST], line: int, how: str) -> list[ast.AST]:
+    """Returns the attributes and calls among some nodes that give a line the code in that way."""
+    return [node for node in nodes if spans(node, line) and _is_meant(node, how)]
 
 
 def result_is_used(source: SourceFile, line: int, functions: Sequence[str]) -> bool:

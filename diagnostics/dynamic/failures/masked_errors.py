@@ -28,6 +28,7 @@ from diagnostics.static.program.exception_flow import (
     tells_by,
     training_functions,
     training_loops,
+    with_around,
 )
 from diagnostics.static.program.unwinding import unwinds
 
@@ -141,8 +142,8 @@ def cuts_training(job: Job, process: JobProcess, raised: ExceptionRecord) -> boo
         return False
     trained_by = trained_in(job, process)
     outer = raised.user_path[-1]
-    block = catching(job.sources.file(outer.file), outer.line)
-    if block is None or goes_on_raising(block):
+    block = _hiding_block(job, raised)
+    if block is None or (isinstance(block, ast.Try) and goes_on_raising(block)):
         return False
     around = in_training_loop(
         job.sources.file(outer.file), block.lineno, trained_by
@@ -225,12 +226,22 @@ def _exit_in_handler(job: Job, process: JobProcess, left: LifecycleEvent | None)
 
 def _hiding(job: Job, process: JobProcess, raised: ExceptionRecord, left: LifecycleEvent | None) -> Frame | None:
     outer = raised.user_path[-1]
-    source = job.sources.file(outer.file)
-    block = catching(source, outer.line)
+    block = _hiding_block(job, raised)
     exit_frame = _own_frame(process, left)
     if exit_frame is not None and (block is None or handler_of(job.sources.file(exit_frame.file), exit_frame.line)):
         return exit_frame
-    return Frame(file=outer.file, line=hiding_line(block), function=outer.function) if block is not None else None
+    if block is None:
+        return None
+    line = hiding_line(block) if isinstance(block, ast.Try) else block.lineno
+    return Frame(file=outer.file, line=line, function=outer.function)
+
+
+def _hiding_block(job: Job, raised: ExceptionRecord) -> ast.Try | ast.With | ast.AsyncWith | None:
+    """Returns what caught an exception: the `try`, else the `with` of the frame that it was seen to end in."""
+    outer = raised.user_path[-1]
+    source = job.sources.file(outer.file)
+    ended_there = raised.how is ExceptionSource.CAUGHT and raised.path[-1:] == (outer,)  # not in a future
+    return catching(source, outer.line) or (with_around(source, outer.line) if ended_there else None)
 
 
 def _left_from_handler(job: Job, process: JobProcess, left: LifecycleEvent | None) -> MaskedError | None:

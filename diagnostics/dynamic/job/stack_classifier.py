@@ -97,13 +97,14 @@ def is_spawned(frames: Sequence[Frame]) -> bool:
 
 def is_bootstrapped(frames: Sequence[Frame]) -> bool:
     """Whether multiprocessing started this process."""
-    return any(_PROCESS.search(frame.file) and frame.function == "_bootstrap" for frame in frames)
+    return any(_PROCESS.search(frame.file) and frame.function.endswith("_bootstrap") for frame in frames)
 
 
 def joins(frames: Sequence[Frame]) -> bool:
     """Whether it waits for processes that it started."""
     return any(
-        (_PROCESS.search(frame.file) or _SPAWNED.search(frame.file)) and frame.function == "join" for frame in frames
+        (_PROCESS.search(frame.file) or _SPAWNED.search(frame.file)) and frame.function.rpartition(".")[2] == "join"
+        for frame in frames
     )
 
 

@@ -78,17 +78,39 @@ def lock_at(source: SourceFile, line: int) -> str:
 
 
 def taken_at(source: SourceFile, line: int, lock: str) -> int | None:
-    """Returns the line of the `with` over a lock of this name in whose body a line lies; None where there is none."""
+    """Returns the line of the same function that took a lock of this name and has it where a line runs, else None.
+
+    That is a `with` whose body holds the line, or a call of acquire() that always runs before it.
+    """
     name = lock.rpartition(".")[2]
-    around = [
-        node.lineno
-        for node in (walk(source.tree) if source.tree is not None else ())
-        if isinstance(node, ast.With | ast.AsyncWith)
-        and node.lineno < line
-        and any(spans(one, line) for one in node.body)
-        and any(dotted(item.context_expr).rpartition(".")[2] == name for item in node.items)
-    ]
-    return max(around, default=None)
+    blocks = walk(source.function_at(line) or source.tree) if source.tree is not None else ()
+    taken = [found for block in blocks for found in _taken_in(block, line, name)]
+    return max(taken, default=None)
+
+
+def _taken_in(block: ast.AST, line: int, name: str) -> Iterator[int]:
+    """Yields the lines by which a lock was taken that is still held at a line of the block."""
+    lists = [part for _, part in ast.iter_fields(block) if isinstance(part, list)]
+    held = next((part for part in lists if any(isinstance(one, ast.stmt) and spans(one, line) for one in part)), [])
+    if held and isinstance(block, ast.With | ast.AsyncWith) and block.lineno < line:
+        taken = (dotted(item.context_expr).rpartition(".")[2] for item in block.items)
+        yield from (block.lineno for one in taken if one == name)
+    done = [(one.lineno, change) for one in held if one.end_lineno < line and (change := _change_of(one, name))]
+    if done and done[-1][1] == "acquire":
+        yield done[-1][0]
+
+
+def _change_of(statement: ast.stmt, name: str) -> str:
+    """Returns "release" of a statement that may release a lock, "acquire" of one that surely takes it, else ""."""
+    calls = [node for node in walk(statement) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    own = [call for call in calls if dotted(call.func).split(".")[-2:-1] == [name]]
+    if any(dotted(call.func).endswith(".release") for call in own):
+        return "release"
+    surely = isinstance(statement, ast.Expr) and any(
+        call is statement.value and not call.args and not call.keywords and dotted(call.func).endswith(".acquire")
+        for call in own
+    )
+    return "acquire" if surely else ""
 
 
 def loop_at(source: SourceFile, lines: Sequence[int]) -> Loop | None:

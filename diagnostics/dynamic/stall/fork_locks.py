@@ -6,7 +6,6 @@ that is not there: the kernel shows every thread of the process in a futex of it
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +15,8 @@ from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.process_queries import event_s, events_of, is_alive, text_at, user_frames_of
+from diagnostics.dynamic.stall.blocking_lines import lock_at, taken_at
 from diagnostics.dynamic.stall.creation_sites import lines_in
-from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.exception_flow import spans
 
 _FUTEX = ("202", "98")  # of x86-64 and arm64
 _PRIVATE = 0x80  # FUTEX_PRIVATE_FLAG: locks between processes do not have it
@@ -97,12 +95,12 @@ def _left_lock(job: Job, process: JobProcess) -> ForkedLock | None:
     stands = user_frames_of(process, main)
     inner = [frame for frame in main if frame not in stands][:1] if stands and main[0] != stands[0] else []
     library = main[: main.index(stands[0])] if stands else main
-    lock = "" if library else _lock_at(job, stands[0])
+    lock = "" if library else lock_at(job.sources.file(stands[0].file), stands[0].line)
     in_python = bool(lock) or any(_WAITS_IN_PYTHON.search(frame.file) for frame in library)
     in_python |= not library and bool(stands) and bool(_CALLS_PYTHON.search(text_at(job, stands[0])))
     lock = lock or ("a handler's lock of logging" if any(_LOGGING.search(frame.file) for frame in inner) else "")
-    if lock and any((_lock_around(job, frame, lock) or frame.line) < frame.line for frame in stands):
-        return None  # it took the lock itself, further out
+    if lock and any(taken_at(job.sources.file(frame.file), frame.line, lock) is not None for frame in stands):
+        return None  # it took the lock itself
     parent = job.of_pid(agent.forked_from)
     holder = _holder(job, parent, lock) if parent is not None and lock else ()
     threads = _had_threads(job, parent, process)
@@ -115,7 +113,7 @@ def _left_lock(job: Job, process: JobProcess) -> ForkedLock | None:
         lock=lock,
         holder=holder,
         in_python=in_python,
-        sure=bool(holder) or threads or not in_python,
+        sure=bool(holder) or not in_python,
     )
 
 
@@ -131,24 +129,6 @@ def _waits_for_ever(call: str) -> bool:
     return bool(operation & _PRIVATE) and operation & _COMMANDS in _WAITS and timeout == 0
 
 
-def _lock_at(job: Job, frame: Frame) -> str:
-    found = _TAKES.search(text_at(job, frame))
-    return (found[1] or found[2]) if found is not None else ""
-
-
-def _lock_around(job: Job, frame: Frame, lock: str) -> int | None:
-    """Returns the line of the `with` over `lock` whose body holds a line; None where there is none."""
-    tree = job.sources.file(frame.file).tree
-    blocks = [node for node in walk(tree) if isinstance(node, ast.With)] if tree is not None else []
-    around = [
-        node.lineno
-        for node in blocks
-        if any(spans(one, frame.line) for one in node.body)
-        and any(_tail(ast.unparse(item.context_expr)) == _tail(lock) for item in node.items)
-    ]
-    return max(around, default=None)
-
-
 def _tail(name: str) -> str:
     """Returns the last part of a dotted name: one lock is self.lock here and cache.lock there."""
     return name.rpartition(".")[2]
@@ -158,7 +138,7 @@ def _holder(job: Job, parent: JobProcess, lock: str) -> tuple[Frame, ...]:
     for stack in parent.stacks:
         own = user_frames_of(parent, stack)
         for index, frame in enumerate(own):
-            taken = _lock_around(job, frame, lock)
+            taken = taken_at(job.sources.file(frame.file), frame.line, lock)
             if taken is not None:
                 return (Frame(file=frame.file, line=taken, function=frame.function), *own[index:])
     return ()

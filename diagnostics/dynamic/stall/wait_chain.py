@@ -15,6 +15,7 @@ from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.job.evidence import how_it_ended, program
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.observations import observations_of, open_files
+from diagnostics.dynamic.job.stack_classifier import is_bootstrapped
 from diagnostics.dynamic.stall.blocking_lines import lock_at, taken_at
 from diagnostics.dynamic.stall.wait_cause import WaitCause, WaitKind, wait_cause
 
@@ -149,7 +150,7 @@ def _with_threads(job: Job, process: JobProcess, reason: WaitCause, steps: int) 
         if joined and reason.frame is not None:
             return replace(reason, text=text, frame=threads[0][0], frames=(reason.frame, *reason.frames))
         return replace(reason, text=text, frames=(*reason.frames[:1], threads[0][0], *reason.frames[1:]))
-    shared = reason.kind in (WaitKind.QUEUE, WaitKind.PIPE) or "between processes" in reason.text
+    shared = reason.kind is WaitKind.PIPE or "between processes" in reason.text  # a queue.Queue is its own
     children = [one for one in living_children(job, process) if one.agent is not None] if shared else []
     at_work = [one for one in children if not is_pool_idle(stack_of(job, one))]
     return _joined(job, reason, at_work[-1], "process", steps, theirs_first=True) if at_work else reason
@@ -221,5 +222,7 @@ def is_idle(stack: Sequence[Frame]) -> bool:
 
 
 def is_pool_idle(stack: Sequence[Frame]) -> bool:
-    """Whether a worker of a pool waits for its next task, or a helper of multiprocessing for orders."""
-    return (bool(stack) and not user_frames(stack)) or any("_tracker.py" in frame.file for frame in stack)
+    """Whether a worker waits for its next task, or a helper of multiprocessing for orders."""
+    start = next((at for at, frame in enumerate(stack) if is_bootstrapped((frame,))), len(stack))
+    own = user_frames(stack[:start])  # below it, a forked child shows where its parent stood
+    return is_idle(stack) or (bool(stack) and not own) or any("_tracker.py" in frame.file for frame in stack)

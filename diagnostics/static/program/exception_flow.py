@@ -48,6 +48,13 @@ def catching(source: SourceFile, line: int) -> ast.Try | None:
     return max(tries, key=lambda node: node.lineno, default=None)
 
 
+def with_around(source: SourceFile, line: int) -> ast.With | ast.AsyncWith | None:
+    """Returns the innermost `with` whose body holds `line`."""
+    nodes = walk(source.tree) if source.tree is not None else ()
+    around = [node for node in nodes if isinstance(node, (ast.With, ast.AsyncWith)) and _inside(node.body, line)]
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
 def handler_of(source: SourceFile, line: int) -> ast.ExceptHandler | ast.Try | None:
     """Returns the handler, or the try whose `finally`, holds `line`."""
     for node in walk(source.tree) if source.tree is not None else ():
@@ -76,20 +83,37 @@ def goes_on_raising(block: ast.Try) -> bool:
 
 
 def training_functions(sources: Iterable[SourceFile]) -> frozenset[str]:
-    """Returns the functions of these files that call backward() or step(), themselves or through each other."""
+    """Returns the functions of these files that call backward() or step(), themselves or through each other.
+
+    With the parameters by which functions call one of them that they are handed.
+    """
+    sources = list(sources)
     functions = [
         node
         for source in sources
         for node in (walk(source.tree) if source.tree is not None else ())
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     ]
+    calls = [node for source in sources for node in walk(source.tree or ast.Pass()) if isinstance(node, ast.Call)]
     found: frozenset[str] = frozenset()
     for _ in range(MAX_CALL_DEPTH):
         more = frozenset(node.name for node in functions if _trains(node, found))
+        given = {last_name(call.func) for call in calls if any(_is_one_of(value, found) for value in call.args)}
+        more |= {name for node in functions if node.name in given for name in _called_parameters(node)}
         if more == found:
             break
         found = more
     return found
+
+
+def _is_one_of(value: ast.expr, names: frozenset[str]) -> bool:
+    return isinstance(value, (ast.Name, ast.Attribute)) and last_name(value) in names
+
+
+def _called_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Returns the parameters that a function calls: what it was handed over does the work."""
+    called = {node.func.id for node in walk(function) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    return {one.arg for one in function.args.args} & called
 
 
 def training_loops(source: SourceFile, trained_by: frozenset[str]) -> tuple[Loop, ...]:

@@ -33,10 +33,10 @@ def done(op: str, number: int, *places: str, **fields: Any) -> CollectiveCall:
 def rank(
     number: int, *calls: CollectiveCall, hashed: int = 1, checkpoints: tuple[tuple[int, int], ...] = (), **fields: Any
 ) -> JobProcess:
-    """Returns a rank whose main thread made these calls in the group of both ranks, and that the doctor ended."""
+    """Returns a rank that made these calls in the group of both ranks, its main thread where no other is named."""
     pid = 100 + number
     known = {"rank": number, "signal": 15, "ended_by": "doctor", "at_s": 5.0}
-    own = [replace(one, thread=pid) for one in calls]
+    own = [replace(one, thread=one.thread or pid) for one in calls]
     made_calls = max((one.number for one in calls), default=-1) + 1
     progress = GroupProgress(group="0", ranks=WORLD, calls=made_calls, rolling_hash=hashed, checkpoints=checkpoints)
     agent = made.agent(pid=pid, collectives=tuple(own), groups=(progress,))

@@ -102,6 +102,28 @@ def test_a_child_that_took_the_lock_itself_is_no_fork_deadlock(tmp_path: Path) -
     assert fork_leaves_lock.match(forked(tmp_path, FOR_EVER, child=(child,), parent=(), text=text)) is None
 
 
+@pytest.mark.parametrize(
+    ("between", "expected"), [("pass", None), ("LOCK.acquire(timeout=1)", None), ("LOCK.release()", "fork-deadlock")]
+)
+def test_a_child_that_takes_its_lock_twice_in_one_function_is_no_fork_deadlock(
+    between: str, expected: str | None, tmp_path: Path
+) -> None:
+    text = f"def item(i):\n    LOCK.acquire()\n    {between}\n    LOCK.acquire()\n"
+    job = forked(tmp_path, FOR_EVER, child=(stack("data.py:4:item", FETCH),), parent=(HOLDS,), text=text)
+    found = fork_leaves_lock.match(job)
+    assert (found and found.failure_class) == expected
+
+
+def test_a_lock_that_no_thread_is_seen_to_have_is_not_called_held_at_the_fork(tmp_path: Path) -> None:
+    found = fork_leaves_lock.match(forked(tmp_path, FOR_EVER, child=(IN_ITEM,), parent=()))
+    assert found is not None
+    assert found.finding.confidence is Confidence.LIKELY
+    assert found.finding.title == (
+        "A data worker of rank 0 (process 200) waits for LOCK at data.py:10, and no thread of its own can release it, "
+        "as where a thread of its parent held it when that forked"
+    )
+
+
 def test_a_process_that_was_not_forked_has_its_locks_from_nobody(tmp_path: Path) -> None:
     job = forked(tmp_path, FOR_EVER, child=(IN_ITEM,), parent=(HOLDS,))
     rank, worker = job.processes

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hand_made import raised
+from hand_made import agent, raised
 from stalled import BACKWARD, BARRIER, WORKER, at, child, hung, lib, looks, rank, sample
 
 from diagnostics.core.failure_classes import JobOutcome
@@ -231,6 +231,20 @@ def test_who_has_a_locked_file_open_too_is_named(tmp_path: Path) -> None:
     match = rank_outside_collectives.match(job)
     assert match is not None
     assert match.locations[:2] == ("train.py:11", "train.py:30")
+
+
+@pytest.mark.parametrize(
+    ("get", "words"),
+    [(GET, "waits for an item of a queue"), (NEXT[:1], "waits for an item of a queue between processes")],
+)
+def test_neither_a_queue_of_threads_nor_an_idle_worker_leads_to_a_child(
+    get: tuple[Frame, ...], words: str, tmp_path: Path
+) -> None:
+    started = (lib("multiprocessing/process.py:314", "BaseProcess._bootstrap"), at(tmp_path, "train.py:39"))
+    idle = child(201, *IDLE, *started, part=ProcessRole.DATA_WORKER, agent=agent(pid=201))
+    waits = rank(1, *get, at(tmp_path, "train.py:12"), samples=looks(syscall="futex"))
+    job = hung(tmp_path, rank(0, *BARRIER), waits, idle, files={"train.py": SOURCE})
+    assert reason(job) == words
 
 
 def test_a_thread_that_died_is_why_nobody_puts(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import hand_made as made
 import pytest
 from deadlocked import call, done, hung, rank
+from hung_jobs import STDLIB, TORCH, stack
 
 from diagnostics.diagnosis.hang import collective_not_joined, collectives_disagree
 from diagnostics.diagnosis.signature import Match
@@ -14,6 +15,7 @@ from diagnostics.diagnosis.silent import failure_hidden_in_rank
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, LoadFailure
 from diagnostics.dynamic.model.model_divergence import model_difference
 from diagnostics.record.agent_data import Construction
+from diagnostics.record.flight_recorder import FlightEntry
 
 REDUCED = """\
 for batch in loader:
@@ -48,6 +50,133 @@ def test_a_call_that_came_to_its_end_and_did_not_fit_is_where_they_parted(tmp_pa
 
 def test_where_no_rank_broke_with_its_rounds_nobody_is_chosen_by_them(tmp_path: Path) -> None:
     assert found(rounds(tmp_path, "2", odd="7")).culprit_ranks == (0, 1)
+
+
+EXCHANGES = """\
+for batch in loader:
+    dist.all_reduce(counts)
+    loss(batch).backward()
+    dist.all_reduce(shared)
+"""
+
+
+def exchanges(folder: Path, rounds: int) -> Job:
+    """Two ranks whose backward passes gathered in some rounds; rank 1 leaves that out in the next."""
+    ops = [("all_reduce", "2"), ("all_gather", "3"), ("all_reduce", "4")] * rounds
+    before = [done(op, at, f"{folder}/train.py:{line}") for at, (op, line) in enumerate(ops)]
+    last = done("all_reduce", len(before), f"{folder}/train.py:2")
+    at = len(before) + 1
+    zero = rank(0, *before, last, call("all_gather", at, f"{folder}/train.py:3"))
+    return hung(folder, zero, rank(1, *before, last, call("all_reduce", at, f"{folder}/train.py:4")), source=EXCHANGES)
+
+
+@pytest.mark.parametrize(("rounds", "culprits"), [(1, (0, 1)), (3, (1,))])
+def test_the_rank_that_left_out_what_it_always_did_is_to_blame(
+    rounds: int, culprits: tuple[int, ...], tmp_path: Path
+) -> None:
+    assert found(exchanges(tmp_path, rounds)).culprit_ranks == culprits
+
+
+IN_BACKGROUND = """\
+def write(plan):
+    dist.all_gather_object(plans, plan)
+def save(pool, plan):
+    pool.submit(write, plan)
+    dist.barrier()
+"""
+
+
+def in_background(folder: Path, *, last: str = "barrier") -> Job:
+    """Two ranks with two threads that wait; on rank 1 the main thread came second, or to another operation."""
+    lines = {"barrier": "5", "all_gather_object": "2", "all_reduce": "5"}
+    order = [[("barrier", 0), ("all_gather_object", 9)], [("all_gather_object", 9), (last, 0)]]
+    ranks = [
+        rank(number, *(
+            call(op, at, f"{folder}/train.py:{lines[op]}", shape="", dtype="", thread=thread)
+            for at, (op, thread) in enumerate(calls, 3)
+        ))
+        for number, calls in enumerate(order)
+    ]  # fmt: skip
+    return hung(folder, *ranks, source=IN_BACKGROUND)
+
+
+def test_threads_that_come_to_one_group_in_different_orders_are_named_and_no_rank_is_the_odd_one(
+    tmp_path: Path,
+) -> None:
+    match = found(in_background(tmp_path))
+    assert (match.failure_class, match.culprit_ranks, match.locations) == (
+        "collective-mismatch", (0, 1), ("train.py:5", "train.py:2"),
+    )  # fmt: skip
+    assert match.finding.title == (
+        "Ranks 0, 1 wait in barrier() at train.py:5, and another thread in all_gather_object() at train.py:2: none of "
+        "them can ever go on"
+    )
+    assert match.finding.fix is not None
+    assert match.finding.fix.text.startswith("give the thread a process group of its own")
+
+
+def test_threads_that_made_different_calls_are_no_matter_of_order(tmp_path: Path) -> None:
+    fix = found(in_background(tmp_path, last="all_reduce")).finding.fix
+    assert fix is not None
+    assert not fix.text.startswith("give the thread")
+
+
+SKIPS_BACKWARD = """\
+for batch in loader:
+    loss = model(batch)
+    try:
+        check(loss)
+    except ValueError:
+        continue
+    loss.backward()
+"""
+
+
+def native(number: int, op: str, *places: str) -> JobProcess:
+    """Returns a rank whose main thread waits in an operation that C++ began, seen by the flight recorder alone."""
+    entry = FlightEntry(
+        group="0", counted=4, op=op, sizes=(8,), dtypes="Float", pending=True, created_ns=-(10**10), timeout_s=None
+    )
+    agreed = done("broadcast", 3, places[-1].rpartition("/")[0] + "/train.py:2")
+    return rank(number, agreed, flight=(entry,), stacks=(stack(*places),))
+
+
+@pytest.mark.parametrize(("forward", "culprits"), [("broadcast", (0,)), ("all_reduce", None)])
+def test_two_operations_of_ddp_in_one_slot_part_the_ranks(
+    forward: str, culprits: tuple[int, ...] | None, tmp_path: Path
+) -> None:
+    zero = native(0, forward, f"{TORCH}/nn/parallel/distributed.py:2363:_sync", f"{tmp_path}/train.py:2:<module>")
+    one = native(
+        1, "all_reduce", f"{TORCH}/autograd/graph.py:979:_engine_run_backward", f"{tmp_path}/train.py:7:<module>"
+    )
+    match = collective_not_joined.match(hung(tmp_path, zero, one, source=SKIPS_BACKWARD))
+    assert (match and (match.culprit_ranks, match.locations[0])) == (culprits and (culprits, "train.py:5"))
+
+
+FREES = """\
+def release():
+    dist.barrier()
+def fit():
+    step()
+    dist.all_reduce(shared)
+"""
+
+
+@pytest.mark.parametrize(
+    ("below", "line"),
+    [
+        (f"{STDLIB}/weakref.py:590:finalize.__call__", "train.py:2"),
+        (f"{STDLIB}/weakref.py:642:finalize._exitfunc", "train.py:4"),  # at the exit all of them run, in one order
+        (f"{STDLIB}/contextlib.py:81:inner", "train.py:4"),
+    ],
+)
+def test_a_collective_in_a_finalizer_is_the_line_to_mend(below: str, line: str, tmp_path: Path) -> None:
+    places = [f"{tmp_path}/train.py:2:release", f"{tmp_path}/train.py:4:fit"]
+    path = [place.rpartition(":")[0] for place in places]
+    one = rank(1, call("barrier", 1, *path, shape="", dtype=""), stacks=(stack(places[0], below, places[1]),))
+    match = found(hung(tmp_path, rank(0, call("all_reduce", 1, f"{tmp_path}/train.py:5")), one, source=FREES))
+    assert match.locations[0] == line
+    assert match.finding.title.endswith("runs when it frees the object") == (line == "train.py:2")
 
 
 GUARDED = """\
