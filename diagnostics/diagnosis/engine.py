@@ -135,6 +135,7 @@ def case_of(record: RunRecord, *, ended: bool = True) -> Job:
         sources=record.sources,
         flights=record.flight_entries,
         frames=record.frames,
+        prints=record.prints,
     )
     return build_case(material, ended=ended)
 

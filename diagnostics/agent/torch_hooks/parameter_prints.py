@@ -23,7 +23,8 @@ from .wrapped_models import Models, after_init, own_frames
 
 MOST_TENSORS = 400  # of one optimizer
 MOST_LOOSE = 16
-MOST_BYTES = 8 << 20  # of the file
+MOST_GRADED = 32  # of one group
+MOST_BYTES = 3 << 20  # of the file
 MOST_BAD_LOSSES = 4
 SERIES = (1, 2, 3, 5, 10)  # then 20, 50, 100, 200, 500 ...
 
@@ -44,11 +45,12 @@ def next_look(step):
 class Followed:
     """One optimizer: how many steps it began, and which is looked at next."""
 
-    __slots__ = ("count", "extra", "index", "model", "next", "ref")
+    __slots__ = ("count", "extra", "graded", "index", "model", "next", "ref")
 
     def __init__(self, index, ref):
         self.index, self.ref = index, ref
         self.count, self.next, self.extra, self.model = 0, 1, 0, None
+        self.graded = None  # parameters whose gradient was not zero after the backward pass
 
 
 class Prints:
@@ -91,6 +93,16 @@ class Prints:
         except Exception as error:
             self._give_up(error)
 
+    def backward_ended(self):
+        """Looks at the gradients there are, where the next step is looked at. Never raises."""
+        try:
+            for followed in list(self._followed.values()):
+                if followed.count + 1 >= followed.next and not self._broken:
+                    optimizer = followed.ref()
+                    followed.graded = _graded(optimizer) if optimizer is not None else None
+        except Exception as error:
+            self._give_up(error)
+
     def _follow(self, optimizer):
         key = id(optimizer)
         followed = Followed(self._made, weakref.ref(optimizer, lambda _: self._followed.pop(key, None)))
@@ -110,8 +122,6 @@ class Prints:
                 one.next, one.extra = one.count + 1, 1  # and the one after it: what became of the parameters
 
     def _look(self, optimizer, followed, closure, at):
-        agent_modules = getattr(self._agent, "modules", None)
-        self.models.names = agent_modules.names if agent_modules is not None else None
         parameters = [one for group in optimizer.param_groups for one in group["params"]]
         if len(parameters) > MOST_TENSORS:  # evenly, and the same ones on all ranks
             parameters = [parameters[index * len(parameters) // MOST_TENSORS] for index in range(MOST_TENSORS)]
@@ -123,7 +133,7 @@ class Prints:
                 "what": "step", "optimizer": followed.index, "step": followed.count, "ns": time.monotonic_ns(),
                 "values": [row[0] for row in rows], "gradients": [row[1] for row in rows],
                 "rates": [_rate(group.get("lr")) for group in optimizer.param_groups[:8]], "closure": closure,
-                "loss": tensor_samples.shown(self._loss), "backwards": self._backwards, **_group_facts(),
+                "graded": followed.graded, "loss": tensor_samples.shown(self._loss), "backwards": self._backwards, **_group_facts(),
                 "wrappers": [one.facts(wrapper, self.models.called()) for one, wrapper in self.models.living()[:8]],
             }
         )  # fmt: skip
@@ -192,6 +202,17 @@ def _row(parameter, share):
     return value, why or tensor_samples.print_of(gradient, share)
 
 
+def _graded(optimizer):
+    """Returns how many of its first parameters have a gradient that is not zero in what is read of it."""
+    found = 0
+    for group in optimizer.param_groups:
+        for parameter in group["params"][:MOST_GRADED]:
+            gradient = parameter.grad
+            if gradient is not None and not tensor_samples.why_not(gradient):
+                found += tensor_samples.print_of(gradient, tensor_samples.LEAST_OF_ONE)[1] not in (None, 0)
+    return found
+
+
 def _rate(rate):
     if hasattr(rate, "data_ptr"):
         return tensor_samples.shown(tensor_samples.scalar_of(rate))
@@ -225,6 +246,7 @@ def watch(agent):
     """Hooks the steps of all optimizers, where this torch can tell of them before they are made."""
     leave_uncompiled(sys.modules[__name__], tensor_samples, wrapped_models)
     prints = Prints(agent)
+    prints.models.follow(agent.modules.names)
     agent.at_fork.append(prints.forget)
     when_imported(wrapped_models.OPTIMIZER, lambda: _watch_optimizers(prints))
     when_imported(
@@ -253,8 +275,11 @@ def _watch_optimizers(prints):
 
     @functools.wraps(original)
     def backward(*args, **kwargs):
-        if not is_compiling():
-            prints.backward(args[0])
-        return original(*args, **kwargs)
+        if is_compiling():
+            return original(*args, **kwargs)
+        prints.backward(args[0])
+        result = original(*args, **kwargs)
+        prints.backward_ended()
+        return result
 
     torch.autograd._engine_run_backward = backward

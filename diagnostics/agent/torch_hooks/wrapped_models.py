@@ -30,8 +30,8 @@ class Wrapped:
         self.ranks = _ranks_of(wrapper.process_group)
 
     def facts(self, wrapper, called):
-        """Returns what the record has of it now; `called` are the ids of modules that were called from outside."""
-        inner = {id(module) for module in wrapper.module.modules()} & called
+        """Returns what the record has of it now; `called` says where modules were called from outside any other."""
+        inner = [id(module) for module in wrapper.module.modules() if id(module) in called]
         return {
             "class": type(wrapper.module).__qualname__,
             "at": self.frames,
@@ -40,6 +40,8 @@ class Wrapped:
             "ran": bool(getattr(wrapper, "_lazy_init_ran", True)),
             "synchronised": bool(getattr(wrapper, "require_forward_param_sync", True)),  # in its latest forward
             "inner_called": bool(inner),
+            "inner_at": called[inner[0]] if inner else [],
+            "ignored": len(getattr(wrapper, "parameters_to_ignore", ())),
             "hooks": len(getattr(wrapper, "_comm_hooks", ())),
         }
 
@@ -51,7 +53,8 @@ class Models:
         self.wrappers = []  # Wrapped
         self.made = {}  # id of an optimizer -> where it was made
         self.optimizers = weakref.WeakSet()
-        self.names = None  # naming.Names, from the first call of a module on
+        self._names = None
+        self._called = {}  # id of a module -> where it was first called from outside any other
 
     def wrapped(self, wrapper, frames):
         """Notes a new wrapper."""
@@ -67,8 +70,18 @@ class Models:
         return [(one, wrapper) for one in self.wrappers for wrapper in [one.ref()] if wrapper is not None]
 
     def called(self):
-        """Returns the ids of the modules that were called from outside any other module."""
-        return set(self.names._walks) if self.names is not None else set()
+        """Returns {id of a module that was called from outside any other: where that was first}."""
+        return {key: self._called.get(key, []) for key in self._names._walks} if self._names is not None else {}
+
+    def follow(self, names):
+        """Has `names`, the agent's naming.Names, tell where a module gets its name as the outermost one."""
+        self._names, name_root = names, names.name_root
+
+        def noted(root):
+            self._called[id(root)] = own_frames(sys._getframe(1))
+            name_root(root)
+
+        names.name_root = noted
 
     def parameters(self):
         """Returns {id of a parameter: (name, sharded)} over all models that were called or wrapped."""
@@ -81,7 +94,7 @@ class Models:
     def _roots(self):
         roots = [wrapper for _, wrapper in self.living()]
         for key in list(self.called())[:MOST_ROOTS]:
-            alive = self.names._alive.get(key)
+            alive = self._names._alive.get(key)
             root = alive() if alive is not None else None
             if root is not None:
                 roots.append(root)

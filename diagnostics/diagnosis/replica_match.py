@@ -1,0 +1,96 @@
+"""Builds the Match of ranks whose models drift apart: the first parameter, since when, who is odd, and the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diagnostics.core.failure_classes import JobOutcome
+from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frame import Frame
+from diagnostics.core.wording import distinct, shown_ranks
+from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.signature import Match
+from diagnostics.dynamic.job.evidence import source_evidence
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.replicas.replicas import Replicas
+from diagnostics.dynamic.replicas.source_lines import own
+from diagnostics.dynamic.replicas.synchronisation import Unsynchronised
+from diagnostics.dynamic.replicas.tables import gradient_table, value_table
+
+
+def others_of(found: Replicas, tensors: Sequence[int]) -> str:
+    """Returns "0.weight and 3 more parameters", in the words of a title."""
+    more = len(tensors) - 1
+    return found.model.names[tensors[0]] + (f" and {more} more parameter{'s' if more > 1 else ''}" if more else "")
+
+
+def not_averaged(
+    case: Job,
+    gap: Unsynchronised,
+    *,
+    code: str,
+    name: str,
+    why: str,
+    fix: str,
+    places: Sequence[Frame],
+    confidence: Confidence = Confidence.CONFIRMED,
+) -> Match:
+    """Returns the match about gradients that ranks kept to themselves; `why` follows "since"."""
+    found, first = gap.found, gap.first
+    at = shown_ranks(found.ranks)
+    title = (
+        f"The models of {at} drift apart: {others_of(found, gap.tensors)} differ{'s' if len(gap.tensors) == 1 else ''} "
+        f"from step {gap.apart_from} on, since {why}"
+    )
+    return replica_match(
+        case,
+        found,
+        code=code,
+        name=name,
+        failure_class="gradients-not-synchronised",
+        title=title,
+        evidence=[gradient_table(found, gap.step, first), value_table(found, gap.apart_from, first)],
+        fix=fix,
+        places=places,
+        confidence=confidence,
+    )
+
+
+def replica_match(
+    case: Job,
+    found: Replicas,
+    *,
+    code: str,
+    name: str,
+    failure_class: str,
+    title: str,
+    evidence: Sequence[Evidence],
+    fix: str,
+    places: Sequence[Frame],
+    odd: Sequence[int] = (),
+    confidence: Confidence = Confidence.CONFIRMED,
+) -> Match:
+    """Returns the match about ranks that hold replicas; `odd` are those that differ from most, by default all."""
+    first = found.stories[0]
+    stories = [story for story in found.stories if not odd or story.rank in odd]
+    # Where the model was made to be trained and where it is: a reader may find the cause at either.
+    around = (*own(first, found.model.made)[:1], *own(first, found.model.stepped)[:1])
+    steps = ", ".join(map(str, found.steps))
+    sampled = Evidence(
+        source="record/agents: samples of parameters and gradients",
+        observed=f"{len(found.tensors)} of {len(found.model.names)} parameters of {found.model.class_name}, "
+        f"before steps {steps}",
+    )
+    return blamed(
+        case,
+        stories,
+        code=code,
+        name=name,
+        failure_class=failure_class,
+        title=title,
+        evidence=[*evidence, *(source_evidence(case, places[0]) if places else ()), sampled],
+        fix=Fix(text=fix),
+        locations=distinct([case.line(frame) for frame in (*places, *around)]),
+        confidence=confidence,
+        outcome=JobOutcome.SILENT_WRONG,
+    )

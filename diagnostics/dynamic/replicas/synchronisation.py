@@ -1,0 +1,103 @@
+"""Parameters that drift apart because their gradients were not averaged over the ranks, and why they were not. Pure.
+
+Measured are gradients that differ at a step and parameters that differ from then on. That they should be equal is told
+by the wrapper that holds them; without one, by a data set that was divided over ranks which exchange nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.replicas.replicas import Replicas, replicas
+from diagnostics.dynamic.replicas.sharing import communicates, divides_data, exchanges_model
+from diagnostics.record.parameter_prints import WrapperFacts
+
+
+class SyncGap(StrEnum):
+    """Why the gradients of some parameters were not averaged."""
+
+    BYPASSED = "bypassed"  # what DDP wraps was called, not DDP
+    NO_SYNC = "no-sync"  # DDP was called, with its synchronisation off each time
+    LEFT_ALONE = "left-alone"  # inside of DDP, and not among what it synchronises
+    SECOND_MODEL = "second-model"  # another model of the job is wrapped, this one is not
+    NEVER_WRAPPED = "never-wrapped"  # nothing is exchanged at all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsynchronised:
+    """Some parameters of one optimizer that drift, for one cause."""
+
+    found: Replicas
+    gap: SyncGap
+    tensors: tuple[int, ...]  # the first is the first one by name that differs
+    step: int  # at which gradients were first seen to differ
+    wrapper: WrapperFacts | None
+
+    @property
+    def first(self) -> int:
+        """The first parameter."""
+        return self.tensors[0]
+
+    @property
+    def apart_from(self) -> int:
+        """The first step before which it differed between ranks."""
+        return self.found.first_difference(self.first) or self.step
+
+
+def unsynchronised(case: Job, gap: SyncGap) -> Unsynchronised | None:
+    """Returns the first group of ranks that drift for this cause, None where no such is sure."""
+    return next((one for found in replicas(case) for one in _of_group(case, found) if one.gap is gap), None)
+
+
+def _of_group(case: Job, found: Replicas) -> Iterator[Unsynchronised]:
+    if len(found.steps) < 2 or any(found.last(rank).closure for rank in found.ranks) or exchanges_model(found):
+        return
+    drifting = [index for index in found.tensors if found.drifts(index)]
+    by_gap: dict[SyncGap, list[int]] = {}
+    for index in drifting:
+        gap = _gap(case, found, index)
+        if gap is not None:
+            by_gap.setdefault(gap, []).append(index)
+    for gap, tensors in by_gap.items():
+        step = found.unshared_gradient(tensors[0])
+        if step is not None:
+            yield Unsynchronised(
+                found=found, gap=gap, tensors=tuple(tensors), step=step, wrapper=found.wrapper_of(tensors[0])
+            )
+
+
+def _gap(case: Job, found: Replicas, index: int) -> SyncGap | None:
+    side = found.model.wrapper[index]
+    wrapper = found.wrapper_of(index)
+    if wrapper is not None:
+        if wrapper.hooks or wrapper.ignored or not set(found.ranks) <= set(wrapper.ranks):
+            return None
+        if side > 0:
+            return _of_wrapper(found, wrapper, side)
+        return SyncGap.LEFT_ALONE if _works(wrapper) else None
+    if found.last(found.ranks[0]).wrappers:
+        equal_at_first = found.first_difference(index) != found.steps[0]
+        works = any(_works(one) for one in found.last(found.ranks[0]).wrappers)
+        return SyncGap.SECOND_MODEL if works and equal_at_first else None
+    return SyncGap.NEVER_WRAPPED if divides_data(case, found) and not communicates(found) else None
+
+
+def _of_wrapper(found: Replicas, wrapper: WrapperFacts, number: int) -> SyncGap | None:
+    if not wrapper.ran:
+        return SyncGap.BYPASSED if wrapper.inner_called else None
+    later = [
+        look.wrappers[number - 1]
+        for step in found.steps
+        for look in found.looks[step].values()
+        if 0 < number <= len(look.wrappers)
+    ]
+    off = all(not one.synchronised for one in later) and not wrapper.iterations
+    return SyncGap.NO_SYNC if off else None
+
+
+def _works(wrapper: WrapperFacts) -> bool:
+    """Whether the wrapper was seen to synchronise."""
+    return wrapper.ran and wrapper.synchronised
