@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.wording import sentence, shown_ranks
 from diagnostics.diagnosis.replica_match import others_of, replica_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
@@ -58,7 +59,7 @@ def match(case: Job) -> Match | None:
     )
 
 
-def _wrapped(apart: DifferentWeights) -> tuple:
+def _wrapped(apart: DifferentWeights) -> tuple[Frame, ...]:
     wrapper = apart.found.wrapper_of(apart.tensors[0])
     return own(apart.found.stories[0], wrapper.made)[:1] if wrapper is not None else ()
 
