@@ -52,7 +52,7 @@ def not_averaged(
         evidence=[gradient_table(found, gap.step, first), value_table(found, gap.apart_from, first)],
         fix=fix,
         places=places,
-        confidence=confidence,
+        confidence=confidence if gap.sure else Confidence.LIKELY,
     )
 
 

@@ -179,9 +179,7 @@ def _look(value: Mapping[str, Any], model: OptimizedModel | None, homes: Homes) 
         world_size=_count(value.get("world_size")),
         number=number_of(value.get("number")),
         wrappers=tuple(
-            _wrapper(one, homes)
-            for one in _some(value.get("wrappers"), MOST_WRAPPERS)
-            if isinstance(one, Mapping)
+            _wrapper(one, homes) for one in _some(value.get("wrappers"), MOST_WRAPPERS) if isinstance(one, Mapping)
         ),
     )
 

@@ -142,9 +142,8 @@ class Prints:
         """Writes names, shapes and what synchronises them, where that is new."""
         known = self.models.parameters()
         wrappers = self.models.living()
-        own = {id(one) for group in optimizer.param_groups for one in group["params"]}
-        all_own = {id(one) for other in self.models.optimizers for group in other.param_groups for one in group["params"]}
-        all_own |= own
+        own = _ids(optimizer)
+        all_own = own.union(*(_ids(other) for other in list(self.models.optimizers)))
         model = {
             "what": "model", "optimizer": followed.index, "class": type(optimizer).__qualname__, "at": at,
             "made": self.models.made.get(id(optimizer), []), "tensors": len(own),
@@ -189,6 +188,10 @@ class Prints:
         if not self._broken:
             self._broken = True
             self._agent.event("no-prints", "%s: %s" % (type(error).__name__, error))
+
+
+def _ids(optimizer):
+    return {id(one) for group in optimizer.param_groups for one in group["params"]}
 
 
 def _row(parameter, share):

@@ -50,7 +50,9 @@ def match(case: Job) -> Match | None:
             ),
             *((Evidence(source="the loss at these steps", observed=", ".join(losses)),) if losses else ()),
         ],
-        fix=Fix(text="follow the loss back to the model's output: a mask or weight that is all zero, ignored labels, clamp"),
+        fix=Fix(
+            text="follow the loss back to the model's output: a mask or weight that is all zero, ignored labels, clamp"
+        ),
         locations=distinct([case.line(frame) for frame in stepped]),
         confidence=Confidence.LIKELY,
         outcome=JobOutcome.SILENT_WRONG,

@@ -21,7 +21,8 @@ from diagnostics.dynamic.replicas.synchronisation import SyncGap, unsynchronised
 CODE = "D524"
 NAME = "model-never-wrapped"
 CLASS = "gradients-not-synchronised"
-EXAMINES = AppliesTo.SUCCEEDED
+EXAMINES = AppliesTo.ANY
+WHILE_RUNNING = True
 
 
 def match(case: Job) -> Match | None:

@@ -32,7 +32,8 @@ from diagnostics.dynamic.replicas.synchronisation import SyncGap, unsynchronised
 CODE = "D521"
 NAME = "no-sync-left-on"
 CLASS = "gradients-not-synchronised"
-EXAMINES = AppliesTo.SUCCEEDED
+EXAMINES = AppliesTo.ANY
+WHILE_RUNNING = True
 
 _OFF = re.compile(r"\bno_sync\b|require_backward_grad_sync\s*=")
 

@@ -53,7 +53,9 @@ def match(case: Job) -> Match | None:
                 expected="none",
             ),
         ],
-        fix=Fix(text=f"make the optimizer{at} last, after layers are replaced, copied, moved or wrapped by fully_shard"),
+        fix=Fix(
+            text=f"make the optimizer{at} last, after layers are replaced, copied, moved or wrapped by fully_shard"
+        ),
         locations=distinct([case.line(frame) for frame in (*made, *own(first.story, model.stepped)[:1])]),
         confidence=Confidence.LIKELY,
         outcome=JobOutcome.SILENT_WRONG,

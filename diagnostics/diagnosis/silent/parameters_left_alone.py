@@ -30,7 +30,8 @@ from diagnostics.dynamic.replicas.synchronisation import SyncGap, unsynchronised
 CODE = "D522"
 NAME = "parameters-left-alone"
 CLASS = "gradients-not-synchronised"
-EXAMINES = AppliesTo.SUCCEEDED
+EXAMINES = AppliesTo.ANY
+WHILE_RUNNING = True
 
 _UNFROZEN = re.compile(r"requires_grad\s*=\s*(?!False)|requires_grad_\((?!\s*False)|\bunfreeze\w*\(")
 

@@ -21,7 +21,8 @@ from diagnostics.dynamic.replicas.synchronisation import SyncGap, unsynchronised
 CODE = "D523"
 NAME = "second-model-unwrapped"
 CLASS = "gradients-not-synchronised"
-EXAMINES = AppliesTo.SUCCEEDED
+EXAMINES = AppliesTo.ANY
+WHILE_RUNNING = True
 
 
 def match(case: Job) -> Match | None:
@@ -39,7 +40,7 @@ def match(case: Job) -> Match | None:
         code=CODE,
         name=NAME,
         why=f"no wrapper holds it, while {wrapper.class_name} beside it is wrapped",
-        fix=f"{model} = DistributedDataParallel({model}) before its optimizer is made, or one wrapper around both models",
+        fix=f"{model} = DistributedDataParallel({model}) before its optimizer is made, or one wrapper around both",
         places=(*made, *own(first, wrapper.made)[:1]),
         confidence=Confidence.LIKELY,
     )

@@ -27,9 +27,11 @@ from diagnostics.dynamic.replicas.weights import DifferentWeights, different_wei
 CODE = "D525"
 NAME = "weights-differ"
 CLASS = "rank-divergence"
-EXAMINES = AppliesTo.SUCCEEDED
+EXAMINES = AppliesTo.ANY
+WHILE_RUNNING = True
 
-_SET = re.compile(r"\bload_state_dict\(|\bload_checkpoint\(|\bnn\.init\.|\breset_parameters\(|\.copy_\(")
+# How weights are set, the most telling first.
+_SET = (re.compile(r"\bload_(?:state_dict|checkpoint)\("), re.compile(r"\binit\.\w+_\(|\breset_parameters\("))
 
 
 def match(case: Job) -> Match | None:
@@ -54,7 +56,7 @@ def match(case: Job) -> Match | None:
             gradient_table(found, found.steps[-1], apart.tensors[0]),
         ],
         fix=_fix(apart),
-        places=(*lines_like(case, first, _SET)[:1], *_wrapped(apart)),
+        places=(*(frame for way in _SET for frame in lines_like(case, first, way)[:1]), *_wrapped(apart)),
         odd=apart.odd,
     )
 

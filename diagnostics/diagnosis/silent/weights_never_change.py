@@ -6,7 +6,8 @@ small for the type of the weights.
 
 Why it matters: the loss is printed and checkpoints are written, and the model that ends is the one that began.
 
-Fix: print optimizer.param_groups[0]["lr"] after the scheduler's first steps; a warm-up counts in the unit it is stepped in.
+Fix: print optimizer.param_groups[0]["lr"] after the scheduler's first steps; a warm-up counts in the unit in which it
+is stepped.
 """
 
 from __future__ import annotations

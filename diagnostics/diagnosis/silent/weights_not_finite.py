@@ -23,16 +23,20 @@ from diagnostics.dynamic.replicas.source_lines import own
 CODE = "D529"
 NAME = "weights-not-finite"
 CLASS = "nan-on-rank"
-EXAMINES = AppliesTo.SUCCEEDED
+EXAMINES = AppliesTo.ANY
+WHILE_RUNNING = True
+LASTING = 3  # looks: a job may go back to a state before
 
 
 def match(case: Job) -> Match | None:
     """Returns the rank where it began."""
     found = not_finite(case)
-    if not found:
+    if not found or (case.job.exit_code is None and case.job.signal is None and found[0].looks < LASTING):
         return None
     first = found[0]
-    origins = [one.story for one in found if one.step == first.step and (one.bad_loss is None) == (first.bad_loss is None)]
+    origins = [
+        one.story for one in found if one.step == first.step and (one.bad_loss is None) == (first.bad_loss is None)
+    ]
     loss = own(first.story, first.bad_loss.path)[:1] if first.bad_loss is not None else ()
     stepped = own(first.story, first.look.model.stepped)[:1]
     at = f" at {case.line(loss[0])}" if loss else ""
@@ -50,7 +54,9 @@ def match(case: Job) -> Match | None:
         name=NAME,
         failure_class=CLASS,
         title=f"The weights are NaN from step {first.look.step} on, and the job went on; it began on {who}: {how}",
-        evidence=[Evidence(source="first seen on each rank", observed="\n".join(map(_row, found[:8])), expected="never")],
+        evidence=[
+            Evidence(source="first seen on each rank", observed="\n".join(map(_row, found[:8])), expected="never")
+        ],
         fix=Fix(
             text="look at the batch and the loss of that step (log, division, square root of 0; a label out of range); "
             "torch.autograd.set_detect_anomaly(True) names the operation; stop at a loss that is not finite"
@@ -63,6 +69,10 @@ def match(case: Job) -> Match | None:
 
 
 def _row(one: NotFinite) -> str:
-    loss = f"loss {one.bad_loss.loss:g} in backward pass {one.bad_loss.backward}; " if one.bad_loss is not None else ""
-    graded = f"gradient of {one.by_gradient[1]} at step {one.by_gradient[0].step}; " if one.by_gradient else ""
-    return f"rank {one.story.rank}  {loss}{graded}{one.parameter} ({one.count} of {one.sampled}) before step {one.look.step}"
+    said = []
+    if one.bad_loss is not None:
+        said.append(f"loss {one.bad_loss.loss:g} in backward pass {one.bad_loss.backward}")
+    if one.by_gradient is not None:
+        said.append(f"gradient of {one.by_gradient[1]} at step {one.by_gradient[0].step}")
+    said.append(f"{one.parameter} ({one.count} of {one.sampled}) before step {one.look.step}")
+    return f"rank {one.story.rank}  {'; '.join(said)}"

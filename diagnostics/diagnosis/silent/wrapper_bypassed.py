@@ -26,7 +26,8 @@ from diagnostics.dynamic.replicas.synchronisation import SyncGap, unsynchronised
 CODE = "D520"
 NAME = "wrapper-bypassed"
 CLASS = "gradients-not-synchronised"
-EXAMINES = AppliesTo.SUCCEEDED
+EXAMINES = AppliesTo.ANY
+WHILE_RUNNING = True
 
 
 def match(case: Job) -> Match | None:
@@ -35,7 +36,9 @@ def match(case: Job) -> Match | None:
     if gap is None or gap.wrapper is None:
         return None
     first = gap.found.stories[0]
-    called, wrapped = own(first, gap.wrapper.inner_call), own(first, gap.wrapper.made)
+    path, wrapped = own(first, gap.wrapper.inner_call), own(first, gap.wrapper.made)
+    # A method of the model calls itself: the line that reached into the wrapper is further out.
+    called = [frame for frame in path if ".module" in text_of(case, frame)] or path
     at = f" at {case.line(called[0])}" if called else ""
     return not_averaged(
         case,

@@ -117,7 +117,7 @@ class JobProcess:
     native: tuple[str, ...] = ()  # "libfoo.so: bar()" of the crashed thread, from a core dump
     threads: ProcessFrames | None = None  # its Python stacks as its agent wrote them last, when it was asked
     flight: tuple[FlightEntry, ...] = ()  # its collectives as torch's flight recorder knew them then, oldest first
-    prints: ParameterPrints = ParameterPrints()  # samples of its parameters and gradients
+    prints: ParameterPrints = field(default_factory=ParameterPrints)  # samples of its parameters and gradients
 
     @property
     def agent_folder(self) -> str:

@@ -1,4 +1,4 @@
-"""Optimizers that make steps and teach nothing: what the samples of one rank say, on every rank that was sampled. Pure."""
+"""Optimizers that make steps and teach nothing: what the samples say, rank by rank. Pure."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ class NotFinite:
     look: Look  # the first before which one of them was not finite
     parameter: str  # the first of them
     count: int  # of them, then
+    looks: int  # from that one on
     sampled: int
     by_gradient: tuple[Look, str] | None  # the first look at which a gradient was not finite, and whose
     bad_loss: BadLoss | None  # the first one, where it was not later than that
@@ -47,6 +48,7 @@ def _of_rank(story: JobProcess) -> list[NotFinite]:
         found.append(
             NotFinite(
                 story=story, look=first, parameter=_broken(first)[0], count=len(_broken(first)),
+                looks=sum(look.step >= first.step for look in looks),
                 sampled=len(first.values), by_gradient=graded,
                 bad_loss=bad if bad is not None and bad.steps < first.step else None,
             )

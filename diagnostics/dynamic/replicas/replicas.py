@@ -69,9 +69,7 @@ class Replicas:
     def stays_apart(self, index: int) -> bool:
         """Whether it differs before the last step that was looked at, and never was equal again in between."""
         first = self.first_difference(index)
-        return first is not None and all(
-            not equal(self.values(step, index)) for step in self.steps if step >= first
-        )
+        return first is not None and all(not equal(self.values(step, index)) for step in self.steps if step >= first)
 
     def unshared_gradient(self, index: int) -> int | None:
         """The first step at which the ranks had gradients that differ by more than rounding."""

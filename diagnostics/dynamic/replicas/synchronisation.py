@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.replicas.pending_exchanges import may_yet_exchange
 from diagnostics.dynamic.replicas.replicas import Replicas, replicas
 from diagnostics.dynamic.replicas.sharing import communicates, divides_data, exchanges_model
 from diagnostics.record.parameter_prints import WrapperFacts
@@ -35,6 +36,7 @@ class Unsynchronised:
     tensors: tuple[int, ...]  # the first is the first one by name that differs
     step: int  # at which gradients were first seen to differ
     wrapper: WrapperFacts | None
+    sure: bool  # False: a call of the program that was not made might have averaged them
 
     @property
     def first(self) -> int:
@@ -61,11 +63,14 @@ def _of_group(case: Job, found: Replicas) -> Iterator[Unsynchronised]:
         gap = _gap(case, found, index)
         if gap is not None:
             by_gap.setdefault(gap, []).append(index)
+    sure = not by_gap or not may_yet_exchange(case, found)
+    if not sure and case.job.exit_code is None and case.job.signal is None:
+        return  # it runs: that call may come
     for gap, tensors in by_gap.items():
         step = found.unshared_gradient(tensors[0])
         if step is not None:
             yield Unsynchronised(
-                found=found, gap=gap, tensors=tuple(tensors), step=step, wrapper=found.wrapper_of(tensors[0])
+                found=found, gap=gap, tensors=tuple(tensors), step=step, wrapper=found.wrapper_of(tensors[0]), sure=sure
             )
 
 

@@ -8,13 +8,14 @@ from diagnostics.core.findings import Evidence
 from diagnostics.dynamic.replicas.replicas import Replicas
 from diagnostics.record.parameter_prints import TensorPrint
 
-MOST_RANKS, MOST_TENSORS = 8, 3
+MOST_RANKS = 8
+COLUMNS = "by rank: checksum, root mean square, first number"
 
 
 def value_table(found: Replicas, step: int, index: int, *, expected: str = "equal on all ranks") -> Evidence:
     """Returns one parameter before a step, by rank."""
     return Evidence(
-        source=f"{found.model.names[index]} before step {step}, by rank: checksum, root mean square, first number",
+        source=f"{found.model.names[index]} before step {step}, {COLUMNS}",
         observed=_rows(found.values(step, index)),
         expected=expected,
     )
@@ -23,7 +24,7 @@ def value_table(found: Replicas, step: int, index: int, *, expected: str = "equa
 def gradient_table(found: Replicas, step: int, index: int, *, expected: str = "equal on all ranks") -> Evidence:
     """Returns the gradient of one parameter at a step, by rank."""
     return Evidence(
-        source=f"gradient of {found.model.names[index]} at step {step}, by rank: checksum, root mean square, first number",
+        source=f"gradient of {found.model.names[index]} at step {step}, {COLUMNS}",
         observed=_rows(found.gradients(step, index)),
         expected=expected,
     )
