@@ -134,7 +134,7 @@ class Prints:
                 "values": [row[0] for row in rows], "gradients": [row[1] for row in rows],
                 "rates": [_rate(group.get("lr")) for group in optimizer.param_groups[:8]], "closure": closure,
                 "graded": followed.graded, "loss": tensor_samples.shown(self._loss), "backwards": self._backwards, **_group_facts(),
-                "wrappers": [one.facts(wrapper, self.models.called()) for one, wrapper in self.models.living()[:8]],
+                "wrappers": self.models.wrapper_facts(),
             }
         )  # fmt: skip
 

@@ -17,6 +17,7 @@ OPTIMIZER = "torch.optim.optimizer"
 GROUPS = "torch.distributed.distributed_c10d"
 MOST_FRAMES = 8
 MOST_ROOTS = 32
+MOST_WRAPPERS = 8
 SHARDED_BY = "FullyShardedDataParallel"
 
 
@@ -68,6 +69,11 @@ class Models:
     def living(self):
         """Returns (Wrapped, wrapper) of those that live."""
         return [(one, wrapper) for one in self.wrappers for wrapper in [one.ref()] if wrapper is not None]
+
+    def wrapper_facts(self):
+        """Returns what the record has of the first few wrappers."""
+        called = self.called()
+        return [one.facts(wrapper, called) for one, wrapper in self.living()[:MOST_WRAPPERS]]
 
     def called(self):
         """Returns {id of a module that was called from outside any other: where that was first}."""

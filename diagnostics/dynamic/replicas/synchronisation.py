@@ -13,7 +13,7 @@ from enum import StrEnum
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.replicas.pending_exchanges import may_yet_exchange
 from diagnostics.dynamic.replicas.replicas import Replicas, replicas
-from diagnostics.dynamic.replicas.sharing import communicates, divides_data, exchanges_model
+from diagnostics.dynamic.replicas.sharing import communicates, divides_data, elements, exchanges_model
 from diagnostics.record.parameter_prints import WrapperFacts
 
 
@@ -83,10 +83,14 @@ def _gap(case: Job, found: Replicas, index: int) -> SyncGap | None:
         if side > 0:
             return _of_wrapper(found, wrapper, side)
         return SyncGap.LEFT_ALONE if _works(wrapper) else None
+    if side:
+        return None  # of one of many wrappers, of which the record has the first few
     if found.last(found.ranks[0]).wrappers:
         equal_at_first = found.first_difference(index) != found.steps[0]
         works = any(_works(one) for one in found.last(found.ranks[0]).wrappers)
-        return SyncGap.SECOND_MODEL if works and equal_at_first else None
+        # A number that each rank tunes for itself, such as a temperature, is none.
+        whole = any(elements(shape) > 1 for shape in found.model.shapes)
+        return SyncGap.SECOND_MODEL if works and equal_at_first and whole else None
     return SyncGap.NEVER_WRAPPED if divides_data(case, found) and not communicates(found) else None
 
 
