@@ -133,8 +133,8 @@ class Prints:
                 "what": "step", "optimizer": followed.index, "step": followed.count, "ns": time.monotonic_ns(),
                 "values": [row[0] for row in rows], "gradients": [row[1] for row in rows],
                 "rates": [_rate(group.get("lr")) for group in optimizer.param_groups[:8]], "closure": closure,
-                "graded": followed.graded, "loss": tensor_samples.shown(self._loss), "backwards": self._backwards, **_group_facts(),
-                "wrappers": self.models.wrapper_facts(),
+                "graded": followed.graded, "loss": tensor_samples.shown(self._loss), "backwards": self._backwards,
+                "wrappers": self.models.wrapper_facts(), **_group_facts(),
             }
         )  # fmt: skip
 
