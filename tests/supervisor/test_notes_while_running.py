@@ -53,7 +53,7 @@ def test_ranks_that_drift_are_told_while_the_job_runs_and_replicas_are_not(tmp_p
             if fault:
                 notes = [next(row for row in doctor.stderr if b"trains wrongly" in row)]
             else:
-                jobs.until(lambda: _looks(tmp_path) >= 7, deadline_s=jobs.DEADLINE_S)
+                jobs.until(lambda: _looks(tmp_path) >= 6, deadline_s=jobs.DEADLINE_S)
                 notes = []
         finally:
             (tmp_path / "told").touch()

@@ -1,6 +1,6 @@
 """Prints of parameters and gradients at a few steps, by name: what tells that ranks drift apart, or learn nothing.
 
-At its 1st, 2nd, 3rd, 5th, 10th, 20th, 50th ... step, before it is made, each optimizer's parameters and gradients are
+At its 1st, 2nd, 3rd, 10th, 20th, 50th, 100th ... step, before it is made, each optimizer's parameters and gradients are
 sampled into `prints-<pid>-<start>.jsonl`, one line a look; ranks are compared from outside. A step between costs one
 count. The loss that backward() was called on is read where it is one number on the CPU; the first that is not finite
 makes the next two steps looked at, too. No tensor is kept, no collective is called, no device is waited for.
@@ -23,10 +23,10 @@ from .wrapped_models import Models, after_init, own_frames
 
 MOST_TENSORS = 400  # of one optimizer
 MOST_LOOSE = 16
-MOST_GRADED = 32  # of one group
+MOST_GRADED = 8  # of one group
 MOST_BYTES = 3 << 20  # of the file
 MOST_BAD_LOSSES = 4
-SERIES = (1, 2, 3, 5, 10)  # then 20, 50, 100, 200, 500 ...
+SERIES = (1, 2, 3, 10)  # then 20, 50, 100, 200, 500 ...
 
 
 def next_look(step):

@@ -10,13 +10,14 @@ import ctypes
 import struct
 import sys
 import zlib
-from math import fsum, isfinite, isnan, sqrt
+from math import isfinite, isnan, sqrt
+from operator import mul
 
 MOST_BYTES = 512 * 1024  # of all tensors of one look
 MOST_OF_ONE = 64 * 1024
 LEAST_OF_ONE = 256
 BLOCKS = 8
-NUMBERS = 16  # of one block: what the root mean square is taken of
+NUMBERS = 32  # of all blocks: what the root mean square is taken of
 FORMATS = {"float32": "f", "float64": "d", "float16": "e"}
 UNREADABLE, SHARDED, SPARSE = "device", "sharded", "sparse"
 _SHARDED_TYPES = {"DTensor", "FlatParameter", "ShardedTensor"}
@@ -51,24 +52,24 @@ def print_of(tensor, share):
     total = tensor.numel() * size
     if not total:
         return [0, None, None]
-    checksum, told = 0, []
-    code = str(tensor.dtype).rpartition(".")[2]
-    for start, length in blocks(total, share, size):
-        data = ctypes.string_at(tensor.data_ptr() + start, length)
+    address, checksum, heads = tensor.data_ptr(), 0, []
+    parts = blocks(total, share, size)
+    head = NUMBERS // len(parts) * size
+    for start, length in parts:
+        data = ctypes.string_at(address + start, length)
         checksum = zlib.crc32(data, checksum)
-        told.extend(numbers_in(data[: NUMBERS * size], code))
+        heads.append(data[:head])
+    told = numbers_in(b"".join(heads), str(tensor.dtype)[len("torch.") :])
     return [checksum, shown(_root_mean_square(told)), shown(told[0]) if told else None]
 
 
 def blocks(total, share, size):
-    """Yields (start, bytes) of what is read of `total` bytes in elements of `size`: all, or BLOCKS parts of it."""
+    """Returns (start, bytes) of what is read of `total` bytes in elements of `size`: all, or BLOCKS parts of it."""
     if total <= share:
-        yield 0, total
-        return
+        return ((0, total),)
     length = share // BLOCKS // size * size
     apart = (total - length) // (BLOCKS - 1) // size * size
-    for index in range(BLOCKS):
-        yield index * apart, length
+    return tuple((index * apart, length) for index in range(BLOCKS))
 
 
 def numbers_in(data, code):
@@ -84,8 +85,8 @@ def scalar_of(tensor):
     """Returns the number in a CPU tensor of one element, None of another one."""
     if tensor.numel() != 1 or why_not(tensor):
         return None
-    code = str(tensor.dtype).rpartition(".")[2]
-    found = numbers_in(ctypes.string_at(tensor.data_ptr(), tensor.element_size()), code)
+    data = ctypes.string_at(tensor.data_ptr(), tensor.element_size())
+    found = numbers_in(data, str(tensor.dtype)[len("torch.") :])
     return found[0] if found else None
 
 
@@ -100,8 +101,8 @@ def _root_mean_square(numbers):
     if not numbers:
         return None
     try:
-        return sqrt(fsum(number * number for number in numbers) / len(numbers))
-    except (OverflowError, ValueError):  # both infinities among them
+        return sqrt(sum(map(mul, numbers, numbers)) / len(numbers))
+    except OverflowError:
         return float("inf")
 
 
