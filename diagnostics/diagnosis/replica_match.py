@@ -38,6 +38,10 @@ def not_averaged(
     """Returns the match about gradients that ranks kept to themselves; `why` follows "since"."""
     found, first = gap.found, gap.first
     at = shown_ranks(found.ranks)
+    if not gap.measured:
+        return _exchange_nothing(
+            case, gap, code=code, name=name, why=why, fix=fix, places=places, confidence=confidence
+        )
     title = (
         f"The models of {at} drift apart: {others_of(found, gap.tensors)} differ{'s' if len(gap.tensors) == 1 else ''} "
         f"from step {gap.apart_from} on, since {why}"
@@ -50,6 +54,44 @@ def not_averaged(
         failure_class="gradients-not-synchronised",
         title=title,
         evidence=[gradient_table(found, gap.step, first), value_table(found, gap.apart_from, first)],
+        fix=fix,
+        places=places,
+        confidence=confidence if gap.sure else Confidence.LIKELY,
+    )
+
+
+def _exchange_nothing(
+    case: Job,
+    gap: Unsynchronised,
+    *,
+    code: str,
+    name: str,
+    why: str,
+    fix: str,
+    places: Sequence[Frame],
+    confidence: Confidence,
+) -> Match:
+    """Returns the match about gradients on a device: nothing went between the ranks while they made steps."""
+    found = gap.found
+    rows = [
+        f"before step {step}  " + ", ".join(f"rank {rank}: {look.number}" for rank, look in found.looks[step].items())
+        for step in (found.steps[0], found.steps[-1])
+    ]
+    return replica_match(
+        case,
+        found,
+        code=code,
+        name=name,
+        failure_class="gradients-not-synchronised",
+        title=f"The gradients of {shown_ranks(found.ranks)} are not averaged, {others_of(found, gap.tensors)}, "
+        f"since {why}",
+        evidence=[
+            Evidence(
+                source="operations of the process group, all of them barriers and sums of a few numbers",
+                observed="\n".join(rows),
+                expected="one or more in each step, with the gradients",
+            )
+        ],
         fix=fix,
         places=places,
         confidence=confidence if gap.sure else Confidence.LIKELY,

@@ -76,6 +76,7 @@ DDP = WrapperFacts(
     ignored=0,
 )
 AROUND = replace(DDP, ran=False, iterations=0, inner_called=True, inner_call=frames("train.py:6"))
+DEVICE = TensorPrint(why="device")
 STEPS = (1, 2, 3, 5, 10, 20)
 
 
@@ -114,12 +115,18 @@ def ranks(
     bad: dict[int, BadLoss] | None = None,
     graded: int | None = 2,
     rates: tuple[float, ...] = (0.1,),
+    on_device: bool = False,
     job: dict[str, Any] | None = None,
     folder: Path | str = "/job",
 ) -> Job:
     """Returns the job of these ranks; `values` and `gradients` are of a.weight, `other` of b.weight."""
 
     def look(rank: int, step: int) -> Look:
+        if on_device:
+            return replace(read(rank, step), values=(DEVICE, DEVICE), gradients=(DEVICE, DEVICE))
+        return read(rank, step)
+
+    def read(rank: int, step: int) -> Look:
         told = (gradients, other[1]) if gradients is not None else ()
         return Look(
             model=model,
@@ -217,6 +224,13 @@ FAULTS: dict[str, tuple[ModuleType, Job, str, tuple[int, ...]]] = {
         "exchanges their gradients: each rank trains a model of its own on its share of the data",
         (0, 1),
     ),
+    "bypassed on a device": (
+        wrapper_bypassed,
+        ranks(same, same, wrappers=(AROUND,), calls=LOSSES, on_device=True),
+        "The gradients of ranks 0, 1 are not averaged, a.weight and 1 more parameter, since Net is called at "
+        "train.py:6 without the DistributedDataParallel around it",
+        (0, 1),
+    ),
     "other weights": (
         weights_differ,
         ranks(kept, same),
@@ -303,6 +317,8 @@ QUIET: dict[str, Job] = {
     "sharded parameters": ranks(own, own_gradients, model=replace(MODEL, sharded=(True, True)), wrappers=(AROUND,)),
     "NaN that was put back": ranks(lambda _, step: NAN if step == 5 else 1.0 + step, same),
     "a frozen part": ranks(kept, None, graded=0, model=ALONE, wrappers=()),
+    "a wrapper that works on a device": ranks(same, same, on_device=True),
+    "something goes between devices": ranks(same, same, wrappers=(AROUND,), calls=LOSSES[:4], on_device=True),
     "one process": ranks(own, own_gradients, world=1),
 }  # fmt: skip
 

@@ -21,7 +21,7 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.replicas.learning import lessons
-from diagnostics.dynamic.replicas.source_lines import lines_like, own
+from diagnostics.dynamic.replicas.source_lines import lines_like, own, text_of
 from diagnostics.dynamic.replicas.tables import print_text
 
 CODE = "D526"
@@ -30,6 +30,8 @@ CLASS = "zero-progress"
 EXAMINES = AppliesTo.SUCCEEDED
 
 _SCHEDULE = re.compile(r"\b(?:LambdaLR|\w+LR|get_\w*schedule\w*|OneCycleLR)\(|\[.lr.\]\s*=")
+
+_ASKED = re.compile(r"\blr\s*=\s*0(?:\.0*)?\s*[,)]")
 
 
 def match(case: Job) -> Match | None:
@@ -43,6 +45,8 @@ def match(case: Job) -> Match | None:
     index = first.read_gradients[0]
     made, stepped = own(first.story, first.last.model.made)[:1], own(first.story, first.last.model.stepped)[:1]
     schedule = lines_like(case, first.story, _SCHEDULE)[:1] if zero else ()
+    if zero and made and _ASKED.search(text_of(case, made[0])):
+        return None  # somebody wanted to see what a model does that does not learn
     steps = first.last.step - first.looks[0].step
     shown = ", ".join(f"{rate:g}" for rate in rates[:4])
     why = "the learning rate is 0 in each of them" if zero else f"with learning rates of {shown}"

@@ -1,7 +1,8 @@
 """Parameters that drift apart because their gradients were not averaged over the ranks, and why they were not. Pure.
 
 Measured are gradients that differ at a step and parameters that differ from then on. That they should be equal is told
-by the wrapper that holds them; without one, by a data set that was divided over ranks which exchange nothing.
+by the wrapper that holds them; without one, by a data set that was divided over ranks which exchange nothing. On a
+device nothing is measured: there it is enough that nothing at all went between the ranks over many steps.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from diagnostics.dynamic.replicas.pending_exchanges import may_yet_exchange
 from diagnostics.dynamic.replicas.replicas import Replicas, replicas
 from diagnostics.dynamic.replicas.sharing import communicates, divides_data, elements, exchanges_model
 from diagnostics.record.parameter_prints import WrapperFacts
+
+ENOUGH = 10  # steps
 
 
 class SyncGap(StrEnum):
@@ -36,6 +39,7 @@ class Unsynchronised:
     tensors: tuple[int, ...]  # the first is the first one by name that differs
     step: int  # at which gradients were first seen to differ
     wrapper: WrapperFacts | None
+    measured: bool  # False: by what did not go between the ranks
     sure: bool  # False: a call of the program that was not made might have averaged them
 
     @property
@@ -57,21 +61,31 @@ def unsynchronised(case: Job, gap: SyncGap) -> Unsynchronised | None:
 def _of_group(case: Job, found: Replicas) -> Iterator[Unsynchronised]:
     if len(found.steps) < 2 or any(found.last(rank).closure for rank in found.ranks) or exchanges_model(found):
         return
-    drifting = [index for index in found.tensors if found.drifts(index)]
+    measured = bool(found.tensors)
+    drifting = [index for index in found.tensors if found.drifts(index)] if measured else _kept_to_itself(found)
     by_gap: dict[SyncGap, list[int]] = {}
     for index in drifting:
         gap = _gap(case, found, index)
-        if gap is not None:
+        if gap is not None and (measured or gap not in (SyncGap.LEFT_ALONE, SyncGap.SECOND_MODEL)):
             by_gap.setdefault(gap, []).append(index)
     sure = not by_gap or not may_yet_exchange(case, found)
     if not sure and case.job.exit_code is None and case.job.signal is None:
         return  # it runs: that call may come
     for gap, tensors in by_gap.items():
-        step = found.unshared_gradient(tensors[0])
-        if step is not None:
-            yield Unsynchronised(
-                found=found, gap=gap, tensors=tuple(tensors), step=step, wrapper=found.wrapper_of(tensors[0]), sure=sure
-            )
+        yield Unsynchronised(
+            found=found, gap=gap, tensors=tuple(tensors), wrapper=found.wrapper_of(tensors[0]), measured=measured,
+            step=found.unshared_gradient(tensors[0]) or found.steps[0], sure=sure,
+        )  # fmt: skip
+
+
+def _kept_to_itself(found: Replicas) -> list[int]:
+    """Returns the parameters with gradients on a device, where nothing went between the ranks over ENOUGH steps."""
+    last = found.looks[found.steps[-1]].values()
+    if any(found.model.sharded) or found.steps[-1] - found.steps[0] < ENOUGH or communicates(found):
+        return []
+    return [
+        index for index in range(len(found.model.names)) if all(one.gradients[index].why == "device" for one in last)
+    ]
 
 
 def _gap(case: Job, found: Replicas, index: int) -> SyncGap | None:
