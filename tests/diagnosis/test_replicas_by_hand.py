@@ -328,6 +328,16 @@ def test_what_differs_or_stands_still_by_design_is_no_fault(reason: str) -> None
     assert [one.CODE for one in SIGNATURES if one.match(QUIET[reason]) is not None] == []
 
 
+def test_a_learning_rate_of_0_that_the_program_asks_for_is_no_fault(tmp_path: Path) -> None:
+    def said(line: str) -> bool:
+        (tmp_path / "train.py").write_text(f"\n\n\n{line}\n")
+        job = ranks(still, same, other=(still, same), rates=(0.0,), wrappers=(), model=ALONE, folder=tmp_path)
+        return weights_never_change.match(job) is not None
+
+    assert said("optimizer = SGD(net.parameters(), lr=config.lr)")
+    assert not said("optimizer = SGD(net.parameters(), lr=0.0)")
+
+
 def test_all_signatures_of_replicas_are_asked_here() -> None:
     codes = {code for code in discover(silent, broken=[]) if "D520" <= code < "D540"}
     assert codes == {one.CODE for one in SIGNATURES}

@@ -26,7 +26,8 @@ MODEL: dict[str, Any] = {
 }  # fmt: skip
 STEP: dict[str, Any] = {
     "what": "step", "optimizer": 0, "step": 2, "values": [[7, 0.5, -1], "sharded"],
-    "gradients": [None, [8, "nan", "inf"]], "rates": [0.1, None], "closure": False, "graded": 1, "loss": 2.5, "backwards": 3, "world_size": 2, "number": 11,
+    "gradients": [None, [8, "nan", "inf"]], "rates": [0.1, None], "closure": False, "graded": 1, "loss": 2.5,
+    "backwards": 3, "world_size": 2, "number": 11,
     "wrappers": [{"class": "Net", "at": [["train.py", 3, "main"]], "ranks": [0, 1], "iterations": 1,
                   "ran": True, "synchronised": False, "inner_called": True, "inner_at": [], "ignored": 0, "hooks": 0}],
 }  # fmt: skip

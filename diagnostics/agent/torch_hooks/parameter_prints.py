@@ -23,6 +23,7 @@ from .wrapped_models import Models, after_init, own_frames
 
 MOST_TENSORS = 400  # of one optimizer
 MOST_LOOSE = 16
+MOST_OPTIMIZERS = 16  # the first ones
 MOST_GRADED = 8  # of one group
 MOST_BYTES = 3 << 20  # of the file
 MOST_BAD_LOSSES = 4
@@ -108,6 +109,8 @@ class Prints:
         followed = Followed(self._made, weakref.ref(optimizer, lambda _: self._followed.pop(key, None)))
         self._followed[key] = followed
         self._made += 1
+        if self._made > MOST_OPTIMIZERS:
+            followed.next = sys.maxsize  # one for each task, trial or sample
         return followed
 
     def _tell_bad_loss(self, loss):
@@ -118,7 +121,7 @@ class Prints:
              "steps": max(steps.values(), default=0), "ns": time.monotonic_ns()}
         )  # fmt: skip
         if self._bad_losses == 1:
-            for one in self._followed.values():
+            for one in [one for one in self._followed.values() if one.index < MOST_OPTIMIZERS]:
                 one.next, one.extra = one.count + 1, 1  # and the one after it: what became of the parameters
 
     def _look(self, optimizer, followed, closure, at):

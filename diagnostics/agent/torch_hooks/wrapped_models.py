@@ -18,6 +18,7 @@ GROUPS = "torch.distributed.distributed_c10d"
 MOST_FRAMES = 8
 MOST_ROOTS = 32
 MOST_WRAPPERS = 8
+MOST_MADE = 64
 SHARDED_BY = "FullyShardedDataParallel"
 
 
@@ -52,7 +53,7 @@ class Models:
 
     def __init__(self):
         self.wrappers = []  # Wrapped
-        self.made = {}  # id of an optimizer -> where it was made
+        self.made = {}  # id of one of the first optimizers -> where it was made
         self.optimizers = weakref.WeakSet()
         self._names = None
         self._called = {}  # id of a module -> where it was first called from outside any other
@@ -64,7 +65,8 @@ class Models:
     def optimizer(self, optimizer, frames):
         """Notes a new optimizer."""
         self.optimizers.add(optimizer)
-        self.made[id(optimizer)] = frames
+        if len(self.made) < MOST_MADE:
+            self.made[id(optimizer)] = frames
 
     def living(self):
         """Returns (Wrapped, wrapper) of those that live."""

@@ -104,7 +104,8 @@ def _gap(case: Job, found: Replicas, index: int) -> SyncGap | None:
         works = any(_works(one) for one in found.last(found.ranks[0]).wrappers)
         # A number that each rank tunes for itself, such as a temperature, is none.
         whole = any(elements(shape) > 1 for shape in found.model.shapes)
-        return SyncGap.SECOND_MODEL if works and equal_at_first and whole else None
+        long = found.steps[-1] >= ENOUGH  # a copy that is adapted to one task of a rank makes fewer steps
+        return SyncGap.SECOND_MODEL if works and equal_at_first and whole and long else None
     return SyncGap.NEVER_WRAPPED if divides_data(case, found) and not communicates(found) else None
 
 
