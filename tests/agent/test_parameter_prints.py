@@ -17,6 +17,7 @@ HEAD = """
 def _prints(watch, source: str) -> ParameterPrints:
     run = watch(HEAD + source)
     assert (run.returncode, run.stderr) == (0, "")
+    assert "torch" not in run.stdout  # no mode of the job's saw a function of ours
     (agent,) = run.record.agents
     assert [event.text for event in agent.events if event.kind == "no-prints"] == []
     return run.record.prints.get(agent.name[len("agent-") : -len(".bin")], ParameterPrints())
@@ -102,8 +103,18 @@ ODD = """
     optimizer = torch.optim.SGD([*model.parameters(), large], lr=torch.tensor(0.25))
     rest = model.rows.sum() + model.short.sum() + model.table(torch.zeros(1, dtype=torch.long)).sum()
     (model(torch.ones(1, 4)).sum() + rest).backward()
-    optimizer.step = lambda: None
-    torch.optim.SGD.step(optimizer)
+    model.freed = nn.Parameter(torch.zeros(6))
+    optimizer.add_param_group({"params": [model.freed]})
+    model.freed.untyped_storage().resize_(0)
+    class Seen(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            print(function)
+            return function(*args, **(kwargs or {}))
+    import torch.optim.optimizer as optim
+    (hook,) = optim._global_optimizer_pre_hooks.values()
+    with Seen():
+        hook(optimizer, (optimizer,), {})
+    torch.func.grad(lambda x: x.sum())(torch.ones(2))
 """
 
 
@@ -122,6 +133,7 @@ def test_what_is_not_plainly_in_memory_is_left_unread(watch):
         "meta": ("device", "none"),
         "table.weight": ("", "sparse"),
         "parameter 7": ("", "none"),
+        "freed": ("device", "none"),
     }
     assert look.values[4].first == 1.0
-    assert look.rates == (0.25,)
+    assert look.rates == (0.25, 0.25)

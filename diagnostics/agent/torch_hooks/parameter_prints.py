@@ -79,7 +79,8 @@ class Prints:
                 followed.next = followed.count + 1 if followed.extra else next_look(followed.count)
                 followed.extra = 0
                 closure = bool(args[1:]) or kwargs.get("closure") is not None
-                self._look(optimizer, followed, closure, own_frames(sys._getframe(1)))
+                with tensor_samples.unseen():
+                    self._look(optimizer, followed, closure, own_frames(sys._getframe(1)))
         except Exception as error:
             self._give_up(error)
 
@@ -87,7 +88,8 @@ class Prints:
         """Reads the loss. Never raises."""
         try:
             self._backwards += 1
-            self._loss = loss = tensor_samples.scalar_of(tensors[0])
+            with tensor_samples.unseen():
+                self._loss = loss = tensor_samples.scalar_of(tensors[0])
             if loss is not None and not isfinite(loss) and self._bad_losses < MOST_BAD_LOSSES and not self._broken:
                 self._bad_losses += 1
                 self._tell_bad_loss(loss)
@@ -100,7 +102,8 @@ class Prints:
             for followed in list(self._followed.values()):
                 if followed.count + 1 >= followed.next and not self._broken:
                     optimizer = followed.ref()
-                    followed.graded = _graded(optimizer) if optimizer is not None else None
+                    with tensor_samples.unseen():
+                        followed.graded = _graded(optimizer) if optimizer is not None else None
         except Exception as error:
             self._give_up(error)
 

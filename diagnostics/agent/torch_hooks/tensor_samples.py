@@ -40,7 +40,12 @@ def why_not(tensor):
         return UNREADABLE
     if tensor.layout is not torch.strided:
         return SPARSE
-    return "" if _is_dense(tensor) else UNREADABLE
+    return "" if _is_dense(tensor) and _is_there(tensor) else UNREADABLE
+
+
+def unseen():
+    """Returns a context in which no mode of the job (torch.overrides.TorchFunctionMode) sees what is asked."""
+    return sys.modules["torch"]._C.DisableTorchFunction()
 
 
 def print_of(tensor, share):
@@ -83,9 +88,12 @@ def numbers_in(data, code):
 
 def scalar_of(tensor):
     """Returns the number in a CPU tensor of one element, None of another one."""
-    if tensor.numel() != 1 or why_not(tensor):
+    try:
+        if tensor.numel() != 1 or why_not(tensor):
+            return None
+        data = ctypes.string_at(tensor.data_ptr(), tensor.element_size())
+    except RuntimeError:  # inside of torch.func a tensor is none
         return None
-    data = ctypes.string_at(tensor.data_ptr(), tensor.element_size())
     found = numbers_in(data, str(tensor.dtype)[len("torch.") :])
     return found[0] if found else None
 
@@ -104,6 +112,14 @@ def _root_mean_square(numbers):
         return sqrt(sum(map(mul, numbers, numbers)) / len(numbers))
     except OverflowError:
         return float("inf")
+
+
+def _is_there(tensor):
+    """Whether the memory is: wrappers free that of a tensor and leave its shape."""
+    if not tensor.numel():
+        return True
+    needed = (tensor.storage_offset() + tensor.numel()) * tensor.element_size()
+    return tensor.data_ptr() != 0 and tensor.untyped_storage().nbytes() >= needed
 
 
 def _is_dense(tensor):
