@@ -11,46 +11,46 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diagnostics.cache.scan.engine import scan
-    from diagnostics.cache.scan.result import CacheScan
+    from diagnostics.cache.scan.result import ScanResult
     from diagnostics.cli import guarded
     from diagnostics.command_folder import CommandFolder
     from diagnostics.core.errors import DoctorError, UsageError, from_os_error
     from diagnostics.core.findings import Finding, Severity, Verdict
     from diagnostics.core.strict_yaml import Located, Range, build, load
-    from diagnostics.machine.host.free_space import room_in
+    from diagnostics.machine.host.free_space import free_space
     from diagnostics.preflight.setup import check
     from diagnostics.supervisor.supervise import WatchOptions, watch
 
 __all__ = [
-    "CacheScan",
     "CommandFolder",
     "DoctorError",
     "Finding",
     "Located",
     "Range",
+    "ScanResult",
     "Severity",
     "UsageError",
     "Verdict",
     "WatchOptions",
     "build",
     "check",
+    "free_space",
     "from_os_error",
     "guarded",
     "load",
-    "room_in",
     "scan",
     "watch",
 ]
 
 _HOMES = {
     "diagnostics.cache.scan.engine": ("scan",),
-    "diagnostics.cache.scan.result": ("CacheScan",),
+    "diagnostics.cache.scan.result": ("ScanResult",),
     "diagnostics.cli": ("guarded",),
     "diagnostics.command_folder": ("CommandFolder",),
     "diagnostics.core.errors": ("DoctorError", "UsageError", "from_os_error"),
     "diagnostics.core.findings": ("Finding", "Severity", "Verdict"),
     "diagnostics.preflight.setup": ("check",),
-    "diagnostics.machine.host.free_space": ("room_in",),
+    "diagnostics.machine.host.free_space": ("free_space",),
     "diagnostics.core.strict_yaml": ("Located", "Range", "build", "load"),
     "diagnostics.supervisor.supervise": ("WatchOptions", "watch"),
 }

@@ -397,3 +397,15 @@ def test_paths_in_pages_and_docstrings_exist() -> None:
         if path not in there | of_a_run
     ]
     assert found == []
+
+
+def test_programs_that_stand_in_texts_of_tests_import_what_there_is() -> None:
+    texts = {name: path.read_text() for name, path in MODULES.items()}
+    wrong = [
+        f"{path.relative_to(PROJECT)}: from {module} import {name}"
+        for path in files("tests")
+        for module, names in re.findall(r"^from (diagnostics[\w.]*) import ([\w, ]+)$", path.read_text(), re.MULTILINE)
+        for name in re.findall(r"\w+", re.sub(r"\bas \w+", "", names))
+        if module in texts and not re.search(rf"\b{name}\b", texts[module]) and f"{module}.{name}" not in MODULES
+    ]
+    assert wrong == []

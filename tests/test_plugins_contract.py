@@ -114,7 +114,7 @@ def test_a_signature_names_its_class_and_the_jobs_it_is_asked_about(module: Modu
     assert module.CODE[0] == "D"
     assert module.CLASS in FAILURE_CLASSES
     assert isinstance(module.EXAMINES, AppliesTo)
-    assert [*inspect.signature(module.match).parameters] == ["case"]
+    assert [*inspect.signature(module.match).parameters] == ["job"]
 
 
 @each(

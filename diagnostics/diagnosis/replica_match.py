@@ -25,7 +25,7 @@ def others_of(found: Replicas, tensors: Sequence[int]) -> str:
 
 
 def not_averaged(
-    case: Job,
+    job: Job,
     gap: Unsynchronised,
     *,
     code: str,
@@ -39,15 +39,13 @@ def not_averaged(
     found, first = gap.found, gap.first
     at = shown_ranks(found.ranks)
     if not gap.measured:
-        return _exchange_nothing(
-            case, gap, code=code, name=name, why=why, fix=fix, places=places, confidence=confidence
-        )
+        return _exchange_nothing(job, gap, code=code, name=name, why=why, fix=fix, places=places, confidence=confidence)
     title = (
         f"The models of {at} drift apart: {others_of(found, gap.tensors)} differ{'s' if len(gap.tensors) == 1 else ''} "
         f"from step {gap.apart_from} on, since {why}"
     )
     return replica_match(
-        case,
+        job,
         found,
         code=code,
         name=name,
@@ -61,7 +59,7 @@ def not_averaged(
 
 
 def _exchange_nothing(
-    case: Job,
+    job: Job,
     gap: Unsynchronised,
     *,
     code: str,
@@ -78,7 +76,7 @@ def _exchange_nothing(
         for step in (found.steps[0], found.steps[-1])
     ]
     return replica_match(
-        case,
+        job,
         found,
         code=code,
         name=name,
@@ -99,7 +97,7 @@ def _exchange_nothing(
 
 
 def replica_match(
-    case: Job,
+    job: Job,
     found: Replicas,
     *,
     code: str,
@@ -113,8 +111,8 @@ def replica_match(
     confidence: Confidence = Confidence.CONFIRMED,
 ) -> Match:
     """Returns the match about ranks that hold replicas; `odd` are those that differ from most, by default all."""
-    first = found.stories[0]
-    stories = [story for story in found.stories if not odd or story.rank in odd]
+    first = found.processes[0]
+    processes = [process for process in found.processes if not odd or process.rank in odd]
     # Where the model was made to be trained and where it is: a reader may find the cause at either.
     around = (*own(first, found.model.made)[:1], *own(first, found.model.stepped)[:1])
     steps = ", ".join(map(str, found.steps))
@@ -124,15 +122,15 @@ def replica_match(
         f"before steps {steps}",
     )
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=code,
         name=name,
         failure_class=failure_class,
         title=title,
-        evidence=[*evidence, *(source_evidence(case, places[0]) if places else ()), sampled],
+        evidence=[*evidence, *(source_evidence(job, places[0]) if places else ()), sampled],
         fix=Fix(text=fix),
-        locations=distinct([case.line(frame) for frame in (*places, *around)]),
+        locations=distinct([job.line(frame) for frame in (*places, *around)]),
         confidence=confidence,
         outcome=JobOutcome.SILENT_WRONG,
     )

@@ -43,22 +43,22 @@ found = audit([ProjectFile("train.py", source, FileKind.PYTHON)], rules).found
 linter = [f"{one.hit.line} {one.code} {one.hit.title}" for one in found]
 """
 DIAGNOSIS = """
-from diagnostics.dynamic.collectives.collective_signature import disagreement
+from diagnostics.dynamic.collectives.collective_signature import mismatch
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
-from diagnostics.dynamic.collectives.wait_for_graph import prove
-from diagnostics.static.program.distributed_names import is_recorded
+from diagnostics.dynamic.collectives.wait_for_graph import find_deadlock
+from diagnostics.static.program.distributed_names import is_distributed_call
 
 def at(rank, op, shape, slot):
     wait = PendingOperation(kind=OperationKind.COLLECTIVE, op=op, group="0", ranks=(0, 1), slot=slot, shape=shape,
                             dtype="float32", root=0)
     return RankState(rank=rank, pid=rank, at_s=1.0, stand=Whereabouts.WAITING, waits=(wait,), reached={"0": slot + 1})
 
-two = prove((at(0, "all_shuffle", "8", 7), at(1, "all_shuffle", "9", 7)))
+two = find_deadlock((at(0, "all_shuffle", "8", 7), at(1, "all_shuffle", "9", 7)))
 call = ast.parse("dist.all_shuffle(x)").body[0].value
 diagnosis = {
     "deadlock": [two.knot, two.ranks, [one.what for one in two.disagreements]] if two is not None else None,
-    "alike": disagreement(("all_shuffle", "8", "f", 0), ("all_shuffle", "8", "f", 0)),
-    "a stop of the flow": is_recorded(call, frozenset({"dist"})),
+    "alike": mismatch(("all_shuffle", "8", "f", 0), ("all_shuffle", "8", "f", 0)),
+    "a stop of the flow": is_distributed_call(call, frozenset({"dist"})),
     "wrapped by the agent": "all_shuffle" in module.ALL,
 }
 print(json.dumps({"linter": linter, "diagnosis": diagnosis}))

@@ -30,7 +30,7 @@ main()
 HEAD = """\
 import ast
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.audit.rule import Edit, Violation, hit
+from diagnostics.audit.rule import Edit, Violation, violation
 """
 WAITS = (
     HEAD
@@ -41,7 +41,7 @@ def check(file, project):
     for call, _ in project.calls_in(file):
         if project.name(call.func, _).endswith("wait") and not call.args:
             at = (call.end_lineno, call.end_col_offset - 1)
-            yield hit(file, call, "wait() waits for ever", "wait(60)", edits=(Edit(start=at, end=at, text="60"),))
+            yield violation(file, call, "wait() waits for ever", "wait(60)", edits=(Edit(start=at, end=at, text="60"),))
 """
 )
 BRANCHES = (
@@ -53,7 +53,7 @@ def check(file, project):
     for node in ast.walk(file.tree):
         if isinstance(node, ast.If):
             sure = Confidence.POSSIBLE if node.orelse else Confidence.LIKELY
-            yield hit(file, node, "a branch", "none", confidence=sure)
+            yield violation(file, node, "a branch", "none", confidence=sure)
 '''
 )
 CRASHES = HEAD + 'CODE, NAME, SEVERITY = "A701", "crashes", Severity.ERROR\ndef check(file, project):\n    1 / 0\n'

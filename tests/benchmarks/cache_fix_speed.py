@@ -55,9 +55,9 @@ print(time.perf_counter() - began)
 ENGINE = """
 import sys, time
 from pathlib import Path
-from diagnostics.cache.repair.engine import Options, carry_out, prepare
+from diagnostics.cache.repair.engine import RepairOptions, carry_out, prepare
 began = time.perf_counter()
-result = carry_out(prepare([Path(sys.argv[1])], Options()), Options())
+result = carry_out(prepare([Path(sys.argv[1])], RepairOptions()), RepairOptions())
 assert result.exit_code == 0, result.left
 print(time.perf_counter() - began)
 """

@@ -4,6 +4,8 @@
 
 Looked at: seconds from the last signal to the end, exit code, what stands on the screen, processes that are left,
 files that are half written. A job that `run` watches gets its grace on the first signal; the second one ends all.
+A signal comes when the command listens, not while its interpreter starts; one that finds the answer wholly written
+changes nothing any more, and the code is the command's own.
 The limit is that of a quiet machine; a busy one is given as much more as a loop took longer than its own CPU time.
 """
 
@@ -14,6 +16,7 @@ import json
 import os
 import pickle
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -31,6 +34,8 @@ DOCTOR = (sys.executable, "-c", "from diagnostics.cli import main; main()")
 MARK = "INTERRUPT_DRILL"
 LIMIT_S = 3.0
 GIVE_UP_S = 60.0
+Answer = tuple[int | None, bytes]  # exit code and the end of the output
+NEVER: Answer = (None, b"")
 # What a command may be at when the signal comes, in words for a job of Python.
 SLEEPS = "import time; print('begins', flush=True); time.sleep(300)"
 DIES = "import sys; print('x' * 500_000); print('no end of line ' * 40_000, end=''); sys.exit(1)"
@@ -118,8 +123,8 @@ def environment(mark: str) -> dict[str, str]:
     return {**os.environ, MARK: mark, "PYTHONPATH": str(PROJECT)}
 
 
-def drill(command: Command, folder: Path, number: signal.Signals, after_s: float) -> Trial:
-    """Starts a command, sends the signal after a time, and looks at what came of it."""
+def drill(command: Command, folder: Path, number: signal.Signals, after_s: float, whole: Answer = NEVER) -> Trial:
+    """Starts a command, sends the signal after a time, and looks at what came of it. `whole`: undisturbed()."""
     for name in ("new", "copied"):
         shutil.rmtree(folder / name, ignore_errors=True)
     if "copied" in command.words:
@@ -134,16 +139,47 @@ def drill(command: Command, folder: Path, number: signal.Signals, after_s: float
         )  # fmt: skip
         try:
             process.wait(after_s)
-            trial.problems.append("(it had ended before)")
+            over = True
         except subprocess.TimeoutExpired:
+            over = False
+            _until_it_listens(process)
             _interrupt(process, command, number, trial)
     trial.code = process.returncode
-    ended_before = bool(trial.problems)
-    _look(folder, trial, mark, ended_before=ended_before)
+    written = _end_of((folder / "out.txt").read_bytes())
+    _look(folder, trial, mark, over=over or (trial.code, written) == whole)
     target.kill()
     target.wait()
-    trial.problems = [one for one in trial.problems if not one.startswith("(")]
     return trial
+
+
+def undisturbed(command: Command, folder: Path) -> Answer:
+    """Returns what a command that nobody interrupts ends with, and the end of what it writes."""
+    if command.name.startswith("run") or "PID" in command.words:
+        return NEVER  # they end when their job does
+    if "copied" in command.words:
+        shutil.rmtree(folder / "copied", ignore_errors=True)
+        shutil.copytree(folder / "broken", folder / "copied")
+    ended = subprocess.run(
+        [*DOCTOR, *command.words], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, env=environment("undisturbed"), check=False,
+    )  # fmt: skip
+    return ended.returncode, _end_of(ended.stdout)
+
+
+def _end_of(output: bytes) -> bytes:
+    """Returns the last line; times and counts differ."""
+    return re.sub(rb"[\d.]+", b"#", (output.splitlines() or [b""])[-1])
+
+
+def _until_it_listens(process: subprocess.Popen[bytes]) -> None:
+    """Returns when the process has a handler for SIGTERM, or is over."""
+    bit = 1 << (signal.SIGTERM - 1)
+    while process.poll() is None:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        caught = next(line for line in status.splitlines() if line.startswith("SigCgt"))
+        if int(caught.split()[1], 16) & bit:
+            return
+        time.sleep(0.005)
 
 
 def _interrupt(process: subprocess.Popen[bytes], command: Command, number: signal.Signals, trial: Trial) -> None:
@@ -192,9 +228,9 @@ class Busy:
         return max(1.0, self._wall_s / self._own_s) if self._own_s else 1.0
 
 
-def _look(folder: Path, trial: Trial, mark: str, *, ended_before: bool) -> None:
+def _look(folder: Path, trial: Trial, mark: str, *, over: bool) -> None:
     stopped = 128 + trial.number
-    if not ended_before and trial.code != stopped and not (trial.command.startswith("run") and trial.code in (0, 1)):
+    if not over and trial.code != stopped and not (trial.command.startswith("run") and trial.code in (0, 1)):
         trial.problems.append(f"exit code {trial.code}, not {stopped}")
     screen = (folder / "err.txt").read_text("utf-8", "replace")
     # A job in Python that hears Ctrl-C says so itself, and its words pass through.
@@ -248,13 +284,16 @@ def main() -> int:
     chance = random.Random(given.seed)
     folder = Path(tempfile.mkdtemp(prefix="interrupt-drill-"))
     trials = []
+    whole: dict[str, Answer] = {}
     try:
         wanted = given.only.split(",") if given.only else []
         all_commands = [one for one in commands(folder) if not wanted or one.name in wanted]
         for at in range(given.moments):
             command = all_commands[at % len(all_commands)]
             number = chance.choice((signal.SIGINT, signal.SIGTERM))
-            trial = drill(command, folder, number, chance.uniform(0.05, command.longest_s))
+            if command.name not in whole:
+                whole[command.name] = undisturbed(command, folder)
+            trial = drill(command, folder, number, chance.uniform(0.05, command.longest_s), whole[command.name])
             trials.append(trial)
             print(trial, flush=True)
     finally:

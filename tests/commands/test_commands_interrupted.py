@@ -53,7 +53,7 @@ def test_a_signal_ends_a_command_in_time_and_leaves_nothing(
     assert drill(command, tmp_path, number, after_s).problems == []
 
 
-@pytest.mark.parametrize("what", ["case_of", "decide"])
+@pytest.mark.parametrize("what", ["job_from_record", "arbitrate"])
 def test_a_stuck_diagnosis_is_ended_by_one_ctrl_c_after_the_job_and_a_short_report_stands(
     tmp_path: Path, what: str
 ) -> None:

@@ -41,23 +41,23 @@ KeyError: 'sample_17'
 SOON = Thresholds(signature_deadline_s=0.5, diagnosis_deadline_s=20.0)
 
 
-def loops_in_python(case: Job) -> Match | None:
+def loops_in_python(job: Job) -> Match | None:
     while True:
         with suppress(BaseException):  # as code that catches everything does
             time.sleep(0.001)
 
 
-def loops_in_c(case: Job) -> Match | None:
+def loops_in_c(job: Job) -> Match | None:
     re.search(r"(?:[^\n]*[^\n]*)*x$", "a" * 60 + "\n")
     raise AssertionError("this pattern comes to no end")
 
 
-def dies(case: Job) -> Match | None:
+def dies(job: Job) -> Match | None:
     os.kill(os.getpid(), signal.SIGKILL)
     return None
 
 
-def says_nothing(case: Job) -> Match | None:
+def says_nothing(job: Job) -> Match | None:
     return None
 
 
@@ -125,7 +125,7 @@ def test_a_fault_of_ours_is_raised_with_its_traceback(log: Path, monkeypatch: py
     def broken(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("of ours")
 
-    monkeypatch.setattr(engine, "decide", broken)
+    monkeypatch.setattr(engine, "arbitrate", broken)
     with pytest.raises(RuntimeError, match="ZeroDivisionError: of ours"):
         examine_in_time(None, [log])
 
@@ -166,7 +166,7 @@ def test_reading_that_comes_to_no_end_is_one_sentence_and_a_short_report_stands(
         '{"command": ["train"], "cwd": "/", "started_ns": 1, "exit_code": -6, "ended_by": "deadlock",'
         ' "proved": [{"began_s": 1.0, "proved_s": 2.0, "ranks": [0, 1]}]}'
     )
-    monkeypatch.setattr(engine, "case_of", lambda *_, **__: time.sleep(600))
+    monkeypatch.setattr(engine, "job_from_record", lambda *_, **__: time.sleep(600))
     with pytest.raises(NoDiagnosisError, match="came to no end"):
         diagnose_in_time(tmp_path, limits=Thresholds(diagnosis_deadline_s=0.5))
     assert write_short_report(tmp_path, 1, "the diagnosis came to no end in time") == 124

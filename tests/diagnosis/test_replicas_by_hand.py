@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hand_made import agent, case, event, frames, story
+from hand_made import a_job, a_process, agent, event, frames
 
 from diagnostics.core.findings import Confidence
 from diagnostics.core.registry import discover
@@ -116,7 +116,7 @@ def ranks(
     graded: int | None = 2,
     rates: tuple[float, ...] = (0.1,),
     on_device: bool = False,
-    job: dict[str, Any] | None = None,
+    facts: dict[str, Any] | None = None,
     folder: Path | str = "/job",
 ) -> Job:
     """Returns the job of these ranks; `values` and `gradients` are of a.weight, `other` of b.weight."""
@@ -143,7 +143,7 @@ def ranks(
             wrappers=wrappers,
         )
 
-    stories = []
+    processes = []
     for rank in range(world):
         events = [event("sampler", "DistributedSampler", "train.py:1")] if sampler else []
         groups = (GroupProgress(group="default", ranks=tuple(range(world)), calls=9, rolling_hash=1),)
@@ -152,8 +152,8 @@ def ranks(
             looks=tuple(look(rank, step) for step in STEPS),
             bad_losses=(bad[rank],) if bad is not None and rank in bad else (),
         )
-        stories.append(story(100 + rank, rank=rank, agent=told, prints=prints))
-    return case(*stories, code=0, cwd=folder, job=job)
+        processes.append(a_process(100 + rank, rank=rank, agent=told, prints=prints))
+    return a_job(*processes, code=0, cwd=folder, facts=facts)
 
 
 def call(op: str, shape: str, number: int, line: int) -> CollectiveCall:
@@ -351,6 +351,6 @@ def test_what_a_call_of_the_program_might_still_average_is_not_told_while_it_run
         found = wrapper_bypassed.match(ranks(own, own_gradients, wrappers=(AROUND,), folder=tmp_path, **fields))
         return [found.finding.confidence] if found is not None else []
 
-    assert said(job=running) == []
-    assert said(job=running, calls=(call("all_reduce", "scalar", 4, 9),)) == [Confidence.CONFIRMED]
+    assert said(facts=running) == []
+    assert said(facts=running, calls=(call("all_reduce", "scalar", 4, 9),)) == [Confidence.CONFIRMED]
     assert said() == [Confidence.LIKELY]

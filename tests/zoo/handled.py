@@ -5,7 +5,9 @@
 Each folder of `handled/` is one program as people write them: test suites, sweeps, fallbacks, chaos tests, scripts that
 read codes. It is run by itself and under `ups-doctor run`, in a copy of its folder; exit code and stdout must be the
 same. Those with "lie" in their truth.json drop a failure: they must end with another code than 0, and the report has to
-name the line. Programs that need a package which this Python lacks are skipped.
+name the line. Programs that need a package or a command which is not here are skipped. One that
+did not end is tried once more, and its line says so: over gloo, torch 2.13 may hang when the interpreter ends, in 1 of
+6 runs of some programs, watched or not.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from typing import Any
 FOLDER = Path(__file__).parent / "handled"
 DOCTOR = [sys.executable, "-c", "from diagnostics.cli import main; main()"]
 _NUMBER = re.compile(rb"\d+(?:\.\d+)?")
+NO_END = "did not end"
 _SPACE = re.compile(rb"[=\s]+")  # pytest fills its lines
 
 
@@ -78,17 +81,30 @@ def problems(program: Path, truth: dict[str, Any], timeout_s: float) -> list[str
         command = [*DOCTOR, "run", "--report-dir", str(report), "--", *truth["cmd"]]
         watched = ended(command, _copy(program, place), timeout_s)
         said = json.loads((report / "report.json").read_text()) if (report / "report.json").exists() else {}
-    found = [] if bare.code == truth["exit_code"] else [f"by itself it ended with {bare.code}"]
+    found = [] if bare.code == truth["exit_code"] else [f"by itself it {_ended(bare.code)}"]
     if truth.get("lie"):
         if watched.code in (0, None) or said.get("failure_class") != "masked-exit":
             found.append(f"the lie is not told: {watched.code}, {said.get('outcome')}, {said.get('failure_class')}")
         elif not {truth["location"], truth["failing"]} & set(said["locations"]):
             found.append(f"{said['locations']} in place of {truth['failing']} and {truth['location']}")
     elif watched.code != truth["exit_code"]:
-        found.append(f"{watched.code} in place of {truth['exit_code']}: {said.get('root_cause')}")
+        found.append(f"it {_ended(watched.code)} in place of {truth['exit_code']}: {said.get('root_cause')}")
     if not alike(truth["stdout"], bare.out, watched.out):
         found.append("its output differs")
     return found
+
+
+def _ended(code: int | None) -> str:
+    return NO_END if code is None else f"ended with {code}"
+
+
+def _lacking(truth: dict[str, Any]) -> str | None:
+    """Returns the package or the command that this Python lacks."""
+    bin_folder = str(Path(sys.executable).parent)
+    path = os.pathsep.join([bin_folder, os.environ["PATH"]])
+    if shutil.which(truth["cmd"][0], path=path) is None:
+        return truth["cmd"][0]
+    return next((name for name in truth.get("needs", ()) if importlib.util.find_spec(name) is None), None)
 
 
 def _copy(program: Path, place: str) -> Path:
@@ -111,13 +127,14 @@ def main() -> int:
         truth = json.loads((program / "truth.json").read_text())
         if (options.only and program.name not in options.only) or (options.lies and not truth.get("lie")):
             continue
-        needed = next((name for name in truth.get("needs", ()) if importlib.util.find_spec(name) is None), None)
-        if needed is not None:
+        if (needed := _lacking(truth)) is not None:
             print(f"skip   {program.name}: needs {needed}")
             continue
-        found = problems(program, truth, options.timeout)
+        found, again = problems(program, truth, options.timeout), ""
+        if any(NO_END in one for one in found):
+            found, again = problems(program, truth, options.timeout), f"(second try: {'; '.join(found)})"
         ran, wrong = ran + 1, wrong + bool(found)
-        print(f"{'WRONG' if found else 'ok':6} {program.name:34} {'; '.join(found)}", flush=True)
+        print(f"{'WRONG' if found else 'ok':6} {program.name:34} {'; '.join([*found, again])}", flush=True)
     print(f"{ran - wrong} of {ran} right")
     return 1 if wrong else 0
 

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.api import room_in
+from diagnostics.api import free_space
 from ups.data.cache_folder import is_ours, remove
 from ups.errors import UpsError, from_os_error
 
@@ -213,7 +213,7 @@ def _make(cache: Path, copy: Path, sizes: dict[str, os.stat_result], say: Say, s
 
 
 def _check_room(place: Path, needed: int, spare_bytes: int) -> None:
-    room = room_in(place)
+    room = free_space(place)
     if room.bytes < needed + spare_bytes:
         raise UpsError(
             f"a copy of the latent cache takes {needed / 1e6:.1f} MB in {place.parent} and leaves "

@@ -40,19 +40,19 @@ EXAMINES = AppliesTo.SUCCEEDED
 _ZEROED = re.compile(r"\.zero_grad\(|\.grad\s*=\s*None|\.grad\.zero_\(")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the job whose gradients never reach a step, on every rank."""
-    found = lessons(case)
+    found = lessons(job)
     if not found or not all(one.erased for one in found):
         return None
     first = found[0]
-    zeroed = lines_like(case, first.story, _ZEROED)[:2]
-    stepped = own(first.story, first.last.model.stepped)[:1]
+    zeroed = lines_like(job, first.process, _ZEROED)[:2]
+    stepped = own(first.process, first.last.model.stepped)[:1]
     graded = max(look.graded or 0 for look in first.looks)
-    at = f" ({case.line(zeroed[0])})" if zeroed else ""
+    at = f" ({job.line(zeroed[0])})" if zeroed else ""
     return blamed(
-        case,
-        [one.story for one in found],
+        job,
+        [one.process for one in found],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
@@ -66,7 +66,7 @@ def match(case: Job) -> Match | None:
             )
         ],
         fix=Fix(text="zero_grad() before loss.backward(), or after optimizer.step()"),
-        locations=distinct([case.line(frame) for frame in (*zeroed, *stepped)]),
+        locations=distinct([job.line(frame) for frame in (*zeroed, *stepped)]),
         confidence=Confidence.CONFIRMED,
         outcome=JobOutcome.SILENT_WRONG,
     )

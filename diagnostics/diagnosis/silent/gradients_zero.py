@@ -26,17 +26,17 @@ CLASS = "zero-progress"
 EXAMINES = AppliesTo.SUCCEEDED
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the job whose gradients are all zero, on every rank."""
-    found = lessons(case)
+    found = lessons(job)
     if not found or not all(one.gradients_zero and not one.erased for one in found):
         return None
     first = found[0]
-    stepped = own(first.story, first.last.model.stepped)[:1]
+    stepped = own(first.process, first.last.model.stepped)[:1]
     losses = [f"{look.loss:.6g}" for look in first.looks if look.loss is not None]
     return blamed(
-        case,
-        [one.story for one in found],
+        job,
+        [one.process for one in found],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
@@ -53,7 +53,7 @@ def match(case: Job) -> Match | None:
         fix=Fix(
             text="follow the loss back to the model's output: a mask or weight that is all zero, ignored labels, clamp"
         ),
-        locations=distinct([case.line(frame) for frame in stepped]),
+        locations=distinct([job.line(frame) for frame in stepped]),
         confidence=Confidence.LIKELY,
         outcome=JobOutcome.SILENT_WRONG,
     )

@@ -25,17 +25,17 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks that share a data set and nothing else."""
-    gap = unsynchronised(case, SyncGap.NEVER_WRAPPED)
+    gap = unsynchronised(job, SyncGap.NEVER_WRAPPED)
     if gap is None:
         return None
-    first = gap.found.stories[0]
+    first = gap.found.processes[0]
     made = own(first, gap.found.model.made)[:1]
-    model = model_in(text_of(case, made[0])) if made else "model"
-    before = f" before {case.line(made[0])}" if made else ""
+    model = model_in(text_of(job, made[0])) if made else "model"
+    before = f" before {job.line(made[0])}" if made else ""
     return not_averaged(
-        case,
+        job,
         gap,
         code=CODE,
         name=NAME,

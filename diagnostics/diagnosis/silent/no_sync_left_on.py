@@ -38,16 +38,16 @@ WHILE_RUNNING = True
 _OFF = re.compile(r"\bno_sync\b|require_backward_grad_sync\s*=")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks whose wrapper never synchronised."""
-    gap = unsynchronised(case, SyncGap.NO_SYNC)
+    gap = unsynchronised(job, SyncGap.NO_SYNC)
     if gap is None or gap.wrapper is None:
         return None
-    first = gap.found.stories[0]
-    off = lines_like(case, first, _OFF)
-    at = f" ({case.line(off[0])})" if off else ""
+    first = gap.found.processes[0]
+    off = lines_like(job, first, _OFF)
+    at = f" ({job.line(off[0])})" if off else ""
     return not_averaged(
-        case,
+        job,
         gap,
         code=CODE,
         name=NAME,

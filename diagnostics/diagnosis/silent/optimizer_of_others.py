@@ -26,20 +26,22 @@ CLASS = "zero-progress"
 EXAMINES = AppliesTo.SUCCEEDED
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the optimizer that holds what nobody uses, where what is used has none."""
-    stale = [one for one in lessons(case) if one.last.model.loose and _orphans(one)]
-    if not stale or {one.story.pid for one in stale} != {story.pid for story in case.ranks if story.prints.looks}:
+    stale = [one for one in lessons(job) if one.last.model.loose and _orphans(one)]
+    if not stale or {one.process.pid for one in stale} != {
+        process.pid for process in job.ranks if process.prints.looks
+    }:
         return None
     first = stale[0]
     model, orphans = first.last.model, _orphans(first)
-    made = own(first.story, model.made)[:1]
-    at = f" at {case.line(made[0])}" if made else ""
+    made = own(first.process, model.made)[:1]
+    at = f" at {job.line(made[0])}" if made else ""
     names = [f"{name} ({shape})" for name, shape in model.loose[:4]]
     more = f" and {model.loose_count - len(names)} more" if model.loose_count > len(names) else ""
     return blamed(
-        case,
-        [one.story for one in stale],
+        job,
+        [one.process for one in stale],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
@@ -56,7 +58,7 @@ def match(case: Job) -> Match | None:
         fix=Fix(
             text=f"make the optimizer{at} last, after layers are replaced, copied, moved or wrapped by fully_shard"
         ),
-        locations=distinct([case.line(frame) for frame in (*made, *own(first.story, model.stepped)[:1])]),
+        locations=distinct([job.line(frame) for frame in (*made, *own(first.process, model.stepped)[:1])]),
         confidence=Confidence.LIKELY,
         outcome=JobOutcome.SILENT_WRONG,
     )

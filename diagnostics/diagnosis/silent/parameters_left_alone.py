@@ -36,22 +36,22 @@ WHILE_RUNNING = True
 _UNFROZEN = re.compile(r"requires_grad\s*=\s*(?!False)|requires_grad_\((?!\s*False)|\bunfreeze\w*\(")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks of which a wrapper averages some parameters and leaves others alone."""
-    gap = unsynchronised(case, SyncGap.LEFT_ALONE)
+    gap = unsynchronised(job, SyncGap.LEFT_ALONE)
     if gap is None or gap.wrapper is None:
         return None
-    first = gap.found.stories[0]
+    first = gap.found.processes[0]
     wrapped = own(first, gap.wrapper.made)[:1]
-    changed = lines_like(case, first, _UNFROZEN)
-    at = f" at {case.line(wrapped[0])}" if wrapped else ""
+    changed = lines_like(job, first, _UNFROZEN)
+    at = f" at {job.line(wrapped[0])}" if wrapped else ""
     return not_averaged(
-        case,
+        job,
         gap,
         code=CODE,
         name=NAME,
         why=f"DistributedDataParallel was made{at} when they did not require gradients, or were not there",
         fix=f"unfreeze or add {others_of(gap.found, gap.tensors)} before the model is wrapped"
-        f"{f' ({case.line(wrapped[0])})' if wrapped else ''}, or wrap it anew after that",
+        f"{f' ({job.line(wrapped[0])})' if wrapped else ''}, or wrap it anew after that",
         places=(*changed[:2], *wrapped) if changed else wrapped,
     )

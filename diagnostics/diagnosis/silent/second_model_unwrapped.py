@@ -25,17 +25,17 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks that average one model and not the other."""
-    gap = unsynchronised(case, SyncGap.SECOND_MODEL)
+    gap = unsynchronised(job, SyncGap.SECOND_MODEL)
     if gap is None:
         return None
-    first = gap.found.stories[0]
+    first = gap.found.processes[0]
     made = own(first, gap.found.model.made)[:1]
     wrapper = gap.found.last(gap.found.ranks[0]).wrappers[0]
-    model = model_in(text_of(case, made[0])) if made else "model"
+    model = model_in(text_of(job, made[0])) if made else "model"
     return not_averaged(
-        case,
+        job,
         gap,
         code=CODE,
         name=NAME,

@@ -34,18 +34,18 @@ WHILE_RUNNING = True
 _SET = (re.compile(r"\bload_(?:state_dict|checkpoint)\("), re.compile(r"\binit\.\w+_\(|\breset_parameters\("))
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks whose weights differ under equal gradients."""
-    apart = different_weights(case)
+    apart = different_weights(job)
     if apart is None:
         return None
-    found, first = apart.found, apart.found.stories[0]
+    found, first = apart.found, apart.found.processes[0]
     who = shown_ranks(apart.odd) if apart.odd else f"{shown_ranks(found.ranks)}"
     what = others_of(found, apart.tensors)
     since = "from the start" if apart.from_the_start else f"from step {apart.step} on"
     told = f"holds other weights than the rest: {what}" if apart.odd else f"hold different weights: {what}"
     return replica_match(
-        case,
+        job,
         found,
         code=CODE,
         name=NAME,
@@ -56,14 +56,14 @@ def match(case: Job) -> Match | None:
             gradient_table(found, found.steps[-1], apart.tensors[0]),
         ],
         fix=_fix(apart),
-        places=(*(frame for way in _SET for frame in lines_like(case, first, way)[:1]), *_wrapped(apart)),
+        places=(*(frame for way in _SET for frame in lines_like(job, first, way)[:1]), *_wrapped(apart)),
         odd=apart.odd,
     )
 
 
 def _wrapped(apart: DifferentWeights) -> tuple[Frame, ...]:
     wrapper = apart.found.wrapper_of(apart.tensors[0])
-    return own(apart.found.stories[0], wrapper.made)[:1] if wrapper is not None else ()
+    return own(apart.found.processes[0], wrapper.made)[:1] if wrapper is not None else ()
 
 
 def _fix(apart: DifferentWeights) -> str:

@@ -34,26 +34,26 @@ _SCHEDULE = re.compile(r"\b(?:LambdaLR|\w+LR|get_\w*schedule\w*|OneCycleLR)\(|\[
 _ASKED = re.compile(r"\blr\s*=\s*0(?:\.0*)?\s*[,)]")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the job in which no optimizer of any rank changed anything."""
-    found = lessons(case)
+    found = lessons(job)
     if not found or not all(one.unchanged for one in found):
         return None
     first = found[0]
     rates = sorted({rate for one in found for look in one.looks for rate in look.rates if rate is not None})
     zero = rates == [0.0]
     index = first.read_gradients[0]
-    made, stepped = own(first.story, first.last.model.made)[:1], own(first.story, first.last.model.stepped)[:1]
-    schedule = lines_like(case, first.story, _SCHEDULE)[:1] if zero else ()
-    if zero and made and _ASKED.search(text_of(case, made[0])):
+    made, stepped = own(first.process, first.last.model.made)[:1], own(first.process, first.last.model.stepped)[:1]
+    schedule = lines_like(job, first.process, _SCHEDULE)[:1] if zero else ()
+    if zero and made and _ASKED.search(text_of(job, made[0])):
         return None  # somebody wanted to see what a model does that does not learn
     steps = first.last.step - first.looks[0].step
     shown = ", ".join(f"{rate:g}" for rate in rates[:4])
     why = "the learning rate is 0 in each of them" if zero else f"with learning rates of {shown}"
     rows = [f"before step {look.step}  {print_text(look.values[index])}" for look in (first.looks[0], first.last)]
     return blamed(
-        case,
-        [one.story for one in found],
+        job,
+        [one.process for one in found],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
@@ -71,7 +71,7 @@ def match(case: Job) -> Match | None:
             if zero
             else "raise the learning rate, or keep the weights in float32: a step is lost in rounding"
         ),
-        locations=distinct([case.line(frame) for frame in (*schedule, *made, *stepped)]),
+        locations=distinct([job.line(frame) for frame in (*schedule, *made, *stepped)]),
         confidence=Confidence.CONFIRMED if zero else Confidence.LIKELY,
         outcome=JobOutcome.SILENT_WRONG,
     )

@@ -28,27 +28,27 @@ WHILE_RUNNING = True
 LASTING = 3  # looks: a job may go back to a state before
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the rank where it began."""
-    found = not_finite(case)
-    if not found or (case.job.exit_code is None and case.job.signal is None and found[0].looks < LASTING):
+    found = not_finite(job)
+    if not found or (job.facts.exit_code is None and job.facts.signal is None and found[0].looks < LASTING):
         return None
     first = found[0]
     origins = [
-        one.story for one in found if one.step == first.step and (one.bad_loss is None) == (first.bad_loss is None)
+        one.process for one in found if one.step == first.step and (one.bad_loss is None) == (first.bad_loss is None)
     ]
-    loss = own(first.story, first.bad_loss.path)[:1] if first.bad_loss is not None else ()
-    stepped = own(first.story, first.look.model.stepped)[:1]
-    at = f" at {case.line(loss[0])}" if loss else ""
+    loss = own(first.process, first.bad_loss.path)[:1] if first.bad_loss is not None else ()
+    stepped = own(first.process, first.look.model.stepped)[:1]
+    at = f" at {job.line(loss[0])}" if loss else ""
     if first.bad_loss is not None:
         how = f"its loss was {first.bad_loss.loss:g} in backward pass {first.bad_loss.backward}{at}"
     elif first.by_gradient is not None:
         how = f"the gradient of {first.by_gradient[1]} was not finite at step {first.by_gradient[0].step}"
     else:
         how = f"{first.parameter} was not finite before step {first.look.step}"
-    who = " and ".join(f"rank {story.rank}" for story in origins[:3])
+    who = " and ".join(f"rank {process.rank}" for process in origins[:3])
     return blamed(
-        case,
+        job,
         origins,
         code=CODE,
         name=NAME,
@@ -61,10 +61,10 @@ def match(case: Job) -> Match | None:
             text="look at the batch and the loss of that step (log, division, square root of 0; a label out of range); "
             "torch.autograd.set_detect_anomaly(True) names the operation; stop at a loss that is not finite"
         ),
-        locations=distinct([case.line(frame) for frame in (*loss, *stepped)]),
+        locations=distinct([job.line(frame) for frame in (*loss, *stepped)]),
         confidence=Confidence.CONFIRMED,
         outcome=JobOutcome.SILENT_WRONG,
-        explains=[one.story.pid for one in found],
+        explains=[one.process.pid for one in found],
     )
 
 
@@ -75,4 +75,4 @@ def _row(one: NotFinite) -> str:
     if one.by_gradient is not None:
         said.append(f"gradient of {one.by_gradient[1]} at step {one.by_gradient[0].step}")
     said.append(f"{one.parameter} ({one.count} of {one.sampled}) before step {one.look.step}")
-    return f"rank {one.story.rank}  {'; '.join(said)}"
+    return f"rank {one.process.rank}  {'; '.join(said)}"

@@ -30,23 +30,23 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks whose wrapper was never called."""
-    gap = unsynchronised(case, SyncGap.BYPASSED)
+    gap = unsynchronised(job, SyncGap.BYPASSED)
     if gap is None or gap.wrapper is None:
         return None
-    first = gap.found.stories[0]
+    first = gap.found.processes[0]
     path, wrapped = own(first, gap.wrapper.inner_call), own(first, gap.wrapper.made)
     # A method of the model calls itself: the line that reached into the wrapper is further out.
-    called = [frame for frame in path if ".module" in text_of(case, frame)] or path
-    at = f" at {case.line(called[0])}" if called else ""
+    called = [frame for frame in path if ".module" in text_of(job, frame)] or path
+    at = f" at {job.line(called[0])}" if called else ""
     return not_averaged(
-        case,
+        job,
         gap,
         code=CODE,
         name=NAME,
         why=f"{gap.wrapper.class_name} is called{at} without the DistributedDataParallel around it",
-        fix=_fix(text_of(case, called[0]) if called else ""),
+        fix=_fix(text_of(job, called[0]) if called else ""),
         places=(*called[:1], *wrapped[:1]),
     )
 

@@ -15,7 +15,7 @@ ENOUGH = 10  # steps: a warm-up may begin with a learning rate of 0
 class Lesson:
     """All looks at one optimizer of one rank; the last is at least ENOUGH steps after the first."""
 
-    story: JobProcess
+    process: JobProcess
     looks: tuple[Look, ...]
 
     @property
@@ -60,15 +60,15 @@ class Lesson:
         return bool(later) and gone and all((look.graded or 0) > 0 for look in later)
 
 
-def lessons(case: Job) -> tuple[Lesson, ...]:
+def lessons(job: Job) -> tuple[Lesson, ...]:
     """Returns what is known of each optimizer on each rank, () where one of them cannot be judged."""
     found = []
-    for story in case.ranks:
-        for optimizer in sorted({look.model.optimizer for look in story.prints.looks}):
-            looks = _alike(story.prints.of_optimizer(optimizer))
+    for process in job.ranks:
+        for optimizer in sorted({look.model.optimizer for look in process.prints.looks}):
+            looks = _alike(process.prints.of_optimizer(optimizer))
             if not looks or looks[-1].step - looks[0].step < ENOUGH or any(look.closure for look in looks):
                 return ()
-            found.append(Lesson(story=story, looks=looks))
+            found.append(Lesson(process=process, looks=looks))
     return tuple(found)
 
 

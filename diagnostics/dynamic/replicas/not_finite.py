@@ -12,7 +12,7 @@ from diagnostics.record.parameter_prints import BadLoss, Look
 class NotFinite:
     """One rank whose parameters are no numbers any more at the last look."""
 
-    story: JobProcess
+    process: JobProcess
     look: Look  # the first before which one of them was not finite
     parameter: str  # the first of them
     count: int  # of them, then
@@ -30,24 +30,24 @@ class NotFinite:
         return min(steps)
 
 
-def not_finite(case: Job) -> tuple[NotFinite, ...]:
+def not_finite(job: Job) -> tuple[NotFinite, ...]:
     """Returns the ranks whose parameters ended as NaN, the one where it began first."""
-    found = [one for story in case.ranks for one in _of_rank(story)]
-    return tuple(sorted(found, key=lambda one: (one.step, one.bad_loss is None, one.story.rank)))
+    found = [one for process in job.ranks for one in _of_rank(process)]
+    return tuple(sorted(found, key=lambda one: (one.step, one.bad_loss is None, one.process.rank)))
 
 
-def _of_rank(story: JobProcess) -> list[NotFinite]:
+def _of_rank(process: JobProcess) -> list[NotFinite]:
     found = []
-    for optimizer in sorted({look.model.optimizer for look in story.prints.looks}):
-        looks = story.prints.of_optimizer(optimizer)
+    for optimizer in sorted({look.model.optimizer for look in process.prints.looks}):
+        looks = process.prints.of_optimizer(optimizer)
         if not _broken(looks[-1]):
             continue  # it was, perhaps, and the job went back to a state before
         first = next(look for look in looks if _broken(look))
         graded = next(((look, name) for look in looks if (name := _first_gradient(look))), None)
-        bad = next(iter(story.prints.bad_losses), None)
+        bad = next(iter(process.prints.bad_losses), None)
         found.append(
             NotFinite(
-                story=story, look=first, parameter=_broken(first)[0], count=len(_broken(first)),
+                process=process, look=first, parameter=_broken(first)[0], count=len(_broken(first)),
                 looks=sum(look.step >= first.step for look in looks),
                 sampled=len(first.values), by_gradient=graded,
                 bad_loss=bad if bad is not None and bad.steps < first.step else None,

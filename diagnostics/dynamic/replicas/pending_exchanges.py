@@ -9,7 +9,7 @@ import ast
 
 from diagnostics.agent.shared import operations
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.replicas.replicas import Replicas
 
 _AVERAGING = {"average_parameters", "average_parameters_or_parameter_groups", "sync_module_states"}
@@ -18,17 +18,17 @@ _EXCHANGES = (set(operations.COLLECTIVES) | {"send", "isend", "batch_isend_irecv
 _OTHERS = {"functools", "socket", "asyncio"}  # what they reduce, send and gather is no tensor
 
 
-def may_yet_exchange(case: Job, found: Replicas) -> bool:
+def may_yet_exchange(job: Job, found: Replicas) -> bool:
     """Whether a call that can carry tensors between ranks stands in the program and was not made so far."""
     seen = {
         (frame.file, frame.line)
-        for story in found.stories
-        for call in (story.agent.collectives if story.agent is not None else ())
+        for process in found.processes
+        for call in (process.agent.collectives if process.agent is not None else ())
         for frame in call.path
     }
     return any(
         not any((name, line) in seen for line in range(call.lineno, (call.end_lineno or call.lineno) + 1))
-        for name, file in user_files(case, found.stories[0])
+        for name, file in job_sources(job, found.processes[0])
         for call in ast.walk(file.tree or ast.Module(body=[], type_ignores=[]))
         if isinstance(call, ast.Call) and _exchanges(call)
     )

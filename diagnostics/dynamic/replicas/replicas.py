@@ -21,14 +21,14 @@ ROUNDING = 1e-3
 class Replicas:
     """Ranks whose optimizer of this number holds parameters of the same names and shapes."""
 
-    stories: tuple[JobProcess, ...]
+    processes: tuple[JobProcess, ...]
     optimizer: int
     looks: Mapping[int, Mapping[int, Look]]  # by step and rank: steps that all of them were looked at before
 
     @cached_property
     def ranks(self) -> tuple[int, ...]:
         """Their ranks, sorted."""
-        return tuple(story.rank for story in self.stories if story.rank is not None)
+        return tuple(process.rank for process in self.processes if process.rank is not None)
 
     @cached_property
     def steps(self) -> tuple[int, ...]:
@@ -114,31 +114,31 @@ def _differ(one: TensorPrint, other: TensorPrint) -> bool:
     return apart > ROUNDING * size
 
 
-def replicas(case: Job) -> tuple[Replicas, ...]:
+def replicas(job: Job) -> tuple[Replicas, ...]:
     """Returns the groups of two ranks or more that can be compared."""
-    return tuple(found for group in _groups(case) if (found := _compared(*group)) is not None)
+    return tuple(found for group in _groups(job) if (found := _compared(*group)) is not None)
 
 
-def _groups(case: Job) -> Iterator[tuple[int, list[JobProcess]]]:
+def _groups(job: Job) -> Iterator[tuple[int, list[JobProcess]]]:
     groups: dict[tuple[object, ...], tuple[int, list[JobProcess]]] = {}
-    for story in case.ranks:
-        last = {look.model.optimizer: look for look in story.prints.looks if look.world_size > 1}
+    for process in job.ranks:
+        last = {look.model.optimizer: look for look in process.prints.looks if look.world_size > 1}
         for optimizer, look in last.items():
             model = look.model
             peers = tuple(wrapper.ranks for wrapper in look.wrappers)
             key = (optimizer, model.class_name, model.names, model.shapes, look.world_size, peers)
-            groups.setdefault(key, (optimizer, []))[1].append(story)
+            groups.setdefault(key, (optimizer, []))[1].append(process)
     yield from (group for group in groups.values() if len(group[1]) > 1)
 
 
-def _compared(optimizer: int, stories: Sequence[JobProcess]) -> Replicas | None:
+def _compared(optimizer: int, processes: Sequence[JobProcess]) -> Replicas | None:
     by_rank = {
-        story.rank: {look.step: look for look in story.prints.of_optimizer(optimizer)}
-        for story in stories
-        if story.rank is not None
+        process.rank: {look.step: look for look in process.prints.of_optimizer(optimizer)}
+        for process in processes
+        if process.rank is not None
     }
     steps = set.intersection(*(set(looks) for looks in by_rank.values()))
     if not steps:
         return None
     looks = {step: {rank: found[step] for rank, found in by_rank.items()} for step in steps}
-    return Replicas(tuple(stories), optimizer, looks)
+    return Replicas(tuple(processes), optimizer, looks)

@@ -24,7 +24,7 @@ def exchanges_model(found: Replicas) -> bool:
     whole = sum(elements(shape) for shape in found.model.shapes)
     return any(
         call.op not in _QUIET and (elements(call.shape) in parts or 2 * elements(call.shape) >= whole)
-        for call in _calls(found.stories)
+        for call in _calls(found.processes)
     )
 
 
@@ -33,8 +33,8 @@ def communicates(found: Replicas) -> bool:
 
     What C++ sends moves the counter of the default group; of other groups nothing is known.
     """
-    for story in found.stories:
-        agent, rank = story.agent, story.rank
+    for process in found.processes:
+        agent, rank = process.agent, process.rank
         if agent is None or rank is None or len(agent.groups) > 1:
             return True
         numbers = [found.looks[step][rank].number for step in found.steps]
@@ -47,9 +47,11 @@ def communicates(found: Replicas) -> bool:
     return False
 
 
-def divides_data(case: Job, found: Replicas) -> bool:
+def divides_data(job: Job, found: Replicas) -> bool:
     """Whether every rank made a DistributedSampler: each trains on its own part of one data set."""
-    return all(story.agent is not None and story.agent.last_event("sampler") is not None for story in found.stories)
+    return all(
+        process.agent is not None and process.agent.last_event("sampler") is not None for process in found.processes
+    )
 
 
 def elements(shape: str) -> int:
@@ -65,6 +67,6 @@ def _exceeds(calls: Iterable[CollectiveCall]) -> bool:
     )
 
 
-def _calls(stories: Iterable[JobProcess]) -> Iterable[CollectiveCall]:
-    for story in stories:
-        yield from story.agent.collectives if story.agent is not None else ()
+def _calls(processes: Iterable[JobProcess]) -> Iterable[CollectiveCall]:
+    for process in processes:
+        yield from process.agent.collectives if process.agent is not None else ()

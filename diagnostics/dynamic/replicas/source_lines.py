@@ -7,27 +7,27 @@ import re
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 
 _PARAMETERS = re.compile(r"([A-Za-z_][\w.]*)\.(?:named_)?parameters\(")
 
 
-def own(story: JobProcess, path: tuple[Frame, ...]) -> tuple[Frame, ...]:
+def own(process: JobProcess, path: tuple[Frame, ...]) -> tuple[Frame, ...]:
     """Returns the job's own frames of a path, innermost first."""
-    return user_frames(path, agent_folder=story.agent_folder)
+    return user_frames(path, agent_folder=process.agent_folder)
 
 
-def text_of(case: Job, frame: Frame) -> str:
+def text_of(job: Job, frame: Frame) -> str:
     """Returns the line's text, "" where the file is not there."""
-    lines = case.sources.file(frame.file).lines
+    lines = job.sources.file(frame.file).lines
     return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
 
 
-def lines_like(case: Job, story: JobProcess, pattern: re.Pattern[str]) -> tuple[Frame, ...]:
+def lines_like(job: Job, process: JobProcess, pattern: re.Pattern[str]) -> tuple[Frame, ...]:
     """Returns the lines of the files that ran which hold code like this, at most four."""
     found = [
         Frame(file=name, line=number, function="")
-        for name, file in user_files(case, story)
+        for name, file in job_sources(job, process)
         for number, text in enumerate(file.lines, 1)
         if pattern.search(text.partition("#")[0])
     ]

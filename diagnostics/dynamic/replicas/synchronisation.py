@@ -53,23 +53,23 @@ class Unsynchronised:
         return self.found.first_difference(self.first) or self.step
 
 
-def unsynchronised(case: Job, gap: SyncGap) -> Unsynchronised | None:
+def unsynchronised(job: Job, gap: SyncGap) -> Unsynchronised | None:
     """Returns the first group of ranks that drift for this cause, None where no such is sure."""
-    return next((one for found in replicas(case) for one in _of_group(case, found) if one.gap is gap), None)
+    return next((one for found in replicas(job) for one in _of_group(job, found) if one.gap is gap), None)
 
 
-def _of_group(case: Job, found: Replicas) -> Iterator[Unsynchronised]:
+def _of_group(job: Job, found: Replicas) -> Iterator[Unsynchronised]:
     if len(found.steps) < 2 or any(found.last(rank).closure for rank in found.ranks) or exchanges_model(found):
         return
     measured = bool(found.tensors)
     drifting = [index for index in found.tensors if found.drifts(index)] if measured else _kept_to_itself(found)
     by_gap: dict[SyncGap, list[int]] = {}
     for index in drifting:
-        gap = _gap(case, found, index)
+        gap = _gap(job, found, index)
         if gap is not None and (measured or gap not in (SyncGap.LEFT_ALONE, SyncGap.SECOND_MODEL)):
             by_gap.setdefault(gap, []).append(index)
-    sure = not by_gap or not may_yet_exchange(case, found)
-    if not sure and case.job.exit_code is None and case.job.signal is None:
+    sure = not by_gap or not may_yet_exchange(job, found)
+    if not sure and job.facts.exit_code is None and job.facts.signal is None:
         return  # it runs: that call may come
     for gap, tensors in by_gap.items():
         yield Unsynchronised(
@@ -88,7 +88,7 @@ def _kept_to_itself(found: Replicas) -> list[int]:
     ]
 
 
-def _gap(case: Job, found: Replicas, index: int) -> SyncGap | None:
+def _gap(job: Job, found: Replicas, index: int) -> SyncGap | None:
     side = found.model.wrapper[index]
     wrapper = found.wrapper_of(index)
     if wrapper is not None:
@@ -106,7 +106,7 @@ def _gap(case: Job, found: Replicas, index: int) -> SyncGap | None:
         whole = any(elements(shape) > 1 for shape in found.model.shapes)
         long = found.steps[-1] >= ENOUGH  # a copy that is adapted to one task of a rank makes fewer steps
         return SyncGap.SECOND_MODEL if works and equal_at_first and whole and long else None
-    return SyncGap.NEVER_WRAPPED if divides_data(case, found) and not communicates(found) else None
+    return SyncGap.NEVER_WRAPPED if divides_data(job, found) and not communicates(found) else None
 
 
 def _of_wrapper(found: Replicas, wrapper: WrapperFacts, number: int) -> SyncGap | None:

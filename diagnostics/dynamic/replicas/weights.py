@@ -27,9 +27,9 @@ class DifferentWeights:
         return self.found.odd_ranks(self.step, self.tensors[0])
 
 
-def different_weights(case: Job) -> DifferentWeights | None:
+def different_weights(job: Job) -> DifferentWeights | None:
     """Returns the first group of ranks that share their gradients and not their weights."""
-    for found in replicas(case):
+    for found in replicas(job):
         last = found.steps[-1]  # other processors round otherwise: that drift is no fault of the program
         apart = tuple(
             index for index in found.tensors if found.stays_apart(index) and differ(found.values(last, index))
