@@ -20,6 +20,7 @@ from zoo_table import misses  # noqa: E402
 
 FEW = ["demand_regions", "demand_fast_norm", "denoise_codec", "denoise_gains", "denoise_workers", "orders_report"]
 CLASSES = {"native-crash", "python-exception", "data-worker-crash", "masked-exit", "zero-progress", "unused-parameters"}
+CLASSES |= {"gradients-not-synchronised", "rank-divergence", "nan-on-rank"}
 
 
 @pytest.mark.parametrize("name", FEW)

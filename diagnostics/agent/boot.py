@@ -168,7 +168,7 @@ def _multiprocessing_is_here(agent):
 
 def _torch_is_here(agent):
     from .shared import redaction
-    from .torch_hooks import dynamo, file_io, lifecycle, modules, optimizer_restore
+    from .torch_hooks import dynamo, file_io, lifecycle, modules, optimizer_restore, parameter_prints
 
     redaction.load()  # while files can still be opened
     file_io.watch(agent)
@@ -177,6 +177,7 @@ def _torch_is_here(agent):
     dynamo.leave_uncompiled(sys.modules[__name__])
     lifecycle.watch(agent)
     modules.watch(agent)
+    parameter_prints.watch(agent)
     if os.environ.get("UPS_DOCTOR_CAPTURE"):
         from . import capturing
 

@@ -135,6 +135,7 @@ def job_from_record(record: RunRecord, *, ended: bool = True) -> Job:
         sources=record.sources,
         flights=record.flight_entries,
         frames=record.frames,
+        prints=record.prints,
     )
     return build_job(material, ended=ended)
 

@@ -20,6 +20,7 @@ from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.agent_file import decode_agent_file
 from diagnostics.record.flight_recorder import FlightEntry, flight_from_json
+from diagnostics.record.parameter_prints import ParameterPrints, prints_from_text
 from diagnostics.record.stacks import AgentStacks, FaulthandlerLog, frames_from_json, parse_fault_report
 from diagnostics.record.supervisor_facts import SupervisorFacts
 from diagnostics.record.untrusted_files import (
@@ -66,6 +67,7 @@ class RunRecord:
     flights: tuple[str, ...] = ()  # names of the flight recorders' dumps
     flight_entries: Mapping[str, tuple[FlightEntry, ...]] = field(default_factory=dict)  # by "PID-START"
     frames: Mapping[str, AgentStacks] = field(default_factory=dict)  # by "PID-START"
+    prints: Mapping[str, ParameterPrints] = field(default_factory=dict)  # by "PID-START"
 
     @classmethod
     def load(cls, folder: Path) -> RunRecord:
@@ -97,6 +99,7 @@ class RunRecord:
                 except (AgentFileError, OSError) as error:
                     unreadable.append(Unreadable(name=f"{part}/{name}", reason=str(error)))
         flights, entries, frames = _answers(agents_folder(folder), unreadable, homes)
+        prints = _prints(agents_folder(folder), unreadable, homes)
         return cls(
             folder=folder,
             agents=tuple(agents),
@@ -109,6 +112,7 @@ class RunRecord:
             flights=flights,
             flight_entries=entries,
             frames=frames,
+            prints=prints,
         )
 
     def before(self) -> RunRecord | None:
@@ -231,6 +235,18 @@ def _answers(
         except (AgentFileError, OSError, ValueError) as error:
             unreadable.append(Unreadable(name=name, reason=str(error)))
     return tuple(name for name in names if name.startswith("flight-")), entries, frames
+
+
+def _prints(folder: Path, unreadable: list[Unreadable], homes: Homes) -> dict[str, ParameterPrints]:
+    """Returns the samples of parameters that the ranks left, by process."""
+    found = {}
+    for name in names_in(folder):
+        if name.startswith("prints-") and name.endswith(".jsonl"):
+            try:
+                found[name[len("prints-") : -len(".jsonl")]] = prints_from_text(read_text(folder / name), homes)
+            except (AgentFileError, OSError) as error:
+                unreadable.append(Unreadable(name=name, reason=str(error)))
+    return found
 
 
 def _sources(folder: Path) -> dict[str, str]:

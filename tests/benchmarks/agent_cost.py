@@ -10,6 +10,7 @@ back for every other block (`Agent`); those of DDP in two ranks on gloo, which s
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import os
 import shutil
@@ -86,16 +87,18 @@ class Agent:
         distributed = sys.modules["torch.distributed.distributed_c10d"]
         self._places += [(module, "all_reduce") for module in (torch.distributed, distributed)]
         self._watched = [getattr(owner, name) for owner, name in self._places]
-        self._hooks = optimizer._global_optimizer_post_hooks
-        self._hook = dict(self._hooks)
+        self._hooks = [
+            (hooks, dict(hooks))
+            for hooks in (optimizer._global_optimizer_pre_hooks, optimizer._global_optimizer_post_hooks)
+        ]
 
     def switch(self, watched: bool) -> None:
         """Puts the wrappers, or what they wrap, in their places."""
         for (owner, name), wrapper in zip(self._places, self._watched, strict=True):
-            setattr(owner, name, wrapper if watched else wrapper.__wrapped__)
-        self._hooks.clear()
-        if watched:
-            self._hooks.update(self._hook)
+            setattr(owner, name, wrapper if watched else inspect.unwrap(wrapper))
+        for hooks, ours in self._hooks:
+            hooks.clear()
+            hooks.update(ours if watched else {})
 
 
 def inside(pairs: int) -> dict[str, object]:
@@ -137,6 +140,15 @@ def inside(pairs: int) -> dict[str, object]:
             agent.switch(True)
             watched = step_of(dim, tokens, compiled=True)
             answer[f"{name}_compiled"] = both(bare, watched, repeats, 1e3, "ms")
+    # A new optimizer is looked at before its 1st, 2nd, 3rd, 10th, 20th, 50th and 100th step.
+    for name, dim, tokens in (("first_100_tiny_steps", 32, 16), ("first_100_steps", 128, 128)):
+
+        def first_steps(dim: int = dim, tokens: int = tokens) -> None:
+            step = step_of(dim, tokens, compiled=False)
+            for _ in range(100):
+                step()
+
+        answer[name] = both(first_steps, first_steps, 1, 1e3, "ms")
     return answer
 
 

@@ -117,7 +117,7 @@ def watch(agent):
     from . import construction
 
     is_compiling = getattr(torch.compiler, "is_dynamo_compiling", None) or torch.compiler.is_compiling
-    activity = Activity(agent)
+    agent.modules = activity = Activity(agent)
     agent.at_fork.append(activity.forget)
     module = torch.nn.Module
     module.__call__ = _patched_call(module.__call__, is_compiling, activity, agent)

@@ -20,6 +20,7 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.evidence import names_of, path_evidence
 from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.replicas.learning import lessons
 from diagnostics.record.agent_data import LifecycleEvent
 
 CODE = "D411"
@@ -36,6 +37,8 @@ def match(job: Job) -> Match | None:
     told = [(process, event) for process in trained if (event := _told(process)) is not None]
     if not told or len(told) < len(trained) or not any(_backwards(process) for process in trained):
         return None
+    if any(one.erased for one in lessons(job)):
+        return None  # they were there after the backward pass
     first, said = told[0]
     made = first.agent.last_event("optimizer") if first.agent is not None else None
     path = user_frames(made.path, agent_folder=first.agent_folder) if made is not None else ()

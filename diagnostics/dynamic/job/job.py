@@ -15,6 +15,7 @@ from diagnostics.core.frames import location
 from diagnostics.dynamic.job.last_activity import LastActivity
 from diagnostics.record.agent_data import AgentData
 from diagnostics.record.flight_recorder import FlightEntry
+from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.stacks import AgentStacks, FaulthandlerLog
 from diagnostics.record.supervisor_facts import End, SupervisorFacts
@@ -116,6 +117,7 @@ class JobProcess:
     native: tuple[str, ...] = ()  # "libfoo.so: bar()" of the crashed thread, from a core dump
     threads: AgentStacks | None = None  # its Python stacks as its agent wrote them last, when it was asked
     flight: tuple[FlightEntry, ...] = ()  # its collectives as torch's flight recorder knew them then, oldest first
+    prints: ParameterPrints = field(default_factory=ParameterPrints)  # samples of its parameters and gradients
 
     @property
     def agent_folder(self) -> str:

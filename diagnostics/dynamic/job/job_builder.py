@@ -20,6 +20,7 @@ from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.gdb_report import parse_core_text
 from diagnostics.record.launcher_log import read_launcher_log
+from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.process_samples import FILE_NAME as SAMPLES
 from diagnostics.record.process_samples import Sample, samples_of
 from diagnostics.record.stacks import AgentStacks, FaulthandlerLog, parse_outside_stacks
@@ -59,6 +60,7 @@ class JobInputs:
     sources: Mapping[str, str] = field(default_factory=dict)
     flights: Mapping[str, tuple[FlightEntry, ...]] = field(default_factory=dict)  # by "PID-START"
     frames: Mapping[str, AgentStacks] = field(default_factory=dict)
+    prints: Mapping[str, ParameterPrints] = field(default_factory=dict)
 
 
 def build_job(material: JobInputs, *, ended: bool = True) -> Job:
@@ -146,6 +148,7 @@ def _process(
         native=_native(material.captures.get(f"core-{process.pid}.txt", "")),
         threads=material.frames.get(stem),
         flight=material.flights.get(stem, ()),
+        prints=material.prints.get(stem, ParameterPrints()),
     )
 
 

@@ -1,0 +1,72 @@
+"""The ranks average their gradients and hold different weights.
+
+What it does: compares samples of gradients and parameters of all ranks before a few steps. Equal gradients on different
+data were averaged; weights that differ under them were different when the averaging began, or were changed on some
+ranks since: other initial weights with a loop that reduces gradients by hand, a checkpoint that only one rank loaded
+after the model was wrapped, a layer that was initialised anew.
+
+Why it matters: each rank computes gradients of another model and applies the mean of them to its own. The loss goes
+down for a while, and no rank trains what the average belongs to.
+
+Fix: load and initialise on every rank before the model is wrapped, or broadcast the parameters once from rank 0.
+"""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.core.frame import Frame
+from diagnostics.core.wording import sentence, shown_ranks
+from diagnostics.diagnosis.replica_match import others_of, replica_match
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.replicas.source_lines import lines_like, own
+from diagnostics.dynamic.replicas.tables import gradient_table, value_table
+from diagnostics.dynamic.replicas.weights import DifferentWeights, different_weights
+
+CODE = "D525"
+NAME = "weights-differ"
+CLASS = "rank-divergence"
+EXAMINES = AppliesTo.ANY
+WHILE_RUNNING = True
+
+# How weights are set, the most telling first.
+_SET = (re.compile(r"\bload_(?:state_dict|checkpoint)\("), re.compile(r"\binit\.\w+_\(|\breset_parameters\("))
+
+
+def match(job: Job) -> Match | None:
+    """Returns the ranks whose weights differ under equal gradients."""
+    apart = different_weights(job)
+    if apart is None:
+        return None
+    found, first = apart.found, apart.found.processes[0]
+    who = shown_ranks(apart.odd) if apart.odd else f"{shown_ranks(found.ranks)}"
+    what = others_of(found, apart.tensors)
+    since = "from the start" if apart.from_the_start else f"from step {apart.step} on"
+    told = f"holds other weights than the rest: {what}" if apart.odd else f"hold different weights: {what}"
+    return replica_match(
+        job,
+        found,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(who)} {told}, {since}, while the gradients of all are equal",
+        evidence=[
+            value_table(found, apart.step, apart.tensors[0]),
+            gradient_table(found, found.steps[-1], apart.tensors[0]),
+        ],
+        fix=_fix(apart),
+        places=(*(frame for way in _SET for frame in lines_like(job, first, way)[:1]), *_wrapped(apart)),
+        odd=apart.odd,
+    )
+
+
+def _wrapped(apart: DifferentWeights) -> tuple[Frame, ...]:
+    wrapper = apart.found.wrapper_of(apart.tensors[0])
+    return own(apart.found.processes[0], wrapper.made)[:1] if wrapper is not None else ()
+
+
+def _fix(apart: DifferentWeights) -> str:
+    if apart.found.wrapper_of(apart.tensors[0]) is not None:
+        return "load weights on every rank before DistributedDataParallel is made, which broadcasts rank 0's then"
+    return "once before the first step: for p in model.parameters(): dist.broadcast(p.data, src=0)"

@@ -1,0 +1,72 @@
+"""What ranks exchanged of their models from Python, beside what a wrapper does in C++. Pure.
+
+A loop that reduces gradients or averages parameters by hand calls torch.distributed with tensors of their shapes, or
+with one that holds them all. Sums of a loss and of metrics are smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.replicas.replicas import Replicas
+from diagnostics.record.agent_data import CollectiveCall
+
+SCALARS = 16  # elements: so few are metrics
+_QUIET = {"barrier", "monitored_barrier", "new_group", "wait"}
+
+
+def exchanges_model(found: Replicas) -> bool:
+    """Whether any rank called an operation from Python that may carry parameters or gradients of this model."""
+    sizes = {elements(shape) for shape in found.model.shapes}
+    parts = {size for size in sizes if size > SCALARS}
+    whole = sum(elements(shape) for shape in found.model.shapes)
+    return any(
+        call.op not in _QUIET and (elements(call.shape) in parts or 2 * elements(call.shape) >= whole)
+        for call in _calls(found.processes)
+    )
+
+
+def communicates(found: Replicas) -> bool:
+    """Whether anything may have gone between the ranks from the first look on but barriers and a few numbers.
+
+    What C++ sends moves the counter of the default group; of other groups nothing is known.
+    """
+    for process in found.processes:
+        agent, rank = process.agent, process.rank
+        if agent is None or rank is None or len(agent.groups) > 1:
+            return True
+        numbers = [found.looks[step][rank].number for step in found.steps]
+        calls = {call.number for call in agent.collectives if call.number >= 0}
+        if any(number is None for number in numbers) or _exceeds(agent.collectives):
+            return True
+        first, last = numbers[0] or 0, numbers[-1] or 0
+        if any(number not in calls for number in range(first, last)):
+            return True
+    return False
+
+
+def divides_data(job: Job, found: Replicas) -> bool:
+    """Whether every rank made a DistributedSampler: each trains on its own part of one data set."""
+    return all(
+        process.agent is not None and process.agent.last_event("sampler") is not None for process in found.processes
+    )
+
+
+def elements(shape: str) -> int:
+    """Returns 24 for "8x3", 1 for "scalar" and for what is no shape of a tensor."""
+    words = shape.split("x")
+    return prod(map(int, words)) if all(word.isdecimal() and len(word) < 12 for word in words) else 1
+
+
+def _exceeds(calls: Iterable[CollectiveCall]) -> bool:
+    return any(
+        call.op not in _QUIET and (elements(call.shape) > SCALARS or "object" in call.op or "ranks" in call.shape)
+        for call in calls
+    )
+
+
+def _calls(processes: Iterable[JobProcess]) -> Iterable[CollectiveCall]:
+    for process in processes:
+        yield from process.agent.collectives if process.agent is not None else ()

@@ -1,0 +1,127 @@
+"""Parameters that drift apart because their gradients were not averaged over the ranks, and why they were not. Pure.
+
+Measured are gradients that differ at a step and parameters that differ from then on. That they should be equal is told
+by the wrapper that holds them; without one, by a data set that was divided over ranks which exchange nothing. On a
+device nothing is measured: there it is enough that nothing at all went between the ranks over many steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.replicas.pending_exchanges import may_yet_exchange
+from diagnostics.dynamic.replicas.replicas import Replicas, replicas
+from diagnostics.dynamic.replicas.sharing import communicates, divides_data, elements, exchanges_model
+from diagnostics.record.parameter_prints import WrapperFacts
+
+ENOUGH = 10  # steps
+
+
+class SyncGap(StrEnum):
+    """Why the gradients of some parameters were not averaged."""
+
+    BYPASSED = "bypassed"  # what DDP wraps was called, not DDP
+    NO_SYNC = "no-sync"  # DDP was called, with its synchronisation off each time
+    LEFT_ALONE = "left-alone"  # inside of DDP, and not among what it synchronises
+    SECOND_MODEL = "second-model"  # another model of the job is wrapped, this one is not
+    NEVER_WRAPPED = "never-wrapped"  # nothing is exchanged at all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsynchronised:
+    """Some parameters of one optimizer that drift, for one cause."""
+
+    found: Replicas
+    gap: SyncGap
+    tensors: tuple[int, ...]  # the first is the first one by name that differs
+    step: int  # at which gradients were first seen to differ
+    wrapper: WrapperFacts | None
+    measured: bool  # False: by what did not go between the ranks
+    sure: bool  # False: a call of the program that was not made might have averaged them
+
+    @property
+    def first(self) -> int:
+        """The first parameter."""
+        return self.tensors[0]
+
+    @property
+    def apart_from(self) -> int:
+        """The first step before which it differed between ranks."""
+        return self.found.first_difference(self.first) or self.step
+
+
+def unsynchronised(job: Job, gap: SyncGap) -> Unsynchronised | None:
+    """Returns the first group of ranks that drift for this cause, None where no such is sure."""
+    return next((one for found in replicas(job) for one in _of_group(job, found) if one.gap is gap), None)
+
+
+def _of_group(job: Job, found: Replicas) -> Iterator[Unsynchronised]:
+    if len(found.steps) < 2 or any(found.last(rank).closure for rank in found.ranks) or exchanges_model(found):
+        return
+    measured = bool(found.tensors)
+    drifting = [index for index in found.tensors if found.drifts(index)] if measured else _kept_to_itself(found)
+    by_gap: dict[SyncGap, list[int]] = {}
+    for index in drifting:
+        gap = _gap(job, found, index)
+        if gap is not None and (measured or gap not in (SyncGap.LEFT_ALONE, SyncGap.SECOND_MODEL)):
+            by_gap.setdefault(gap, []).append(index)
+    sure = not by_gap or not may_yet_exchange(job, found)
+    if not sure and job.facts.exit_code is None and job.facts.signal is None:
+        return  # it runs: that call may come
+    for gap, tensors in by_gap.items():
+        yield Unsynchronised(
+            found=found, gap=gap, tensors=tuple(tensors), wrapper=found.wrapper_of(tensors[0]), measured=measured,
+            step=found.unshared_gradient(tensors[0]) or found.steps[0], sure=sure,
+        )  # fmt: skip
+
+
+def _kept_to_itself(found: Replicas) -> list[int]:
+    """Returns the parameters with gradients on a device, where nothing went between the ranks over ENOUGH steps."""
+    last = found.looks[found.steps[-1]].values()
+    if any(found.model.sharded) or found.steps[-1] - found.steps[0] < ENOUGH or communicates(found):
+        return []
+    return [
+        index for index in range(len(found.model.names)) if all(one.gradients[index].why == "device" for one in last)
+    ]
+
+
+def _gap(job: Job, found: Replicas, index: int) -> SyncGap | None:
+    side = found.model.wrapper[index]
+    wrapper = found.wrapper_of(index)
+    if wrapper is not None:
+        if wrapper.hooks or wrapper.ignored or not set(found.ranks) <= set(wrapper.ranks):
+            return None
+        if side > 0:
+            return _of_wrapper(found, wrapper, side)
+        return SyncGap.LEFT_ALONE if _works(wrapper) else None
+    if side:
+        return None  # of one of many wrappers, of which the record has the first few
+    if found.last(found.ranks[0]).wrappers:
+        equal_at_first = found.first_difference(index) != found.steps[0]
+        works = any(_works(one) for one in found.last(found.ranks[0]).wrappers)
+        # A number that each rank tunes for itself, such as a temperature, is none.
+        whole = any(elements(shape) > 1 for shape in found.model.shapes)
+        long = found.steps[-1] >= ENOUGH  # a copy that is adapted to one task of a rank makes fewer steps
+        return SyncGap.SECOND_MODEL if works and equal_at_first and whole and long else None
+    return SyncGap.NEVER_WRAPPED if divides_data(job, found) and not communicates(found) else None
+
+
+def _of_wrapper(found: Replicas, wrapper: WrapperFacts, number: int) -> SyncGap | None:
+    if not wrapper.ran:
+        return SyncGap.BYPASSED if wrapper.inner_called else None
+    later = [
+        look.wrappers[number - 1]
+        for step in found.steps
+        for look in found.looks[step].values()
+        if 0 < number <= len(look.wrappers)
+    ]
+    off = all(not one.synchronised for one in later) and not wrapper.iterations
+    return SyncGap.NO_SYNC if off else None
+
+
+def _works(wrapper: WrapperFacts) -> bool:
+    """Whether the wrapper was seen to synchronise."""
+    return wrapper.ran and wrapper.synchronised

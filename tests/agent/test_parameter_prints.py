@@ -1,0 +1,139 @@
+"""What the agent samples of parameters and gradients, and that the job does not notice."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnostics.record.parameter_prints import ParameterPrints
+
+HEAD = """
+    import gc, weakref
+    import torch
+    from torch import nn
+    torch.manual_seed(1)
+"""
+
+
+def _prints(watch, source: str) -> ParameterPrints:
+    run = watch(HEAD + source)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "torch" not in run.stdout  # no mode of the job's saw a function of ours
+    (agent,) = run.record.agents
+    assert [event.text for event in agent.events if event.kind == "no-prints"] == []
+    return run.record.prints.get(agent.name[len("agent-") : -len(".bin")], ParameterPrints())
+
+
+PLAIN = """
+    model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    frozen = model[2].bias.requires_grad_(False)
+    for step in range(1, 61):
+        x = torch.full((2, 4), float("nan") if step == 30 else 0.5)
+        optimizer.zero_grad()
+        if step != 32: (model(x) ** 2).sum().backward()
+        if step >= 30:
+            torch.nn.init.ones_(model[0].weight)
+            [p.grad.zero_() for p in model.parameters() if p.grad is not None]
+        optimizer.step()
+    kept = weakref.ref(model[0].weight)
+    del model, optimizer, frozen; gc.collect()
+    print(kept() is None, torch.rand(1).item())
+"""
+
+
+def test_parameters_are_sampled_before_a_few_steps_and_two_more_after_a_loss_that_is_no_number(watch):
+    prints = _prints(watch, PLAIN)
+    assert [look.step for look in prints.looks] == [1, 2, 3, 10, 20, 30, 31, 50]
+    (model,) = {look.model for look in prints.looks}
+    assert (model.names, model.shapes) == (
+        ("0.weight", "0.bias", "2.weight", "2.bias"),
+        ("3x4", "3", "1x3", "1"),
+    )
+    assert ([frame.line for frame in model.made], [frame.line for frame in model.stepped]) == ([8], [17])
+    first, second = prints.looks[:2]
+    assert [one.why for one in first.gradients] == ["", "", "", "none"]
+    assert [one == other for one, other in zip(first.values, second.values, strict=True)] == [False, False, False, True]
+    assert (first.rates, first.closure, first.backwards, first.graded, second.graded) == ((0.5,), False, 1, None, 3)
+    (bad,) = prints.bad_losses
+    assert (bad.loss != bad.loss, bad.backward, bad.steps, [frame.line for frame in bad.path]) == (True, 30, 29, [13])
+
+
+def test_the_job_sees_the_same_random_numbers_and_its_tensors_end_when_they_did(watch):
+    alone = watch(HEAD + PLAIN, watched=False)
+    assert alone.stdout.startswith("True ")
+    assert watch(HEAD + PLAIN).stdout == alone.stdout
+
+
+WRAPPED = """
+    import torch.distributed as dist
+    dist.init_process_group("gloo", init_method="file://" + __file__ + ".store", rank=0, world_size=1)
+    model = nn.Sequential(nn.Linear(4, 3), nn.Linear(3, 1))
+    for p in model[0].parameters(): p.requires_grad = False
+    ddp = nn.parallel.DistributedDataParallel(model)
+    other = nn.Linear(1, 1)
+    for p in model[0].parameters(): p.requires_grad = True
+    optimizer = torch.optim.Adam([*ddp.parameters(), *other.parameters()])
+    called = model if "inner" in globals() else ddp
+    for step in range(4):
+        with ddp.no_sync(): other(called(torch.ones(2, 4))).sum().backward()
+        optimizer.step()
+    dist.destroy_process_group()
+"""
+
+
+@pytest.mark.parametrize(("inner", "ran", "at"), [("", True, []), ("    inner = True\n", False, [18])])
+def test_what_a_wrapper_synchronises_and_whether_it_ran_is_known(watch, inner, ran, at):
+    last = _prints(watch, inner + WRAPPED).looks[-1]
+    assert last.model.wrapper == (-1, -1, 1, 1, 0, 0)
+    (wrapper,) = last.wrappers
+    facts = (wrapper.class_name, wrapper.ranks, wrapper.ran, wrapper.synchronised, wrapper.inner_called)
+    assert facts == ("Sequential", (0,), ran, not ran, not ran)
+    assert [frame.line for frame in wrapper.inner_call] == at
+    assert (last.world_size, last.model.in_model) == (1, (True,) * 6)
+
+
+ODD = """
+    model = nn.Linear(4, 3)
+    model.rows = nn.Parameter(torch.randn(8, 6).t())
+    model.strange = nn.Parameter(torch.randn(8, 6)[:, ::2])
+    model.short = nn.Parameter(torch.ones(5, dtype=torch.bfloat16))
+    model.meta = nn.Parameter(torch.empty(5, device="meta"))
+    model.table = nn.Embedding(50, 2, sparse=True)
+    large = nn.Parameter(torch.zeros(300, 300))
+    optimizer = torch.optim.SGD([*model.parameters(), large], lr=torch.tensor(0.25))
+    rest = model.rows.sum() + model.short.sum() + model.table(torch.zeros(1, dtype=torch.long)).sum()
+    (model(torch.ones(1, 4)).sum() + rest).backward()
+    model.freed = nn.Parameter(torch.zeros(6))
+    optimizer.add_param_group({"params": [model.freed]})
+    model.freed.untyped_storage().resize_(0)
+    class Seen(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            print(function)
+            return function(*args, **(kwargs or {}))
+    import torch.optim.optimizer as optim
+    (hook,) = optim._global_optimizer_pre_hooks.values()
+    with Seen():
+        hook(optimizer, (optimizer,), {})
+    torch.func.grad(lambda x: x.sum())(torch.ones(2))
+"""
+
+
+def test_what_is_not_plainly_in_memory_is_left_unread(watch):
+    (look,) = _prints(watch, ODD).looks
+    told = {
+        name: (value.why, gradient.why)
+        for name, value, gradient in zip(look.model.names, look.values, look.gradients, strict=True)
+    }
+    assert told == {
+        "weight": ("", ""),
+        "bias": ("", ""),
+        "rows": ("", ""),
+        "strange": ("device", "none"),
+        "short": ("", ""),
+        "meta": ("device", "none"),
+        "table.weight": ("", "sparse"),
+        "parameter 7": ("", "none"),
+        "freed": ("device", "none"),
+    }
+    assert look.values[4].first == 1.0
+    assert look.rates == (0.25, 0.25)
