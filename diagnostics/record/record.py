@@ -19,6 +19,7 @@ from diagnostics.core.own_folders import AGENT
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.agent_file import decode_agent_file
+from diagnostics.record.batch_file import NAME_BEGIN, decode_batch_file
 from diagnostics.record.flight_recorder import FlightEntry, flight_from_json
 from diagnostics.record.stacks import FaulthandlerLog, ProcessFrames, frames_from_json, parse_fault_report
 from diagnostics.record.supervisor_facts import SupervisorFacts
@@ -84,6 +85,7 @@ class RunRecord:
         homes = homes_of(agents)
         told = {name: parse_fault_report(data.decode("utf-8", "replace"), homes) for name, data in stacks.items()}
         faults = {name: report for name, report in told.items() if report is not None}
+        agents = [_with_sources(agents_folder(folder), agent, unreadable, homes) for agent in agents]
         agents.sort(key=lambda agent: (agent.start_ticks, agent.started_ns))
         job, reason = read_job(folder / "job.json")
         if reason:
@@ -231,6 +233,18 @@ def _answers(
         except (AgentFileError, OSError, ValueError) as error:
             unreadable.append(Unreadable(name=name, reason=str(error)))
     return tuple(name for name in names if name.startswith("flight-")), entries, frames
+
+
+def _with_sources(folder: Path, agent: AgentData, unreadable: list[Unreadable], homes: Homes) -> AgentData:
+    """Returns what an agent told with what its process read from loaders, where it did."""
+    name = NAME_BEGIN + agent.name.removeprefix("agent-")
+    try:
+        return replace(agent, sources=decode_batch_file(read_bytes(folder / name), homes))
+    except FileNotFoundError:
+        return agent
+    except (AgentFileError, OSError) as error:
+        unreadable.append(Unreadable(name=name, reason=str(error)))
+        return agent
 
 
 def _sources(folder: Path) -> dict[str, str]:

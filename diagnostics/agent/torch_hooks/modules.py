@@ -35,6 +35,7 @@ class Activity:
         self.names = Names()
         self.threads = {}  # thread ident -> OpenModules
         self.strings = None
+        self.outermost = None  # told of each call of an outermost module: (module, args, kwargs)
         self._stacks = []
         self.ring = self.constructed = None
 
@@ -114,11 +115,12 @@ def watch(agent):
     """Patches torch.nn.Module of this process; does nothing where torch cannot tell that it is compiling."""
     import torch
 
-    from . import construction
+    from . import batches, construction
 
     is_compiling = getattr(torch.compiler, "is_dynamo_compiling", None) or torch.compiler.is_compiling
     activity = Activity(agent)
     agent.at_fork.append(activity.forget)
+    activity.outermost = batches.watch(agent)
     module = torch.nn.Module
     module.__call__ = _patched_call(module.__call__, is_compiling, activity, agent)
     construction.watch(module, is_compiling, activity)
@@ -139,6 +141,8 @@ def _patched_call(original, is_compiling, activity, agent):
             stack = threads.get(get_ident()) or activity.open_thread()
             name = activity.name(self, stack)
         depth, words = stack.depth, stack.words
+        if not depth and activity.outermost is not None:
+            activity.outermost(self, args, kwargs)
         if depth < levels:
             words[first + depth] = name
         words[1] = stack.depth = depth + 1
