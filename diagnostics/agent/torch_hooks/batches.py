@@ -14,7 +14,7 @@ from collections import deque
 
 from ..imports import when_imported
 from ..shared import batch_layout as layout
-from . import batch_file, batch_prints
+from . import batch_file, batch_prints, gradient_groups
 from .dynamo import leave_uncompiled
 from .loader_facts import facts_of, group_exists
 
@@ -29,6 +29,7 @@ class Batches:
 
     def __init__(self, agent):
         self._agent = agent
+        self._groups = gradient_groups.watch(agent)
         self.built = {}  # id of a loader or sampler -> (weak reference, call path, whether there was a group)
         self._printer = None
         self.forget()
@@ -123,6 +124,7 @@ class Batches:
             return
         if self._model == 0:
             self._model = id(module)
+            self._groups.look(module)
         if self._model == id(module):
             self._given += tensor.shape[0]
             torch = sys.modules["torch"]
@@ -141,6 +143,8 @@ class Batches:
     def stepped(self, optimizer):
         """An optimizer made a step."""
         key = id(optimizer)
+        if key not in self._steps:
+            self._groups.stepped(optimizer)
         self._latest_optimizer = self._optimizers.setdefault(key, len(self._optimizers) + 1)
         self._steps[key] = self._steps.get(key, 0) + 1
 
@@ -211,7 +215,7 @@ def watch(agent):
     """Wraps loaders, samplers and optimizers when they are imported; returns what is told of outermost modules."""
     recorder = Batches(agent)
     agent.at_fork.append(recorder.forget)
-    leave_uncompiled(batch_file, batch_prints, sys.modules[__name__])
+    leave_uncompiled(batch_file, batch_prints, gradient_groups, sys.modules[__name__])
     when_imported(LOADERS, lambda: _watch_loaders(recorder))
     when_imported(SAMPLERS, lambda: _watch_samplers(recorder))
     when_imported(OPTIMIZERS, lambda: _watch_optimizers(recorder))
@@ -303,7 +307,10 @@ def _watch_optimizers(recorder):
     def stepped(optimizer, args, kwargs):
         if compiling():
             return
-        recorder.stepped(optimizer)
+        try:
+            recorder.stepped(optimizer)
+        except Exception:
+            pass  # a step that is not counted here; the job goes on
 
     if register is not None:
         register(stepped)

@@ -1,0 +1,140 @@
+"""Ranks that train one model and read the same samples: in the same order, or each of them all. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.samples.gradient_sharing import BY_HAND, GradientGroup, sharing_pairs
+from diagnostics.dynamic.samples.training_passes import RankLoader, trained_batches, training_loaders, world_of
+from diagnostics.record.batch_data import BatchPrint, LoaderPass
+
+LEAST_BATCHES = 4  # that differ from each other: fewer are an overfit on purpose, or a data set of a batch
+SURE_BATCHES = 8
+ALIKE = 0.95  # of the batches that both ranks read; a last one may be shorter
+LEAST_SAMPLES = 16
+DISTINCT = 0.9  # of the prints of one rank: else they are too poor to tell samples apart
+
+
+class Sharing(Enum):
+    """How two ranks share what they read."""
+
+    SAME_ORDER = "same order"
+    SAME_SET = "same set"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedSamples:
+    """Ranks that read the same; `loaders` are theirs, of one line, and `shown` batches of each, side by side."""
+
+    how: Sharing
+    group: GradientGroup
+    loaders: tuple[RankLoader, ...]
+    number: int  # of the pass
+    batches: int  # that were compared, or read
+    samples: int  # that differ from each other
+    shown: tuple[tuple[BatchPrint, ...], ...]
+    sure: bool
+
+
+def shared_samples(case: Job) -> SharedSamples | None:
+    """Returns the ranks that read the same samples, those in the same order first; None where each reads its own."""
+    found = list(_pairs(case))
+    found.sort(key=lambda one: one.how is not Sharing.SAME_ORDER)
+    if not found:
+        return None
+    first = found[0]
+    alike = [one for one in found if one.how is first.how and one.loaders[0].key == first.loaders[0].key]
+    return _joined(first, alike)
+
+
+def _joined(first: SharedSamples, alike: Sequence[SharedSamples]) -> SharedSamples:
+    """Returns one finding about all ranks that share with the first one of it."""
+    lead = first.loaders[0].rank
+    rest = [one for one in alike if one.loaders[0].rank == lead and one.number == first.number]
+    return SharedSamples(
+        how=first.how,
+        group=first.group,
+        loaders=(first.loaders[0], *(one.loaders[1] for one in rest)),
+        number=first.number,
+        batches=min(one.batches for one in rest),
+        samples=min(one.samples for one in rest),
+        shown=(first.shown[0], *(one.shown[1] for one in rest)),
+        sure=all(one.sure for one in rest),
+    )
+
+
+def _pairs(case: Job) -> Iterator[SharedSamples]:
+    read = {story.rank: {one.key: one for one in training_loaders(story)} for story in case.ranks}
+    for one, other, group in sharing_pairs(case):
+        for key, mine in read[one.rank].items():
+            theirs = read[other.rank].get(key)
+            if theirs is not None and not _is_small(mine, case):
+                yield from _compared(mine, theirs, group)
+
+
+def _is_small(loader: RankLoader, case: Job) -> bool:
+    """Whether the data set has less than a batch for each rank and one more: then it is the same by need."""
+    length, size = loader.source.number("length"), loader.source.number("batch_size") or 1
+    return length is not None and length <= size * world_of(case)
+
+
+def _compared(mine: RankLoader, theirs: RankLoader, group: GradientGroup) -> Iterator[SharedSamples]:
+    others = {one.number: one for one in theirs.passes}
+    for one in mine.passes:
+        other = others.get(one.number)
+        if other is None:
+            continue
+        found = _same_order(one, other)
+        how = Sharing.SAME_ORDER
+        if found is None and one.is_whole and other.is_whole:
+            found, how = _same_set(one, other), Sharing.SAME_SET
+        if found is not None:
+            first, second = found
+            yield SharedSamples(
+                how=how,
+                group=group,
+                loaders=(mine, theirs),
+                number=one.number,
+                batches=len(first),
+                samples=len(_distinct(first)),
+                shown=(first, second),
+                sure=how is Sharing.SAME_ORDER and len(first) >= SURE_BATCHES and group.how != BY_HAND,
+            )
+            return
+
+
+def _same_order(one: LoaderPass, other: LoaderPass) -> tuple[tuple[BatchPrint, ...], tuple[BatchPrint, ...]] | None:
+    mine = {batch.number: batch for batch in trained_batches(one)}
+    theirs = {batch.number: batch for batch in trained_batches(other)}
+    common = sorted(mine.keys() & theirs.keys())
+    same = [number for number in common if mine[number].whole == theirs[number].whole]
+    first = tuple(mine[number] for number in same)
+    if len({batch.whole for batch in first}) < LEAST_BATCHES or not _are_told_apart(first):
+        return None
+    if len(same) < ALIKE * max(len(common), ALIKE * min(len(mine), len(theirs))):
+        return None
+    return first, tuple(theirs[number] for number in same)
+
+
+def _same_set(one: LoaderPass, other: LoaderPass) -> tuple[tuple[BatchPrint, ...], tuple[BatchPrint, ...]] | None:
+    mine, theirs = trained_batches(one), trained_batches(other)
+    prints = [value for batch in mine for value in batch.samples]
+    alike = one.total == other.total and one.rows == other.rows and len(mine) == one.batches
+    if not alike or len(mine) < LEAST_BATCHES or len(set(prints)) < max(LEAST_SAMPLES, DISTINCT * one.rows):
+        return None
+    return mine, theirs
+
+
+def _are_told_apart(batches: Sequence[BatchPrint]) -> bool:
+    """Whether the samples of a rank differ from each other, and are more than a few batches."""
+    rows = max(batch.rows for batch in batches)
+    return len(_distinct(batches)) >= max(LEAST_SAMPLES, 2 * min(rows, 128)) or not any(
+        batch.samples for batch in batches
+    )
+
+
+def _distinct(batches: Sequence[BatchPrint]) -> set[int]:
+    return {value for batch in batches for value in batch.samples}
