@@ -27,6 +27,7 @@ from diagnostics.supervisor.hang.monitor import HangMonitor
 from diagnostics.supervisor.hang.progress import JobProgress, waits_for_orders
 from diagnostics.supervisor.hang.stall_detector import StallState
 from diagnostics.supervisor.provisional_report import ProvisionalReport
+from diagnostics.supervisor.running_notes import RunningNotes
 from diagnostics.supervisor.working_folder import working_folder
 
 MOST_SNAPSHOTS = 3  # after deaths; a job whose helpers fail by design is not looked at again and again
@@ -57,6 +58,7 @@ class CaptureController:
     ) -> None:
         self._place, self._file, self._kill = place, file, kill
         self._report = ProvisionalReport(place.folder, say)
+        self._notes = RunningNotes(place.record, place.agents, say)
         self._stop_asked = stop_asked
         self._hangs = HangMonitor(place, now, self._note)
         self._around: HostFacts | None = None
@@ -209,6 +211,8 @@ class CaptureController:
         if due and self._begin(lambda: self._provisional(living, streams)):
             self._next_provisional = at_s + PROVISIONAL_S
         self._watch_hangs(at_s, said, living, streams)
+        if said.stall is None and self._notes.is_due(at_s) and self._begin(self._notes.look):
+            self._notes.begun(at_s)
         if said.report:
             self._told_stall, self._stalled_at_step = True, self._progress.steps
         if said.withdraw:

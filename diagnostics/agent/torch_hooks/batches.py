@@ -39,6 +39,7 @@ class Batches:
         self._file, self._broken = None, False
         self._steps, self._optimizers, self._latest_optimizer = {}, {}, 0
         self._epoch_calls, self._epoch_path = {}, 0
+        self._datasets = {}  # line of a loader -> its data sets: (id, weak reference)
         self._current = None  # (pass, where its latest batch stands, rows of it)
         self._given = self._flags = self._model = 0
         self._input = None
@@ -182,10 +183,25 @@ class Batches:
         path = known[1] if known is not None else batch_file.call_path(frame)
         sampler = self._sampler(loader)
         made = self.built.get(id(sampler))
-        # One that is built anew for each epoch is the same source: what counts is the line.
-        key = (path[:4], getattr(loader, "batch_size", None), type(loader.dataset))
+        line = (path[:4], getattr(loader, "batch_size", None), type(loader.dataset))
+        key = line + (self._number_of(line, loader.dataset),)
         facts = facts_of(loader, sampler, known and known[2], made and made[2])
         return file.source(key, layout.KIND_LOADER, path, made[1] if made is not None else (), facts)
+
+    def _number_of(self, line, dataset):
+        """Returns which data set of this line it is: one that is made anew for each epoch is the same."""
+        known = self._datasets.setdefault(line, [])
+        for number, (ident, reference) in enumerate(known):
+            if ident == id(dataset) or (reference is not None and reference() is None):
+                break
+        else:
+            number = len(known)
+            known.append(None)
+        try:
+            known[number] = id(dataset), weakref.ref(dataset)
+        except TypeError:
+            known[number] = id(dataset), None
+        return number
 
     def _attach(self):
         if self._file is None and not self._broken and self._agent.file is not None:

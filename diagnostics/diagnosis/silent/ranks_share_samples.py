@@ -1,7 +1,7 @@
 """Ranks that train one model read the same samples.
 
 What it does: compares fingerprints of the batches that each rank's loader handed to the model. Tells ranks that got the
-same samples in the same order, and ranks that each went over the whole data set. Names where the loader or its sampler
+same samples in the same order, that each went over the whole data set, or whose parts overlap. Names where the loader or its sampler
 was built, and whether the process group existed by then. Ranks that hold parts of one model, a batch that is used
 again and again, a data set of a batch or two, and constant data are left alone.
 
@@ -29,6 +29,7 @@ CODE = "D510"
 NAME = "ranks-share-samples"
 CLASS = "duplicate-data"
 EXAMINES = AppliesTo.ANY
+WHILE_RUNNING = True
 
 
 def match(case: Job) -> Match | None:
@@ -65,6 +66,8 @@ def _title(found: SharedSamples, lines: tuple[str, ...]) -> str:
     who = sentence(shown_ranks([one.rank for one in found.loaders]))
     if found.how is Sharing.SAME_ORDER:
         said = f"{who} train on the same samples in the same order"
+    elif found.how is Sharing.PART:
+        said = f"{who} train on parts that overlap, {found.samples} of {found.read} samples are the other's too"
     else:
         said = f"{who} each train on the whole data set, every sample {len(found.loaders)} times in an epoch"
     return f"{said}: {_cause(found, lines)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from diagnostics.core.frame import Frame
+from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.samples.training_passes import RankLoader
@@ -46,3 +47,24 @@ def _loader_call(case: Job, at: tuple[Frame, ...]) -> ast.Call | None:
     calls = [node for node in walk(statement) if isinstance(node, ast.Call)] if statement is not None else []
     named = [call for call in calls if ast.unparse(call.func).endswith("DataLoader")]
     return named[0] if named else None
+
+
+def iterated_at(loader: RankLoader) -> tuple[Frame, ...]:
+    """Returns the user's frames where the rank first went over the loader, innermost first."""
+    agent = loader.story.agent
+    name = f"dataset={loader.source.facts.get('dataset', '')}"
+    seen = [event for event in agent.events if event.kind == "loader-iter"] if agent is not None else []
+    told = next((event for event in seen if name in event.text.split()), None)
+    return user_frames(told.path, agent_folder=loader.story.agent_folder) if told is not None else ()
+
+
+def sampler_name(case: Job, loader: RankLoader) -> str:
+    """Returns how the program may call the sampler: its own name, or by the loader's."""
+    at = loader.sampler_at()
+    statement = case.sources.file(at[0].file).statement_at(at[0].line) if at else None
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+        called, target = ast.unparse(statement.value.func), statement.targets[0]
+        if called.endswith("Sampler") and isinstance(target, (ast.Name, ast.Attribute)):
+            return ast.unparse(target)
+    name = name_of(case, loader)
+    return f"{name}.sampler" if name else "sampler"

@@ -1,4 +1,4 @@
-"""Ranks that train one model and read the same samples: in the same order, or each of them all. Pure."""
+"""Ranks that train one model and read the same samples: in the same order, each of them all, or some. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ LEAST_BATCHES = 4  # that differ from each other: fewer are an overfit on purpos
 SURE_BATCHES = 8
 ALIKE = 0.95  # of the batches that both ranks read; a last one may be shorter
 LEAST_SAMPLES = 16
+LEAST_SHARE = 0.1  # of one rank's samples: sampler padding and single doubles are less
 DISTINCT = 0.9  # of the prints of one rank: else they are too poor to tell samples apart
+
+
+_Both = tuple[tuple[BatchPrint, ...], tuple[BatchPrint, ...]]
 
 
 class Sharing(Enum):
@@ -23,6 +27,7 @@ class Sharing(Enum):
 
     SAME_ORDER = "same order"
     SAME_SET = "same set"
+    PART = "part"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +39,8 @@ class SharedSamples:
     loaders: tuple[RankLoader, ...]
     number: int  # of the pass
     batches: int  # that were compared, or read
-    samples: int  # that differ from each other
+    samples: int  # that differ from each other; of PART those that both read
+    read: int  # samples that the first of them read
     shown: tuple[tuple[BatchPrint, ...], ...]
     sure: bool
 
@@ -42,7 +48,7 @@ class SharedSamples:
 def shared_samples(case: Job) -> SharedSamples | None:
     """Returns the ranks that read the same samples, those in the same order first; None where each reads its own."""
     found = list(_pairs(case))
-    found.sort(key=lambda one: one.how is not Sharing.SAME_ORDER)
+    found.sort(key=lambda one: list(Sharing).index(one.how))
     if not found:
         return None
     first = found[0]
@@ -61,6 +67,7 @@ def _joined(first: SharedSamples, alike: Sequence[SharedSamples]) -> SharedSampl
         number=first.number,
         batches=min(one.batches for one in rest),
         samples=min(one.samples for one in rest),
+        read=first.read,
         shown=(first.shown[0], *(one.shown[1] for one in rest)),
         sure=all(one.sure for one in rest),
     )
@@ -87,26 +94,42 @@ def _compared(mine: RankLoader, theirs: RankLoader, group: GradientGroup) -> Ite
         other = others.get(one.number)
         if other is None:
             continue
-        found = _same_order(one, other)
-        how = Sharing.SAME_ORDER
-        if found is None and one.is_whole and other.is_whole:
-            found, how = _same_set(one, other), Sharing.SAME_SET
-        if found is not None:
+        how, found = _how(mine, one, other)
+        if how is not None:
             first, second = found
+            both = _distinct(first) & _distinct(second) if how is Sharing.PART else _distinct(first)
             yield SharedSamples(
                 how=how,
                 group=group,
                 loaders=(mine, theirs),
                 number=one.number,
                 batches=len(first),
-                samples=len(_distinct(first)),
+                samples=len(both),
+                read=len(_distinct(first)),
                 shown=(first, second),
                 sure=how is Sharing.SAME_ORDER and len(first) >= SURE_BATCHES and group.how != BY_HAND,
             )
             return
 
 
-def _same_order(one: LoaderPass, other: LoaderPass) -> tuple[tuple[BatchPrint, ...], tuple[BatchPrint, ...]] | None:
+def _how(loader: RankLoader, one: LoaderPass, other: LoaderPass) -> tuple[Sharing | None, _Both]:
+    """Returns how two passes share samples, and the batches of each that show it."""
+    found = _same_order(one, other)
+    if found is not None:
+        return Sharing.SAME_ORDER, found
+    mine, theirs = trained_batches(one), trained_batches(other)
+    both_whole = one.is_whole and other.is_whole and len(mine) == one.batches and len(theirs) == other.batches
+    drawn = loader.source.facts.get("replacement") == "1"
+    if not both_whole or drawn or not (_tell_apart(one, mine) and _tell_apart(other, theirs)):
+        return None, ((), ())
+    if one.total == other.total and one.rows == other.rows:
+        return Sharing.SAME_SET, (mine, theirs)
+    shared = len(_distinct(mine) & _distinct(theirs))
+    least = max(LEAST_SAMPLES, LEAST_SHARE * min(one.rows, other.rows))
+    return (Sharing.PART, (mine, theirs)) if shared >= least else (None, ((), ()))
+
+
+def _same_order(one: LoaderPass, other: LoaderPass) -> _Both | None:
     mine = {batch.number: batch for batch in trained_batches(one)}
     theirs = {batch.number: batch for batch in trained_batches(other)}
     common = sorted(mine.keys() & theirs.keys())
@@ -119,13 +142,9 @@ def _same_order(one: LoaderPass, other: LoaderPass) -> tuple[tuple[BatchPrint, .
     return first, tuple(theirs[number] for number in same)
 
 
-def _same_set(one: LoaderPass, other: LoaderPass) -> tuple[tuple[BatchPrint, ...], tuple[BatchPrint, ...]] | None:
-    mine, theirs = trained_batches(one), trained_batches(other)
-    prints = [value for batch in mine for value in batch.samples]
-    alike = one.total == other.total and one.rows == other.rows and len(mine) == one.batches
-    if not alike or len(mine) < LEAST_BATCHES or len(set(prints)) < max(LEAST_SAMPLES, DISTINCT * one.rows):
-        return None
-    return mine, theirs
+def _tell_apart(one: LoaderPass, batches: Sequence[BatchPrint]) -> bool:
+    """Whether the prints of a whole pass are one for each sample, and each sample came once."""
+    return len(batches) >= LEAST_BATCHES and len(_distinct(batches)) >= max(LEAST_SAMPLES, DISTINCT * one.rows)
 
 
 def _are_told_apart(batches: Sequence[BatchPrint]) -> bool:
