@@ -14,7 +14,7 @@ from collections import deque
 
 from ..imports import when_imported
 from ..shared import batch_layout as layout
-from . import batch_file, batch_prints, gradient_groups
+from . import batch_file, batch_prints, gradient_groups, worker_random
 from .dynamo import leave_uncompiled
 from .loader_facts import facts_of, group_exists
 
@@ -42,7 +42,7 @@ class Batches:
         self._datasets = {}  # line of a loader -> its data sets: (id, weak reference)
         self._current = None  # (pass, where its latest batch stands, rows of it)
         self._given = self._flags = self._model = 0
-        self._input = None
+        self._input, self._has_loader = None, False  # (id of the model, pass)
 
     def remember(self, thing, frame):
         """Notes where a loader or sampler is built."""
@@ -60,6 +60,7 @@ class Batches:
         file = self._attach()
         if file is None:
             return
+        self._has_loader = True
         source = self._source(file, loader, frame)
         one = file.new_pass(source) if source is not None else None
         vars(iterator)["_ups_doctor_pass"] = one
@@ -84,7 +85,8 @@ class Batches:
         self._update(one)
         early = one.number < layout.FULL_PASSES and file.has_room()
         if early or not number % layout.LATER_EVERY:
-            self._current = one, self._print(file, one, number, batch, indices)
+            prints = self._printer.of(batch) if self._printer is not None else None
+            self._current = one, self._print(file, one, number, prints, indices)
         else:
             self._current = one, 0
         file.write_pass(one)
@@ -103,8 +105,7 @@ class Batches:
         self._update(one)
         file.write_pass(one)
 
-    def _print(self, file, one, number, batch, indices):
-        prints = self._printer.of(batch) if self._printer is not None else None
+    def _print(self, file, one, number, prints, indices):
         flags = layout.FLAG_UNREAD if prints is None else layout.FLAG_CONSTANT if prints.constant else 0
         plain = indices if indices and all(type(index) is int and index >= 0 for index in indices) else None
         if prints is not None:
@@ -119,6 +120,8 @@ class Batches:
     def given(self, module, args, kwargs):
         """An outermost module is called: `rows` of what it gets count for the batch that was handed over last."""
         if self._current is None:
+            if not self._has_loader:
+                self._given_input(module, args, kwargs)
             return
         tensor = _tensor_of(args, kwargs)
         if tensor is None or tensor.requires_grad or not tensor.dim():
@@ -130,6 +133,31 @@ class Batches:
             self._given += tensor.shape[0]
             torch = sys.modules["torch"]
             self._flags |= layout.FLAG_TRAINED if module.training and torch.is_grad_enabled() else layout.FLAG_EVALUATED
+
+    def _given_input(self, module, args, kwargs):
+        """In a job without loaders, the model's own inputs are its batches, as long as they lie on the host."""
+        if self._input is None:
+            if not module.training or not any(True for _ in module.parameters()) or self._attach() is None:
+                return
+            path = batch_file.call_path(sys._getframe(2))
+            source = self._file.source((path, "input"), layout.KIND_INPUT, path, (), "kind=input")
+            if source is None:
+                return
+            self._groups.look(module)
+            self._input = id(module), self._file.new_pass(source)
+        ident, one = self._input
+        file = self._file
+        if ident != id(module) or not module.training or not file.has_room():
+            return
+        if not sys.modules["torch"].is_grad_enabled():
+            return
+        one.batches, one.graded = one.batches + 1, one.graded + 1
+        self._update(one)
+        prints = self._printer.of((args, kwargs)) if self._printer is not None else None
+        self._flags = 0
+        at = self._print(file, one, one.batches - 1, prints, None)
+        file.note(at, prints.rows if prints is not None else 0, self._flags | layout.FLAG_TRAINED)
+        file.write_pass(one)
 
     def _write_given(self):
         if self._current is None:
@@ -234,6 +262,7 @@ def watch(agent):
     leave_uncompiled(batch_file, batch_prints, gradient_groups, sys.modules[__name__])
     when_imported(LOADERS, lambda: _watch_loaders(recorder))
     when_imported(SAMPLERS, lambda: _watch_samplers(recorder))
+    when_imported(worker_random.FETCH, lambda: worker_random.watch(agent))
     when_imported(OPTIMIZERS, lambda: _watch_optimizers(recorder))
 
     def given(module, args, kwargs):

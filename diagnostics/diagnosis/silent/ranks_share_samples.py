@@ -77,6 +77,8 @@ def _cause(found: SharedSamples, lines: tuple[str, ...]) -> str:
     facts = found.loaders[0].source.facts
     place = f" of {lines[0]}" if lines else ""
     replicas, rank = facts.get("num_replicas"), facts.get("sampler_rank")
+    if facts.get("kind") == "input":
+        return f"what the model is given{place.replace(' of ', ' at ')} does not depend on the rank"
     late = "the process group did not exist yet when it was built"
     if facts.get("kind") == "iterable":
         return f"the loader{place} reads an IterableDataset that is not divided by rank"
@@ -98,6 +100,8 @@ def _fix(case: Job, found: SharedSamples) -> str:
             "let each rank and each worker skip what others read: in __iter__ of the data set, "
             "itertools.islice(samples, rank * workers + worker, None, world_size * workers)"
         )
+    if facts.get("kind") == "input":
+        return "give each rank its own samples: order[rank::world_size] of the order that all ranks shuffle alike"
     before = "after init_process_group, " if facts.get("group_at_loader") == "0" else ""
     if facts.get("num_replicas") is not None:
         given = "num_replicas=dist.get_world_size(), rank=dist.get_rank()"

@@ -78,8 +78,11 @@ def _may_hold_parts(story: JobProcess, both: set[int | None], known: set[Gradien
     meshes = {group.mesh for group in known}
     for text in _texts(story, "device-mesh"):
         mesh = _mesh(_words(text))
-        if mesh not in meshes and any(both <= ranks and ranks not in sets for ranks in _slices(*mesh)):
-            return True
+        if mesh in meshes or not both <= set(mesh[1]):
+            continue
+        lines = set(_slices(*mesh))
+        if not lines & sets or any(both <= line and line not in sets for line in lines):
+            return True  # gradients are shared along more than one line of it, or these two stand in another one
     found = [call.op in _EXCHANGES for call in _calls(story) if _exchanges(story, call, both, known)]
     return not all(found) or len(found) >= LEAST_EXCHANGES  # a configuration is sent around once
 

@@ -9,13 +9,14 @@ from enum import Enum
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.samples.gradient_sharing import BY_HAND, GradientGroup, sharing_pairs
 from diagnostics.dynamic.samples.training_passes import RankLoader, trained_batches, training_loaders, world_of
-from diagnostics.record.batch_data import BatchPrint, LoaderPass
+from diagnostics.record.batch_data import BatchPrint, LoaderPass, SourceKind
 
 LEAST_BATCHES = 4  # that differ from each other: fewer are an overfit on purpose, or a data set of a batch
 SURE_BATCHES = 8
 ALIKE = 0.95  # of the batches that both ranks read; a last one may be shorter
 LEAST_SAMPLES = 16
 LEAST_SHARE = 0.1  # of one rank's samples: sampler padding and single doubles are less
+READ_AGAIN = 0.7  # of what a model is given in all is new, at most, where it goes over a data set
 DISTINCT = 0.9  # of the prints of one rank: else they are too poor to tell samples apart
 
 
@@ -114,6 +115,8 @@ def _compared(mine: RankLoader, theirs: RankLoader, group: GradientGroup) -> Ite
 
 def _how(loader: RankLoader, one: LoaderPass, other: LoaderPass) -> tuple[Sharing | None, _Both]:
     """Returns how two passes share samples, and the batches of each that show it."""
+    if loader.source.kind is SourceKind.INPUT and not _is_read_again(one):
+        return None, ((), ())
     found = _same_order(one, other)
     if found is not None:
         return Sharing.SAME_ORDER, found
@@ -140,6 +143,12 @@ def _same_order(one: LoaderPass, other: LoaderPass) -> _Both | None:
     if len(same) < ALIKE * max(len(common), ALIKE * min(len(mine), len(theirs))):
         return None
     return first, tuple(theirs[number] for number in same)
+
+
+def _is_read_again(one: LoaderPass) -> bool:
+    """Whether samples come again and again, as those of a data set do: fresh random numbers never do."""
+    prints = [value for batch in trained_batches(one) for value in batch.samples]
+    return len(set(prints)) <= len(prints) * READ_AGAIN
 
 
 def _tell_apart(one: LoaderPass, batches: Sequence[BatchPrint]) -> bool:
