@@ -40,7 +40,7 @@ def one_pass(number: int, samples: Sequence[int], rows: int = ROWS, **fields: An
     known = {
         "number": number, "batches": len(log), "printed": len(log), "rows": len(samples), "order": hash(tuple(samples)),
         "total": hash(frozenset(samples)), "index_order": hash(("i", *samples)),
-        "index_set": hash(("i", frozenset(samples))), "indexed": True, "epoch": None, "epoch_now": None, "ended": True,
+        "indexed": True, "epoch": None, "epoch_now": None, "ended": True,
         "steps": len(log), "optimizer": 1, "trained": sum(one.trained for one in log), "own_epoch_calls": 0,
         "other_epoch_calls": 0, "epoch_path": (), "began_s": 1.0 + number, "log": log,
     }  # fmt: skip

@@ -43,9 +43,8 @@ class LoaderPass:
     printed: int
     rows: int
     order: int
-    total: int
+    total: int  # the sum of all prints: the same for the same samples in any order
     index_order: int
-    index_set: int
     indexed: bool
     epoch: int | None  # of the sampler when it began; None: it has none
     epoch_now: int | None  # and when it was looked at last

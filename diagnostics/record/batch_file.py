@@ -51,8 +51,8 @@ def _passes(
 ) -> Iterator[tuple[int, LoaderPass]]:
     for slot in range(layout.PASS_SLOTS):
         fields = struct.unpack_from(layout.PASS, data, layout.PASSES_OFFSET + slot * layout.PASS_BYTES)
-        commit, source, number, count, rows, order, total, index_order, index_set, epoch, epoch_now = fields[:11]
-        flags, first_steps, steps, optimizer, graded, own, others, path, began, printed = fields[11:]
+        commit, source, number, count, rows, order, total, index_order, epoch, epoch_now = fields[:10]
+        flags, first_steps, steps, optimizer, graded, own, others, path, began, printed = fields[10:]
         if commit != slot + 1:
             continue
         has_epoch = bool(flags & layout.FLAG_EPOCH)
@@ -65,7 +65,6 @@ def _passes(
             order=order,
             total=total,
             index_order=index_order,
-            index_set=index_set,
             indexed=bool(flags & layout.FLAG_INDEXED),
             epoch=epoch if has_epoch else None,
             epoch_now=epoch_now if has_epoch else None,
@@ -89,15 +88,14 @@ def _batches(data: bytes, began_ns: int) -> Iterator[tuple[int, BatchPrint]]:
         )
         if commit != slot + 1:
             continue
-        pairs = _samples(data, first, kept)
         yield of_pass, BatchPrint(
             number=number,
             rows=rows,
             whole=whole,
             listed=listed,
             at_s=round((now - began_ns) / 1e9, 6),
-            samples=pairs[::2],
-            indices=tuple(index - 1 for index in pairs[1::2]),
+            samples=_samples(data, layout.PRINTS_OFFSET, first, kept),
+            indices=tuple(index - 1 for index in _samples(data, layout.INDICES_OFFSET, first, kept)),
             given=given,
             constant=bool(flags & layout.FLAG_CONSTANT),
             unread=bool(flags & layout.FLAG_UNREAD),
@@ -106,7 +104,7 @@ def _batches(data: bytes, began_ns: int) -> Iterator[tuple[int, BatchPrint]]:
         )
 
 
-def _samples(data: bytes, first: int, kept: int) -> tuple[int, ...]:
+def _samples(data: bytes, area: int, first: int, kept: int) -> tuple[int, ...]:
     if first >= layout.SAMPLE_SLOTS or kept > layout.SAMPLE_SLOTS - first:
         return ()
-    return struct.unpack_from(f"<{2 * kept}Q", data, layout.SAMPLES_OFFSET + first * layout.SAMPLE_BYTES)
+    return struct.unpack_from(f"<{kept}Q", data, area + 8 * first)

@@ -11,7 +11,7 @@ import pytest
 from made_batches import batch, one_pass, rank, source
 
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.samples.shared_samples import Sharing, shared_samples
+from diagnostics.dynamic.samples.shared_samples import SampleSharing, shared_samples
 from diagnostics.record.agent_data import CollectiveCall, GroupProgress
 
 ORDER = [(7 * number) % 40 for number in range(40)]  # each of 40 samples once
@@ -25,7 +25,7 @@ def job(first: Sequence[int], second: Sequence[int], **facts: str) -> Job:
     return made.case(*(rank(number, one) for number, one in enumerate(sources)), code=0)
 
 
-def told(case: Job) -> tuple[Sharing, tuple[int, ...], int, int, bool] | None:
+def told(case: Job) -> tuple[SampleSharing, tuple[int, ...], int, int, bool] | None:
     """How, which ranks, batches, samples, whether it is sure."""
     found = shared_samples(case)
     if found is None:
@@ -42,18 +42,18 @@ def call(op: str, *functions: str, group: str = "0", shape: str = "4x3") -> Coll
 
 
 def test_the_same_samples_in_the_same_order_are_sure_after_eight_batches_and_likely_before() -> None:
-    assert told(job(ORDER, ORDER)) == (Sharing.SAME_ORDER, (0, 1), 10, 40, True)
-    assert told(job(ORDER[:20], ORDER[:20])) == (Sharing.SAME_ORDER, (0, 1), 5, 20, False)
+    assert told(job(ORDER, ORDER)) == (SampleSharing.SAME_ORDER, (0, 1), 10, 40, True)
+    assert told(job(ORDER[:20], ORDER[:20])) == (SampleSharing.SAME_ORDER, (0, 1), 5, 20, False)
 
 
 def test_all_of_the_data_on_each_rank_in_another_order_is_told_once_the_epoch_is_whole() -> None:
-    assert told(job(ORDER, OTHER)) == (Sharing.SAME_SET, (0, 1), 10, 40, False)
+    assert told(job(ORDER, OTHER)) == (SampleSharing.SAME_SET, (0, 1), 10, 40, False)
     cut = replace(one_pass(0, OTHER), ended=False)
     assert told(made.case(rank(0, source(one_pass(0, ORDER))), rank(1, source(cut)), code=0)) is None
 
 
 def test_parts_that_overlap_by_more_than_the_padding_of_a_sampler_are_told() -> None:
-    assert told(job(range(80), range(60, 140))) == (Sharing.PART, (0, 1), 20, 20, False)
+    assert told(job(range(80), range(60, 140))) == (SampleSharing.PART, (0, 1), 20, 20, False)
     assert told(job(range(80), range(79, 159))) is None
     assert told(job(range(80), range(80, 160))) is None
 
@@ -62,7 +62,7 @@ def test_ranks_of_a_larger_job_that_share_are_named_and_no_others() -> None:
     group = "how=ddp ranks=0-3"
     parts = [range(40), range(40), range(100, 140), range(40)]
     ranks = [rank(number, source(one_pass(0, part)), shares=group) for number, part in enumerate(parts)]
-    assert told(made.case(*ranks, code=0)) == (Sharing.SAME_ORDER, (0, 1, 3), 10, 40, True)
+    assert told(made.case(*ranks, code=0)) == (SampleSharing.SAME_ORDER, (0, 1, 3), 10, 40, True)
 
 
 HARMLESS: dict[str, dict[str, Any]] = {
@@ -121,8 +121,8 @@ def test_gradients_that_are_reduced_by_hand_make_a_group_and_a_reduced_metric_do
         ranks = [rank(n, source(one_pass(0, ORDER)), shares="", events=events, **fields) for n in range(2)]
         return made.case(*ranks, code=0)
 
-    assert told(reducing("4x3")) == (Sharing.SAME_ORDER, (0, 1), 10, 40, False)
-    assert told(reducing("15")) == (Sharing.SAME_ORDER, (0, 1), 10, 40, False)
+    assert told(reducing("4x3")) == (SampleSharing.SAME_ORDER, (0, 1), 10, 40, False)
+    assert told(reducing("15")) == (SampleSharing.SAME_ORDER, (0, 1), 10, 40, False)
     assert told(reducing("2")) is None
 
 
@@ -153,13 +153,13 @@ def mesh_job(shares: str, mesh: str) -> Job:
 
 def test_a_mesh_tells_copies_of_a_model_from_its_parts() -> None:
     hybrid = "how=fully_shard ranks=0-3 shape=2x2 of=0-3"
-    assert told(mesh_job(hybrid, "shape=2x2 of=0-3")) == (Sharing.SAME_ORDER, (0, 1, 2, 3), 10, 40, True)
+    assert told(mesh_job(hybrid, "shape=2x2 of=0-3")) == (SampleSharing.SAME_ORDER, (0, 1, 2, 3), 10, 40, True)
     # Sharded over a flattened mesh: one of its dimensions cuts the sequence.
     assert told(mesh_job("how=fully_shard ranks=0-3", "shape=2x2 of=0-3")) is None
     # Data in the first dimension, tensors in the second: ranks 0 and 2 are copies.
-    assert told(mesh_job("how=fully_shard ranks=0,2", "shape=2x2 of=0-3")) == (Sharing.SAME_ORDER, (0, 2), 10, 40, True)
+    assert told(mesh_job("how=fully_shard ranks=0,2", "shape=2x2 of=0-3")) == (SampleSharing.SAME_ORDER, (0, 2), 10, 40, True)
 
 
 def test_a_model_without_a_loader_is_told_where_its_inputs_come_again() -> None:
-    assert told(job([*ORDER, *OTHER], [*ORDER, *OTHER], kind="input")) == (Sharing.SAME_ORDER, (0, 1), 20, 40, True)
+    assert told(job([*ORDER, *OTHER], [*ORDER, *OTHER], kind="input")) == (SampleSharing.SAME_ORDER, (0, 1), 20, 40, True)
     assert told(job(range(80), range(80), kind="input")) is None  # fresh numbers on each step

@@ -112,18 +112,21 @@ class Activity:
 
 
 def watch(agent):
-    """Patches torch.nn.Module of this process; does nothing where torch cannot tell that it is compiling."""
+    """Patches torch.nn.Module of this process and returns its Activity.
+
+    Raises AttributeError, and patches nothing, where torch cannot tell that it is compiling.
+    """
     import torch
 
-    from . import batches, construction
+    from . import construction
 
     is_compiling = getattr(torch.compiler, "is_dynamo_compiling", None) or torch.compiler.is_compiling
     activity = Activity(agent)
     agent.at_fork.append(activity.forget)
-    activity.outermost = batches.watch(agent)
     module = torch.nn.Module
     module.__call__ = _patched_call(module.__call__, is_compiling, activity, agent)
     construction.watch(module, is_compiling, activity)
+    return activity
 
 
 def _patched_call(original, is_compiling, activity, agent):

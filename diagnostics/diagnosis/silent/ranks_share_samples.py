@@ -23,7 +23,7 @@ from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.samples.loader_lines import PLAIN_SAMPLERS, dataset_words, lines_of
-from diagnostics.dynamic.samples.shared_samples import SharedSamples, Sharing, shared_samples
+from diagnostics.dynamic.samples.shared_samples import SharedSamples, SampleSharing, shared_samples
 
 CODE = "D510"
 NAME = "ranks-share-samples"
@@ -64,9 +64,9 @@ def match(case: Job) -> Match | None:
 
 def _title(found: SharedSamples, lines: tuple[str, ...]) -> str:
     who = sentence(shown_ranks([one.rank for one in found.loaders]))
-    if found.how is Sharing.SAME_ORDER:
+    if found.how is SampleSharing.SAME_ORDER:
         said = f"{who} train on the same samples in the same order"
-    elif found.how is Sharing.PART:
+    elif found.how is SampleSharing.PART:
         said = f"{who} train on parts that overlap, {found.samples} of {found.read} samples are the other's too"
     else:
         said = f"{who} each train on the whole data set, every sample {len(found.loaders)} times in an epoch"

@@ -23,7 +23,7 @@ DISTINCT = 0.9  # of the prints of one rank: else they are too poor to tell samp
 _Both = tuple[tuple[BatchPrint, ...], tuple[BatchPrint, ...]]
 
 
-class Sharing(Enum):
+class SampleSharing(Enum):
     """How two ranks share what they read."""
 
     SAME_ORDER = "same order"
@@ -35,7 +35,7 @@ class Sharing(Enum):
 class SharedSamples:
     """Ranks that read the same; `loaders` are theirs, of one line, and `shown` batches of each, side by side."""
 
-    how: Sharing
+    how: SampleSharing
     group: GradientGroup
     loaders: tuple[RankLoader, ...]
     number: int  # of the pass
@@ -49,7 +49,7 @@ class SharedSamples:
 def shared_samples(case: Job) -> SharedSamples | None:
     """Returns the ranks that read the same samples, those in the same order first; None where each reads its own."""
     found = list(_pairs(case))
-    found.sort(key=lambda one: list(Sharing).index(one.how))
+    found.sort(key=lambda one: list(SampleSharing).index(one.how))
     if not found:
         return None
     first = found[0]
@@ -98,7 +98,7 @@ def _compared(mine: RankLoader, theirs: RankLoader, group: GradientGroup) -> Ite
         how, found = _how(mine, one, other)
         if how is not None:
             first, second = found
-            both = _distinct(first) & _distinct(second) if how is Sharing.PART else _distinct(first)
+            both = _distinct(first) & _distinct(second) if how is SampleSharing.PART else _distinct(first)
             yield SharedSamples(
                 how=how,
                 group=group,
@@ -108,28 +108,28 @@ def _compared(mine: RankLoader, theirs: RankLoader, group: GradientGroup) -> Ite
                 samples=len(both),
                 read=len(_distinct(first)),
                 shown=(first, second),
-                sure=how is Sharing.SAME_ORDER and len(first) >= SURE_BATCHES and group.how != BY_HAND,
+                sure=how is SampleSharing.SAME_ORDER and len(first) >= SURE_BATCHES and group.how != BY_HAND,
             )
             return
 
 
-def _how(loader: RankLoader, one: LoaderPass, other: LoaderPass) -> tuple[Sharing | None, _Both]:
+def _how(loader: RankLoader, one: LoaderPass, other: LoaderPass) -> tuple[SampleSharing | None, _Both]:
     """Returns how two passes share samples, and the batches of each that show it."""
     if loader.source.kind is SourceKind.INPUT and not _is_read_again(one):
         return None, ((), ())
     found = _same_order(one, other)
     if found is not None:
-        return Sharing.SAME_ORDER, found
+        return SampleSharing.SAME_ORDER, found
     mine, theirs = trained_batches(one), trained_batches(other)
     both_whole = one.is_whole and other.is_whole and len(mine) == one.batches and len(theirs) == other.batches
     drawn = loader.source.facts.get("replacement") == "1"
     if not both_whole or drawn or not (_tell_apart(one, mine) and _tell_apart(other, theirs)):
         return None, ((), ())
     if one.total == other.total and one.rows == other.rows:
-        return Sharing.SAME_SET, (mine, theirs)
+        return SampleSharing.SAME_SET, (mine, theirs)
     shared = len(_distinct(mine) & _distinct(theirs))
     least = max(LEAST_SAMPLES, LEAST_SHARE * min(one.rows, other.rows))
-    return (Sharing.PART, (mine, theirs)) if shared >= least else (None, ((), ()))
+    return (SampleSharing.PART, (mine, theirs)) if shared >= least else (None, ((), ()))
 
 
 def _same_order(one: LoaderPass, other: LoaderPass) -> _Both | None:

@@ -21,15 +21,16 @@ _READ_ONLY = 0x100
 
 
 class Prints:
-    """Of one batch: `rows` in it, `whole` of all, `samples` of the rows `range(0, rows, stride)`."""
+    """Of one batch: `rows` in it, `whole` of all, `samples` of the rows `range(0, rows, stride)`, `total` their sum."""
 
-    __slots__ = ("constant", "rows", "samples", "stride", "whole")
+    __slots__ = ("constant", "rows", "samples", "stride", "total", "whole")
 
-    def __init__(self, rows, whole, samples, stride, constant):
-        self.rows, self.whole, self.samples, self.stride, self.constant = rows, whole, samples, stride, constant
+    def __init__(self, rows, whole, total, samples, stride, constant):
+        self.rows, self.whole, self.total, self.samples = rows, whole, total, samples
+        self.stride, self.constant = stride, constant
 
 
-def mixed(value):
+def _mixed(value):
     """Returns 64 bits in which each bit of `value` counts (splitmix64)."""
     value = (value + 0x9E3779B97F4A7C15) & _MASK
     value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & _MASK
@@ -41,9 +42,9 @@ class Printer:
     """Makes prints; `numpy` and `torch` are those of the job."""
 
     def __init__(self, torch, numpy):
-        self._torch, self._numpy = torch, numpy
+        self._torch, self._numpy, self._strided = torch, numpy, torch.strided
         self._words = {size: numpy.dtype("u%d" % size) for size in (1, 2, 4, 8)}
-        odd = [mixed(number) | 1 for number in range(BYTES)]
+        odd = [_mixed(number) | 1 for number in range(BYTES)]
         self._odd = numpy.array(odd, dtype="u8")
         self._shift = numpy.array(32, dtype="u8")
         self._unseen = torch._C.DisableTorchFunction
@@ -75,8 +76,9 @@ class Printer:
             return None
         lanes ^= lanes >> self._shift
         lanes *= self._odd[2]
-        whole = int((lanes * self._odd[: len(lanes)]).sum()) ^ rows
-        return Prints(rows, whole, lanes.tolist(), stride, constant)
+        whole = int(lanes.dot(self._odd[: len(lanes)])) ^ rows
+        samples = lanes.tolist()
+        return Prints(rows, whole, sum(samples) & _MASK, samples, stride, constant)
 
     def _rows_of(self, leaf):
         """Returns how many samples a leaf holds, 0 where it cannot be read."""
@@ -85,9 +87,10 @@ class Printer:
             return len(leaf)
         if kind is self._numpy.ndarray:
             return leaf.shape[0] if leaf.ndim and leaf.size and leaf.dtype.kind in "biufc" else 0
-        if kind is not self._torch.Tensor or leaf.device.type != "cpu" or leaf.layout is not self._torch.strided:
+        if kind is not self._torch.Tensor or not leaf.is_cpu or leaf.layout is not self._strided:
             return 0
-        return leaf.shape[0] if leaf.dim() and leaf.numel() else 0
+        shape = leaf.shape
+        return shape[0] if shape and leaf.numel() else 0
 
     def _lane(self, leaf, rows, stride, share):
         """Returns one number a sample, and whether all that was read is the same word."""
@@ -102,11 +105,10 @@ class Printer:
         step = -(-view.shape[1] // count)
         picked = view[::stride, ::step]
         values = picked.astype("u8")
-        same = bool((values == values[0, 0]).all())
-        values *= self._odd[: values.shape[1]]
-        values ^= values >> self._shift
-        values *= self._odd[4]
-        return values.sum(axis=1), same
+        first = values.item(0)
+        same = values.item(values.size - 1) == first and bool((values == first).all())
+        # Linear, by random odd factors: two samples that differ have one print by chance alone.
+        return values.dot(self._odd[: values.shape[1]]), same
 
     def _array(self, leaf, rows):
         """Returns (rows, words) over the memory of a tensor or array, a copy of it where rows are in pieces."""

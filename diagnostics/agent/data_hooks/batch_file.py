@@ -9,11 +9,12 @@ import mmap
 import os
 import struct
 import time
+from array import array
+from hashlib import blake2b
 
 from ..areas import CLOSED, Strings
 from ..frames import CallPaths, is_library
 from ..shared import batch_layout as layout
-from .batch_prints import mixed
 
 _SOURCE, _PASS, _BATCH = struct.Struct(layout.SOURCE), struct.Struct(layout.PASS), struct.Struct(layout.BATCH)
 _MASK = (1 << 64) - 1
@@ -43,7 +44,7 @@ class Pass:
     """One iteration over a source; `write` publishes what it holds."""
 
     __slots__ = (
-        "batches", "began_ns", "epoch", "epoch_now", "first_steps", "flags", "graded", "index_order", "index_set",
+        "batches", "began_ns", "epoch", "epoch_now", "first_steps", "flags", "graded", "index_order",
         "number", "optimizer", "order", "others", "own", "path", "printed", "rows", "slot", "source", "steps", "total",
     )  # fmt: skip
 
@@ -51,27 +52,20 @@ class Pass:
         self.source, self.slot = source, slot
         self.number, source.passes = source.passes, source.passes + 1
         self.batches = self.rows = self.printed = self.graded = self.flags = 0
-        self.order = self.total = self.index_order = self.index_set = 0
+        self.order = self.total = self.index_order = 0
         self.epoch = self.epoch_now = self.first_steps = self.steps = self.optimizer = 0
         self.own = self.others = self.path = 0
         self.began_ns = time.monotonic_ns()
 
     def add_prints(self, prints):
-        """Adds the prints of the samples of one batch to what tells order and set of the pass."""
-        order, total = self.order, self.total
-        for value in prints.samples:
-            order = (order * _PRIME ^ value) & _MASK
-            total = (total + mixed(value)) & _MASK
-        self.order, self.total = order, total
+        """Adds the prints of one batch to what tells order and set of the pass."""
+        self.order = (self.order * _PRIME ^ prints.whole) & _MASK
+        self.total = (self.total + prints.total) & _MASK
         self.printed += 1
 
-    def add_indices(self, indices):
-        """Adds the indices of one batch."""
-        order, total = self.index_order, self.index_set
-        for index in indices:
-            order = (order * _PRIME ^ index) & _MASK
-            total = (total + mixed(index)) & _MASK
-        self.index_order, self.index_set = order, total
+    def add_indices(self, listed):
+        """Adds the print of the indices of one batch."""
+        self.index_order = (self.index_order * _PRIME ^ listed) & _MASK
 
 
 class BatchFile:
@@ -106,7 +100,7 @@ class BatchFile:
     def write_pass(self, one):
         """Publishes a pass as it is now."""
         fields = (
-            one.source.slot, one.number, one.batches, one.rows, one.order, one.total, one.index_order, one.index_set,
+            one.source.slot, one.number, one.batches, one.rows, one.order, one.total, one.index_order,
             one.epoch, one.epoch_now, one.flags, one.first_steps, one.steps, one.optimizer, one.graded, one.own,
             one.others, one.path, one.began_ns, one.printed,
         )  # fmt: skip
@@ -116,8 +110,8 @@ class BatchFile:
         """Whether one more batch of an early pass has a slot of its own."""
         return self._batches < layout.BATCH_SLOTS
 
-    def add_batch(self, one, number, prints, indices, flags):
-        """Writes one batch; returns where, for what is told of it later."""
+    def add_batch(self, one, number, prints, indices, listed, flags):
+        """Writes one batch; `listed` is the print of its indices. Returns where, for what is told of it later."""
         early = self._batches < layout.BATCH_SLOTS and one.number < layout.FULL_PASSES
         if early:
             slot, self._batches = self._batches, self._batches + 1
@@ -125,7 +119,6 @@ class BatchFile:
             slot, self._late = layout.BATCH_SLOTS + self._late % layout.LATE_SLOTS, self._late + 1
         first, kept = self._add_samples(prints, indices) if early and prints is not None else (layout.NO_SAMPLE, 0)
         rows, whole = (prints.rows, prints.whole) if prints is not None else (0, 0)
-        listed = hash_of(indices) if indices else 0
         fields = (one.slot, number, rows, whole, listed, time.monotonic_ns(), first, kept, 0, flags)
         at = layout.BATCHES_OFFSET + slot * layout.BATCH_BYTES
         self._publish(_BATCH, at, slot + 1, fields)
@@ -145,11 +138,11 @@ class BatchFile:
         if first + kept > layout.SAMPLE_SLOTS:
             return layout.NO_SAMPLE, 0
         self._samples += kept
-        listed = indices[:: prints.stride] if indices is not None and len(indices) == prints.rows else ()
-        words = []
-        for place, value in enumerate(prints.samples):
-            words += (value, listed[place] + 1 & _MASK if listed else 0)
-        struct.pack_into("<%dQ" % len(words), self._map, layout.SAMPLES_OFFSET + first * layout.SAMPLE_BYTES, *words)
+        form = "<%dQ" % kept
+        struct.pack_into(form, self._map, layout.PRINTS_OFFSET + first * 8, *prints.samples)
+        if indices is not None and len(indices) == prints.rows:
+            numbers = [index + 1 for index in indices[:: prints.stride]]
+            struct.pack_into(form, self._map, layout.INDICES_OFFSET + first * 8, *numbers)
         return first, kept
 
     def _publish(self, form, at, commit, fields):
@@ -157,12 +150,12 @@ class BatchFile:
         struct.pack_into("<I", self._map, at, commit)
 
 
-def hash_of(numbers):
-    """Returns 64 bits of a list of numbers, the same in every process."""
-    value = 0xCBF29CE484222325
-    for number in numbers:
-        value = (value ^ number) * _PRIME & _MASK
-    return value
+def print_of(indices):
+    """Returns 64 bits of a list of numbers, the same in every process; 0 where it is none of plain indices."""
+    try:
+        return int.from_bytes(blake2b(array("q", indices), digest_size=8).digest(), "little") if indices else 0
+    except (TypeError, OverflowError):  # keys of another kind
+        return 0
 
 
 def _create(folder, agent_file):
