@@ -26,9 +26,12 @@ def watch(agent):
     when_imported(worker_random.FETCH, lambda: worker_random.watch(agent))
     when_imported(OPTIMIZERS, lambda: _watch_optimizers(recorder))
 
+    unseen = sys.modules["torch"]._C.DisableTorchFunction  # modes of the job's see no look of ours at a tensor
+
     def given(module, args, kwargs):
         try:
-            recorder.given(module, args, kwargs)
+            with unseen():
+                recorder.given(module, args, kwargs)
         except Exception:
             pass  # nothing is known of this call; the job goes on
 
@@ -38,13 +41,14 @@ def watch(agent):
 def _watch_loaders(recorder):
     module = sys.modules[LOADERS]
     _before(module.DataLoader, "__init__", lambda args: recorder.remember(args[0], sys._getframe(1)))
-    original = module.DataLoader.__iter__
+    original, unseen = module.DataLoader.__iter__, sys.modules["torch"]._C.DisableTorchFunction
 
     @functools.wraps(original)
     def __iter__(self):  # noqa: N807
         iterator = original(self)
         try:
-            recorder.begin(self, iterator, sys._getframe(1))
+            with unseen():  # the length of a data set may be that of a tensor
+                recorder.begin(self, iterator, sys._getframe(1))
         except Exception:
             pass  # nobody sees these batches; the job goes on
         return iterator
@@ -108,13 +112,15 @@ def _watch_samplers(recorder):
 
 def _watch_optimizers(recorder):
     register = getattr(sys.modules[OPTIMIZERS], "register_optimizer_step_post_hook", None)
+    unseen = sys.modules["torch"]._C.DisableTorchFunction
     compiling = getattr(sys.modules["torch"].compiler, "is_compiling", bool)
 
     def stepped(optimizer, args, kwargs):
         if compiling():
             return
         try:
-            recorder.stepped(optimizer)
+            with unseen():
+                recorder.stepped(optimizer)
         except Exception:
             pass  # a step that is not counted here; the job goes on
 
