@@ -58,7 +58,9 @@ def source(*passes: LoaderPass, at: str = "train.py:3", sampler_at: str = "", **
     )
 
 
-def rank(number: int, *sources: BatchSource, shares: str = DDP, events: Sequence[Any] = (), **fields: Any) -> JobProcess:
+def rank(
+    number: int, *sources: BatchSource, shares: str = DDP, events: Sequence[Any] = (), **fields: Any
+) -> JobProcess:
     """Returns a rank that read from these loaders and shares its gradients in this group."""
     told = [*([made.event("gradient-group", shares)] if shares else []), *events]
     agent = made.agent(*told, pid=100 + number, steps=20, sources=sources, **fields)

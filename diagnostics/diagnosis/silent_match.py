@@ -22,9 +22,7 @@ def as_told(case: Job, match: Match) -> Match:
     return replace(match, finding=replace(match.finding, role=Role.CASCADE))
 
 
-def print_table(
-    loaders: Sequence[RankLoader], shown: Sequence[Sequence[BatchPrint]], number: int
-) -> list[Evidence]:
+def print_table(loaders: Sequence[RankLoader], shown: Sequence[Sequence[BatchPrint]], number: int) -> list[Evidence]:
     """Returns a row a rank: prints of its first batches of a pass, and the indices its sampler gave."""
     first = [f"{one.number + 1}" for one in shown[0][:SHOWN_BATCHES]] if shown else []
     return [

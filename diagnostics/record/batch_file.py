@@ -57,26 +57,29 @@ def _passes(
             continue
         has_epoch = bool(flags & layout.FLAG_EPOCH)
         log = {batch.number: batch for batch in batches.get(slot, ())}
-        yield source, LoaderPass(
-            number=number,
-            batches=count,
-            printed=printed,
-            rows=rows,
-            order=order,
-            total=total,
-            index_order=index_order,
-            indexed=bool(flags & layout.FLAG_INDEXED),
-            epoch=epoch if has_epoch else None,
-            epoch_now=epoch_now if has_epoch else None,
-            ended=bool(flags & layout.FLAG_ENDED),
-            steps=max(0, steps - first_steps),
-            optimizer=optimizer,
-            trained=graded,
-            own_epoch_calls=own,
-            other_epoch_calls=others,
-            epoch_path=strings.call_path(path),
-            began_s=round((began - began_ns) / 1e9, 6),
-            log=tuple(log[key] for key in sorted(log)),
+        yield (
+            source,
+            LoaderPass(
+                number=number,
+                batches=count,
+                printed=printed,
+                rows=rows,
+                order=order,
+                total=total,
+                index_order=index_order,
+                indexed=bool(flags & layout.FLAG_INDEXED),
+                epoch=epoch if has_epoch else None,
+                epoch_now=epoch_now if has_epoch else None,
+                ended=bool(flags & layout.FLAG_ENDED),
+                steps=max(0, steps - first_steps),
+                optimizer=optimizer,
+                trained=graded,
+                own_epoch_calls=own,
+                other_epoch_calls=others,
+                epoch_path=strings.call_path(path),
+                began_s=round((began - began_ns) / 1e9, 6),
+                log=tuple(log[key] for key in sorted(log)),
+            ),
         )
 
 
@@ -88,19 +91,22 @@ def _batches(data: bytes, began_ns: int) -> Iterator[tuple[int, BatchPrint]]:
         )
         if commit != slot + 1:
             continue
-        yield of_pass, BatchPrint(
-            number=number,
-            rows=rows,
-            whole=whole,
-            listed=listed,
-            at_s=round((now - began_ns) / 1e9, 6),
-            samples=_samples(data, layout.PRINTS_OFFSET, first, kept),
-            indices=tuple(index - 1 for index in _samples(data, layout.INDICES_OFFSET, first, kept)),
-            given=given,
-            constant=bool(flags & layout.FLAG_CONSTANT),
-            unread=bool(flags & layout.FLAG_UNREAD),
-            trained=bool(flags & layout.FLAG_TRAINED),
-            evaluated=bool(flags & layout.FLAG_EVALUATED),
+        yield (
+            of_pass,
+            BatchPrint(
+                number=number,
+                rows=rows,
+                whole=whole,
+                listed=listed,
+                at_s=round((now - began_ns) / 1e9, 6),
+                samples=_samples(data, layout.PRINTS_OFFSET, first, kept),
+                indices=tuple(index - 1 for index in _samples(data, layout.INDICES_OFFSET, first, kept)),
+                given=given,
+                constant=bool(flags & layout.FLAG_CONSTANT),
+                unread=bool(flags & layout.FLAG_UNREAD),
+                trained=bool(flags & layout.FLAG_TRAINED),
+                evaluated=bool(flags & layout.FLAG_EVALUATED),
+            ),
         )
 
 

@@ -102,7 +102,10 @@ def test_each_batch_of_two_epochs_is_printed_with_the_indices_and_what_the_model
     assert [(one.batches, one.printed, one.steps, one.trained, one.ended) for one in (first, second, third)] == [
         (3, 3, 3, 3, True), (3, 3, 3, 3, True), (3, 1, 3, 3, True),
     ]  # fmt: skip
-    assert [(one.epoch, one.own_epoch_calls, one.other_epoch_calls) for one in (first, second)] == [(0, 1, 0), (1, 2, 0)]
+    assert [(one.epoch, one.own_epoch_calls, one.other_epoch_calls) for one in (first, second)] == [
+        (0, 1, 0),
+        (1, 2, 0),
+    ]
     assert [(batch.rows, batch.given, batch.trained, batch.unread) for batch in first.log] == [(4, 4, True, False)] * 3
     prints = {}
     for one in (first, second):

@@ -81,7 +81,6 @@ class Agent:
     def __init__(self) -> None:
         import torch
         from torch.optim import optimizer
-
         from torch.utils.data import dataloader
 
         self._places = [(torch.nn.Module, "__call__"), (torch.autograd, "_engine_run_backward")]
@@ -186,9 +185,7 @@ def sum_of_one() -> None:
     dist.all_reduce(torch.ones(1))
 
 
-def step_of(
-    dim: int, tokens: int, *, compiled: bool, wrapped: bool = False, fed: bool = False
-) -> Callable[[], object]:
+def step_of(dim: int, tokens: int, *, compiled: bool, wrapped: bool = False, fed: bool = False) -> Callable[[], object]:
     """Returns one training step of a small transformer, `fed` by a loader."""
     import torch
     from torch import nn

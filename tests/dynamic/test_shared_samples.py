@@ -157,9 +157,21 @@ def test_a_mesh_tells_copies_of_a_model_from_its_parts() -> None:
     # Sharded over a flattened mesh: one of its dimensions cuts the sequence.
     assert told(mesh_job("how=fully_shard ranks=0-3", "shape=2x2 of=0-3")) is None
     # Data in the first dimension, tensors in the second: ranks 0 and 2 are copies.
-    assert told(mesh_job("how=fully_shard ranks=0,2", "shape=2x2 of=0-3")) == (SampleSharing.SAME_ORDER, (0, 2), 10, 40, True)
+    assert told(mesh_job("how=fully_shard ranks=0,2", "shape=2x2 of=0-3")) == (
+        SampleSharing.SAME_ORDER,
+        (0, 2),
+        10,
+        40,
+        True,
+    )
 
 
 def test_a_model_without_a_loader_is_told_where_its_inputs_come_again() -> None:
-    assert told(job([*ORDER, *OTHER], [*ORDER, *OTHER], kind="input")) == (SampleSharing.SAME_ORDER, (0, 1), 20, 40, True)
+    assert told(job([*ORDER, *OTHER], [*ORDER, *OTHER], kind="input")) == (
+        SampleSharing.SAME_ORDER,
+        (0, 1),
+        20,
+        40,
+        True,
+    )
     assert told(job(range(80), range(80), kind="input")) is None  # fresh numbers on each step

@@ -205,23 +205,19 @@ class Batches:
         sampler = self._sampler(loader)
         made = self.built.get(id(sampler))
         line = (path[:4], getattr(loader, "batch_size", None), type(loader.dataset))
-        key = line + (self._number_of(line, loader.dataset),)
+        key = (*line, self._number_of(line, loader.dataset))
         facts = facts_of(loader, sampler, known and known[2], made and made[2])
         return file.source(key, layout.KIND_LOADER, path, made[1] if made is not None else (), facts)
 
     def _number_of(self, line, dataset):
         """Returns which data set of this line it is: one that is made anew for each epoch is the same."""
         known = self._datasets.setdefault(line, [])
-        for number, (ident, reference) in enumerate(known):
-            if ident == id(dataset) or (reference is not None and reference() is None):
-                break
-        else:
-            number = len(known)
-            known.append(None)
+        number = next((at for at, kept in enumerate(known) if _is_or_was(kept, dataset)), len(known))
         try:
-            known[number] = id(dataset), weakref.ref(dataset)
-        except TypeError:
-            known[number] = id(dataset), None
+            reference = weakref.ref(dataset)
+        except TypeError:  # a list
+            reference = None
+        known[number : number + 1] = [(id(dataset), reference)]
         return number
 
     def _attach(self):
@@ -233,6 +229,12 @@ class Batches:
                 self._broken = True
                 self._agent.event("no-batches-file", str(error))
         return self._file
+
+
+def _is_or_was(kept, dataset):
+    """Whether (id, weak reference) are those of this data set, or of one that is no more."""
+    ident, reference = kept
+    return ident == id(dataset) or (reference is not None and reference() is None)
 
 
 def _tensor_of(args, kwargs):

@@ -60,7 +60,7 @@ def _tell(agent, fetcher, looks, info):
     moved = [
         "%s:%08x" % (name, state)
         for name, state in looks[0].items()
-        if all(name in then and then[name] != now.get(name) for then, now in zip(looks, looks[1:]))  # noqa: B905
+        if all(name in then and then[name] != now.get(name) for then, now in zip(looks, looks[1:]))  # noqa: B905, RUF007
     ]
     text = "worker=%d workers=%d dataset=%s" % (info.id, info.num_workers, type(fetcher.dataset).__name__)
     agent.event("worker-random", " ".join([text, *moved]))

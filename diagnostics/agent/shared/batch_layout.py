@@ -27,7 +27,7 @@ KIND_LOADER, KIND_INPUT = 0, 1
 # epoch at the begin and now, flags, optimizer's steps at the begin and now, optimizer (ordinal, 0 none),
 # batches with gradients, calls of set_epoch on this sampler, on others, path of the latest call, began ns,
 # batches printed
-PASS = "<IIIIQQQQqqIIIIIIIIQI"
+PASS = "<IIIIQQQQqqIIIIIIIIQI"  # noqa: S105 - a pass over a loader
 PASS_BYTES, PASS_SLOTS = 128, 256
 FLAG_ENDED, FLAG_INDEXED, FLAG_EPOCH = 1, 2, 4
 

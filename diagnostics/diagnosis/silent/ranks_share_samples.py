@@ -1,9 +1,9 @@
 """Ranks that train one model read the same samples.
 
 What it does: compares fingerprints of the batches that each rank's loader handed to the model. Tells ranks that got the
-same samples in the same order, that each went over the whole data set, or whose parts overlap. Names where the loader or its sampler
-was built, and whether the process group existed by then. Ranks that hold parts of one model, a batch that is used
-again and again, a data set of a batch or two, and constant data are left alone.
+same samples in the same order, that each went over the whole data set, or whose parts overlap. Names where the loader
+or its sampler was built, and whether the process group existed by then. Ranks that hold parts of one model, a batch
+that is used again and again, a data set of a batch or two, and constant data are left alone.
 
 Why it matters: nothing fails and the loss falls, but N ranks do the work of one: each sample counts N times, or an
 epoch is N epochs. The usual cause is a loader that was built before the process group, without DistributedSampler.
@@ -15,15 +15,15 @@ set_epoch on that sampler before each epoch; shard an IterableDataset by rank.
 from __future__ import annotations
 
 from diagnostics.core.failure_classes import JobOutcome
-from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.wording import sentence, shown_ranks
 from diagnostics.diagnosis.match_building import blamed
-from diagnostics.diagnosis.silent_match import as_told, print_table
 from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.diagnosis.silent_match import as_told, print_table
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.samples.loader_lines import PLAIN_SAMPLERS, dataset_words, lines_of
-from diagnostics.dynamic.samples.shared_samples import SharedSamples, SampleSharing, shared_samples
+from diagnostics.dynamic.samples.shared_samples import SampleSharing, SharedSamples, shared_samples
 
 CODE = "D510"
 NAME = "ranks-share-samples"

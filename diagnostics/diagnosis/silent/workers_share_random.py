@@ -72,9 +72,11 @@ def match(case: Job) -> Match | None:
 
 def _fix(found: SharedGenerator) -> str:
     if found.name in OWN:
-        return "seed it in worker_init_fn with torch.initial_seed() % 2**32, which torch makes another one in each worker"
+        return (
+            "seed it in worker_init_fn with torch.initial_seed() % 2**32, which torch makes another one in each worker"
+        )
     attribute = found.name
     return (
-        f"in worker_init_fn, write torch.utils.data.get_worker_info().dataset.{attribute} = a new generator seeded with "
-        "torch.initial_seed() % 2**32, which torch makes another one in each worker and epoch"
+        f"in worker_init_fn, write torch.utils.data.get_worker_info().dataset.{attribute} = a new generator, seeded "
+        "with torch.initial_seed() % 2**32, which torch makes another one in each worker and epoch"
     )

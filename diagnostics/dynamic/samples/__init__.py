@@ -1,1 +1,1 @@
-"""Which samples each rank read: the same on several ranks, in each epoch, by each worker. From prints, compared outside."""
+"""Which samples each rank read: the same on ranks, in epochs, by workers. From their prints, compared outside."""

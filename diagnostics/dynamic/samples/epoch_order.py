@@ -42,7 +42,7 @@ def repeated_order(case: Job) -> RepeatedOrder | None:
     found: list[RepeatedOrder] = []
     for story in case.ranks:
         for loader in training_loaders(story):
-            found += [one for one in _repeats(loader)][:1]
+            found += list(_repeats(loader))[:1]
     if not found:
         return None
     first = found[0]

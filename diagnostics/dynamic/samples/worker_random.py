@@ -50,13 +50,13 @@ def _of(case: Job, loader: RankLoader) -> SharedGenerator | None:
         for worker, states in _told(child, facts.get("dataset", ""), facts.get("workers", "")):
             for name, state in states.items():
                 told.setdefault(name, {}).setdefault(worker, state)  # of its first epoch
-    for name, states in sorted(told.items()):
-        if len(states) > 1 and len(set(states.values())) == 1:
+    for name, by_worker in sorted(told.items()):
+        if len(by_worker) > 1 and len(set(by_worker.values())) == 1:
             return SharedGenerator(
                 loaders=(loader,),
                 name=name,
                 dataset=facts.get("dataset", ""),
-                states=tuple(sorted(states.items())),
+                states=tuple(sorted(by_worker.items())),
                 made_at=None if name in OWN else _made_at(case, facts.get("dataset", ""), name.rpartition(".")[2]),
             )
     return None
