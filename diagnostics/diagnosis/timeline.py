@@ -16,7 +16,7 @@ MOST_PROCESSES = 200  # ranks first; a job may fork a thousand times
 MAX_TEXT = 200
 DULL = {
     "hooks", "exit", "faulthandler", "child", "atexit", "thread", "gradient-group", "trained-shapes", "device-mesh",
-    "worker-random",
+    "worker-random", "model-parallel",
 }  # fmt: skip
 ENDERS = {"doctor": "ended by the doctor", "launcher": "ended by its launcher", "unknown": "ended from outside"}
 WORDS = {

@@ -69,6 +69,8 @@ QUIET: dict[str, Job] = {
     "one after the other": epochs(ORDER, ORDER, sampler="SequentialSampler"),
     "another training": epochs(ORDER, ORDER, fields=({}, {"optimizer": 2}), **DRAWS),
     "no training": epochs(ORDER, ORDER, fields=({"steps": 0}, {"steps": 0}), **DRAWS),
+    "a warm-up before it": epochs(ORDER, ORDER, fields=(at(0), at(0, own=1)), **SHUFFLES),
+    "a warm-up cut short": epochs(ORDER, ORDER, fields=(at(0, ended=False), at(0)), **SHUFFLES),
     "few samples": epochs(ORDER[:12], ORDER[:12], **DRAWS),
     "one batch": epochs(ORDER, ORDER, fields=({"rows": 40}, {"rows": 40}), **DRAWS),
     "drawn with replacement": epochs(ORDER, ORDER, sampler="RandomSampler", replacement="1"),

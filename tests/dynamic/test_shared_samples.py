@@ -166,6 +166,13 @@ def test_a_mesh_tells_copies_of_a_model_from_its_parts() -> None:
     )
 
 
+def test_ranks_over_which_one_model_or_sequence_is_cut_may_read_the_same() -> None:
+    events = [made.event("model-parallel", "ranks=0-1")]
+    ranks = [rank(n, source(one_pass(0, ORDER)), shares="how=fully_shard ranks=0-3", events=events) for n in range(3)]
+    assert told(made.case(*ranks[:2], code=0)) is None
+    assert told(made.case(*ranks, code=0)) == (SampleSharing.SAME_ORDER, (0, 2), 10, 40, True)
+
+
 def test_a_model_without_a_loader_is_told_where_its_inputs_come_again() -> None:
     assert told(job([*ORDER, *OTHER], [*ORDER, *OTHER], kind="input")) == (
         SampleSharing.SAME_ORDER,

@@ -13,6 +13,12 @@ from ..imports import when_imported
 from ..shared.operations import ranks_text
 
 MESHES = "torch.distributed.device_mesh"
+# What cuts one model, or one sequence, over the ranks of a mesh that may have one dimension only.
+CUTS = (
+    ("torch.distributed.tensor.parallel.api", "parallelize_module"),
+    ("torch.distributed.tensor.experimental._attention", "context_parallel"),
+    ("torch.distributed.tensor.experimental._context_parallel._attention", "context_parallel"),
+)
 MOST_TOLD = 16  # of each kind
 MOST_MODULES, MOST_PARAMETERS = 4000, 4000
 MOST_SHAPES = 1200  # characters
@@ -72,6 +78,12 @@ class GradientGroups:
         if mesh.mesh.dim() > 1:
             self._event("device-mesh", _mesh_text(mesh))
 
+    def cut(self, args, kwargs):
+        """Tells the ranks over which one model is cut."""
+        for value in args + tuple(kwargs.values()):
+            if type(value).__name__ == "DeviceMesh":
+                self._event("model-parallel", "ranks=%s" % ranks_text(value.mesh.flatten().tolist()))
+
     def _tell(self, how, ranks, mesh=None):
         text = "how=%s ranks=%s" % (how, ranks_text(ranks))
         if mesh is not None and mesh.mesh.dim() > 1:
@@ -100,7 +112,25 @@ def watch(agent):
     recorder = GradientGroups(agent)
     agent.at_fork.append(recorder.forget)
     when_imported(MESHES, lambda: _watch_meshes(recorder))
+    for module, name in CUTS:
+        when_imported(module, functools.partial(_watch_cut, recorder, module, name))
     return recorder
+
+
+def _watch_cut(recorder, module, name):
+    original = getattr(sys.modules[module], name, None)
+    if original is None:
+        return
+
+    @functools.wraps(original)
+    def call(*args, **kwargs):
+        try:
+            recorder.cut(args, kwargs)
+        except Exception:
+            pass  # a mesh of another kind; the job goes on
+        return original(*args, **kwargs)
+
+    setattr(sys.modules[module], name, call)
 
 
 def _watch_meshes(recorder):

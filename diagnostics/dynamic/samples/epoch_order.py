@@ -12,6 +12,7 @@ from diagnostics.dynamic.samples.training_passes import RankLoader, training_loa
 from diagnostics.record.batch_data import BatchPrint, LoaderPass
 
 LEAST_BATCHES = 2  # in a pass: the order within one batch changes nothing
+ENOUGH_PASSES = 3  # where the first was not gone over to its end
 LEAST_SAMPLES = 16  # so few have the same order twice by chance once in 10^13
 
 
@@ -61,6 +62,8 @@ def _repeats(loader: RankLoader) -> Iterator[RepeatedOrder]:
     for one, other in pairwise(loader.passes):
         if other.number != one.number + 1 or one.optimizer != other.optimizer:
             continue  # of another training: k-fold, a sweep in one process
+        if not one.ended and len(loader.passes) < ENOUGH_PASSES:
+            continue  # some first steps to warm up
         same = _same(one, other)
         why = _why(loader, one, other)
         if same is not None and why is not None:
@@ -96,9 +99,9 @@ def _why(loader: RankLoader, one: LoaderPass, other: LoaderPass) -> Repeats | No
             return None  # a sampler of the job's own, of which nothing says that it is to shuffle
         if not other.own_epoch_calls:
             return Repeats.OTHER_SAMPLER if other.other_epoch_calls else Repeats.NEVER_SET
-        if other.epoch_now != other.epoch:
-            return Repeats.SET_LATE
-        return Repeats.SET_ALIKE if other.own_epoch_calls > one.own_epoch_calls else None
+        if not one.own_epoch_calls or other.own_epoch_calls == one.own_epoch_calls:
+            return None  # some first steps before the epochs, or several looks into one epoch
+        return Repeats.SET_LATE if other.epoch_now != other.epoch else Repeats.SET_ALIKE
     if facts.get("sampler") == "RandomSampler" and facts.get("replacement") == "0":
         return Repeats.SEEDED_ALIKE
     return None

@@ -74,6 +74,8 @@ def _mesh(words: dict[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def _may_hold_parts(story: JobProcess, both: set[int | None], known: set[GradientGroup]) -> bool:
     """Whether two ranks are neighbours in a mesh along more than the data, or exchange what is inside of the model."""
+    if any(both <= set(ranks_of(_words(text).get("ranks", ""))) for text in _texts(story, "model-parallel")):
+        return True
     sets = {group.ranks for group in known}
     meshes = {group.mesh for group in known}
     for text in _texts(story, "device-mesh"):
