@@ -30,7 +30,7 @@ class BatchPrint:
     given: int  # rows that the model was given before the next batch
     constant: bool  # all that was read of it is the same word
     unread: bool  # it lay on a device, or is of a kind that cannot be read
-    trained: bool  # a module in training mode with gradients was given some of it
+    trained: bool  # a module was given some of it with gradients on
     evaluated: bool
 
 
@@ -48,10 +48,10 @@ class LoaderPass:
     indexed: bool
     epoch: int | None  # of the sampler when it began; None: it has none
     epoch_now: int | None  # and when it was looked at last
-    ended: bool  # by the loader itself
+    ended: bool  # it handed over all that it has
     steps: int  # of the busiest optimizer meanwhile
     optimizer: int  # which one stepped last, by the order of their first steps; 0 none
-    trained: int  # batches of which a model in training mode was given some
+    trained: int  # batches of which a model was given some with gradients on
     own_epoch_calls: int  # of set_epoch on this sampler so far, then on others, and where the latest was
     other_epoch_calls: int
     epoch_path: tuple[Frame, ...]
@@ -60,7 +60,7 @@ class LoaderPass:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the loader ended it and each batch was printed."""
+        """Whether all that the loader has was handed over and printed."""
         return self.ended and self.printed == self.batches > 0
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 from diagnostics.agent.shared import batch_layout as layout
 from diagnostics.core.frame_owners import NOWHERE, Homes
@@ -37,12 +39,17 @@ def _sources(data: bytes, strings: StringTable, passes: dict[int, list[LoaderPas
         if commit != slot + 1:
             continue
         words = (word.partition("=") for word in strings.text(facts).split())
-        yield BatchSource(
+        source = BatchSource(
             kind=SourceKind.INPUT if kind == layout.KIND_INPUT else SourceKind.LOADER,
             built=strings.call_path(built),
             sampler=strings.call_path(sampler),
             facts={name: value for name, _, value in words},
             passes=tuple(sorted(passes.get(slot, ()), key=lambda one: one.number)),
+        )
+        # Not everybody asks a loader for one more batch than it has.
+        most = source.number("batches") or sys.maxsize
+        yield replace(
+            source, passes=tuple(replace(one, ended=one.ended or one.batches >= most) for one in source.passes)
         )
 
 

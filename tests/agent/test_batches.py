@@ -91,9 +91,9 @@ def test_loader_and_sampler_are_told_with_their_lines_and_whether_there_was_a_gr
     assert "loader = DataLoader(songs" in PROGRAM.splitlines()[source.built[0].line - 1]
     assert source.kind is SourceKind.LOADER
     assert source.facts == {
-        "dataset": "Songs", "kind": "map", "length": "24", "batch_size": "4", "workers": "0", "drop_last": "0",
-        "sampler": "DistributedSampler", "batch_sampler": "BatchSampler", "shuffle": "1", "sampler_rank": "1",
-        "num_replicas": "2", "seed": "0", "group_at_loader": "0", "group_at_sampler": "0",
+        "dataset": "Songs", "kind": "map", "length": "24", "batch_size": "4", "batches": "3", "workers": "0",
+        "drop_last": "0", "sampler": "DistributedSampler", "batch_sampler": "BatchSampler", "shuffle": "1",
+        "sampler_rank": "1", "num_replicas": "2", "seed": "0", "group_at_loader": "0", "group_at_sampler": "0",
     }  # fmt: skip
 
 

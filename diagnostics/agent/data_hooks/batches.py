@@ -124,8 +124,9 @@ class Batches:
             self._groups.look(module)
         if self._model == id(module):
             self._given += tensor.shape[0]
-            torch = sys.modules["torch"]
-            self._flags |= layout.FLAG_TRAINED if module.training and torch.is_grad_enabled() else layout.FLAG_EVALUATED
+            # A wrapper's own training mode says nothing: Lightning sets that of the module inside.
+            with_gradients = sys.modules["torch"].is_grad_enabled()
+            self._flags |= layout.FLAG_TRAINED if with_gradients else layout.FLAG_EVALUATED
 
     def _given_input(self, module, args, kwargs):
         """In a job without loaders, the model's own inputs are its batches, as long as they lie on the host."""
@@ -140,7 +141,7 @@ class Batches:
             self._input = id(module), self._file.new_pass(source)
         ident, one = self._input
         file = self._file
-        if ident != id(module) or not module.training or not file.has_room():
+        if ident != id(module) or not file.has_room():
             return
         if not sys.modules["torch"].is_grad_enabled():
             return

@@ -25,6 +25,7 @@ def facts_of(loader, sampler, group_at_loader, group_at_sampler):
         ("kind", "iterable" if iterable else "map"),
         ("length", "" if iterable else _length(dataset)),
         ("batch_size", getattr(loader, "batch_size", None)),
+        ("batches", _batches(batch_sampler, sampler)),
         ("workers", getattr(loader, "num_workers", 0)),
         ("drop_last", int(bool(getattr(loader, "drop_last", False)))),
         ("sampler", type(sampler).__name__),
@@ -48,6 +49,12 @@ def _length(dataset):
         return len(dataset)
     except Exception:
         return ""  # a dataset that cannot say
+
+
+def _batches(batch_sampler, sampler):
+    """Returns how many batches a pass has, where samplers of torch's own tell."""
+    own = type(batch_sampler).__name__ == "BatchSampler" and type(sampler).__module__.startswith("torch.")
+    return _length(batch_sampler) if own else None
 
 
 def _number(value):

@@ -59,7 +59,7 @@ def loaders(story: JobProcess) -> Iterator[RankLoader]:
 
 
 def trains(one: LoaderPass) -> bool:
-    """Whether optimizers stepped in this pass, and a model in training mode was given its batches."""
+    """Whether optimizers stepped in this pass, and a model was given its batches with gradients on."""
     return one.steps > 0 and 2 * one.trained > one.batches - 1  # what was handed over last may not be used yet
 
 

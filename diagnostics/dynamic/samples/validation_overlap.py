@@ -54,7 +54,7 @@ def _of(case: Job, loader: RankLoader, training: list[RankLoader], trained: set[
     name = name_of(case, loader)
     if not training or not _HELD_OUT.search(name) or _TRAINING.search(name):
         return None
-    if any(trains(one) or one.trained for one in loader.source.passes):
+    if any(map(trains, loader.source.passes)):
         return None
     shown = tuple(_first(loader))
     prints = [value for batch in shown for value in batch.samples]
