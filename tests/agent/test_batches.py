@@ -123,8 +123,9 @@ def test_what_is_constant_and_not_trained_on_says_so(runs):
 
 
 WITHOUT_LOADER = """
-import torch
+import torch, torch.distributed as dist
 from torch import nn
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 songs = torch.randn(12, 4)
 model, loss_of = nn.Linear(4, 1), nn.MSELoss()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -132,15 +133,22 @@ for epoch in range(2):
     for chosen in torch.arange(12).split(4):
         loss_of(model(songs[chosen]), torch.zeros(4, 1)).backward()
         optimizer.step()
+traced = torch.jit.trace(model, songs)
+print(traced.graph)
+exported = torch.export.export(model, (songs,), dynamic_shapes=({0: torch.export.Dim("rows")},))
+print(exported.graph)
+for batch in torch.utils.data.DataLoader(songs, 4):
+    print(torch.jit.trace(model, batch).graph)
+dist.destroy_process_group()
 """
 
 
-def test_without_a_loader_the_inputs_of_the_model_are_printed(watch):
-    run = watch(WITHOUT_LOADER)
-    assert (run.returncode, run.stderr) == (0, "")
+def test_without_a_loader_the_inputs_of_the_model_are_printed_and_what_is_traced_is_not(watch):
+    run, bare = watch(WITHOUT_LOADER), watch(WITHOUT_LOADER, watched=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, bare.stdout, bare.stderr)
     (agent,) = (agent for agent in run.record.agents if agent.sources)
-    (source,) = agent.sources
-    assert (source.kind, source.built[0].line) == (SourceKind.INPUT, 9)
+    source, _ = agent.sources
+    assert (source.kind, source.built[0].line) == (SourceKind.INPUT, 10)
     (one,) = source.passes
     wholes = [batch.whole for batch in one.log]
     assert (len(wholes), len(set(wholes)), wholes[:3] == wholes[3:]) == (6, 3, True)

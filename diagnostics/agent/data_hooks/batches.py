@@ -122,8 +122,9 @@ class Batches:
         if self._model == 0:
             self._model = id(module)
             self._groups.look(module)
-        if self._model == id(module):
-            self._given += tensor.shape[0]
+        rows = tensor.shape[0]
+        if self._model == id(module) and type(rows) is int:  # no symbol of an export's
+            self._given += rows
             # A wrapper's own training mode says nothing: Lightning sets that of the module inside.
             with_gradients = sys.modules["torch"].is_grad_enabled()
             self._flags |= layout.FLAG_TRAINED if with_gradients else layout.FLAG_EVALUATED
@@ -131,7 +132,7 @@ class Batches:
     def _given_input(self, module, args, kwargs):
         """In a job without loaders, the model's own inputs are its batches, as long as they lie on the host."""
         if self._input is None:
-            if not module.training or not any(True for _ in module.parameters()) or self._attach() is None:
+            if not group_exists() or not any(True for _ in module.parameters()) or self._attach() is None:
                 return
             path = batch_file.call_path(sys._getframe(2))
             source = self._file.source((path, "input"), layout.KIND_INPUT, path, (), "kind=input")

@@ -11,6 +11,7 @@ import sys
 
 from ..imports import when_imported
 from ..shared.operations import ranks_text
+from .loader_facts import group_exists
 
 MESHES = "torch.distributed.device_mesh"
 # What cuts one model, or one sequence, over the ranks of a mesh that may have one dimension only.
@@ -63,7 +64,7 @@ class GradientGroups:
 
     def stepped(self, optimizer):
         """Tells the shapes that an optimizer trains, at its first step: a gradient that is reduced by hand has one."""
-        if len(self._told) >= 4 * MOST_TOLD:
+        if len(self._told) >= 4 * MOST_TOLD or not group_exists():
             return
         shapes, total = set(), 0
         parameters = [one for group in optimizer.param_groups for one in group["params"]][:MOST_PARAMETERS]

@@ -27,11 +27,13 @@ def watch(agent):
     when_imported(OPTIMIZERS, lambda: _watch_optimizers(recorder))
 
     unseen = sys.modules["torch"]._C.DisableTorchFunction  # modes of the job's see no look of ours at a tensor
+    traced = sys.modules["torch"]._C._get_tracing_state  # to torch.jit.trace even the shape of a tensor is a step
 
     def given(module, args, kwargs):
         try:
-            with unseen():
-                recorder.given(module, args, kwargs)
+            if traced() is None:
+                with unseen():
+                    recorder.given(module, args, kwargs)
         except Exception:
             pass  # nothing is known of this call; the job goes on
 
