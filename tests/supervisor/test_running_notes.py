@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 PROGRAM = """\
-import itertools, torch, torch.distributed as dist
+import time, torch, torch.distributed as dist
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -19,7 +19,8 @@ loader = DataLoader(songs, 4, shuffle=True)
 dist.init_process_group("gloo")
 model = nn.parallel.DistributedDataParallel(nn.Linear(6, 1))
 optimizer = torch.optim.SGD(model.parameters(), 0.01)
-for epoch in itertools.count():
+until = time.monotonic() + 60  # should nobody end it
+while time.monotonic() < until:
     for x, y in loader:
         loss = (model(x) - y).square().mean()
         optimizer.zero_grad(); loss.backward(); optimizer.step()
