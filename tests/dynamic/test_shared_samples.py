@@ -173,6 +173,18 @@ def test_ranks_over_which_one_model_or_sequence_is_cut_may_read_the_same() -> No
     assert told(made.case(*ranks, code=0)) == (SampleSharing.SAME_ORDER, (0, 2), 10, 40, True)
 
 
+def test_a_stream_that_draws_its_samples_is_left_alone_unless_they_come_again() -> None:
+    def streams(*orders: Sequence[int], moved: str) -> Job:
+        told = made.event("worker-random", f"worker=0 workers=0 dataset=Songs {moved}")
+        passes = [one_pass(n, order) for n, order in enumerate(orders)]
+        return made.case(*(rank(n, source(*passes, kind="iterable"), events=[told]) for n in range(2)), code=0)
+
+    same = (SampleSharing.SAME_ORDER, (0, 1), 10, 40, True)
+    assert told(streams(ORDER, range(50, 90), moved="torch:0a")) is None
+    assert told(streams(ORDER, range(50, 90), moved="")) == same
+    assert told(streams(ORDER, ORDER, moved="torch:0a")) == same
+
+
 def test_a_model_without_a_loader_is_told_where_its_inputs_come_again() -> None:
     assert told(job([*ORDER, *OTHER], [*ORDER, *OTHER], kind="input")) == (
         SampleSharing.SAME_ORDER,

@@ -1,7 +1,7 @@
-"""Random states that a data worker begins with: equal ones in two workers give both the same augmentations.
+"""Random states with which batches are fetched: equal ones in two workers give both the same augmentations.
 
-Looked at before the first batches of a worker and after each of them, and only read: a state that has moved with each
-batch was drawn from. Tells of Python's, NumPy's and torch's own, and of generators that the data set holds.
+Looked at before the first batches and after each of them, and only read: a state that has moved with each batch was
+drawn from. Tells of Python's, NumPy's and torch's own, and of generators that the data set holds.
 """
 
 from __future__ import annotations
@@ -17,30 +17,38 @@ MOST_HELD = 8  # generators of one data set
 
 
 def watch(agent):
-    """Wraps the fetching of batches from a data set that is read by index."""
+    """Wraps the fetching of batches, in workers and in processes that fetch for themselves."""
     module = sys.modules[FETCH]
-    owner = module._MapDatasetFetcher
-    original, workers = owner.fetch, sys.modules["torch"].utils.data.get_worker_info
+    workers, told = sys.modules["torch"].utils.data.get_worker_info, set()
+    for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
+        owner = getattr(module, name, None)
+        if owner is not None:
+            owner.fetch = _wrapped(owner.fetch, agent, workers, told)
 
+
+def _wrapped(original, agent, workers, told):
     @functools.wraps(original)
     def fetch(self, possibly_batched_index):
         looks = vars(self).get("_ups_doctor_looks")
         if looks is None:
-            looks = _begin(self, workers)
+            looks = _begin(self, workers, told)
         batch = original(self, possibly_batched_index)
         if looks:
             _go_on(self, agent, looks, workers)
         return batch
 
-    owner.fetch = fetch
+    return fetch
 
 
-def _begin(fetcher, workers):
-    """Returns the states before the first batch, as the first of a list; an empty list outside of a worker."""
+def _begin(fetcher, workers, told):
+    """Returns the states before the first batch, as the first of a list; an empty one where they were told before."""
     try:
-        looks = [_states(fetcher.dataset)] if workers() is not None else []
+        key = workers() is None and type(fetcher.dataset)
+        looks = [] if key in told else [_states(fetcher.dataset)]
+        if key:  # a worker is a process of its own, in each epoch as a rule
+            told.add(key)
     except Exception:
-        looks = []  # nothing is known of this worker's numbers
+        looks = []  # nothing is known of these numbers
     fetcher._ups_doctor_looks = looks
     return looks
 
@@ -62,7 +70,8 @@ def _tell(agent, fetcher, looks, info):
         for name, state in looks[0].items()
         if all(name in then and then[name] != now.get(name) for then, now in zip(looks, looks[1:]))  # noqa: B905, RUF007
     ]
-    text = "worker=%d workers=%d dataset=%s" % (info.id, info.num_workers, type(fetcher.dataset).__name__)
+    ident, count = (info.id, info.num_workers) if info is not None else (0, 0)
+    text = "worker=%d workers=%d dataset=%s" % (ident, count, type(fetcher.dataset).__name__)
     agent.event("worker-random", " ".join([text, *moved]))
 
 

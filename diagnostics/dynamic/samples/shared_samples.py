@@ -9,6 +9,7 @@ from enum import Enum
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.samples.gradient_sharing import BY_HAND, GradientGroup, sharing_pairs
 from diagnostics.dynamic.samples.training_passes import RankLoader, trained_batches, training_loaders, world_of
+from diagnostics.dynamic.samples.worker_random import draws_samples
 from diagnostics.record.batch_data import BatchPrint, LoaderPass, SourceKind
 
 LEAST_BATCHES = 4  # that differ from each other: fewer are an overfit on purpose, or a data set of a batch
@@ -79,7 +80,7 @@ def _pairs(case: Job) -> Iterator[SharedSamples]:
     for one, other, group in sharing_pairs(case):
         for key, mine in read[one.rank].items():
             theirs = read[other.rank].get(key)
-            if theirs is not None and not _is_small(mine, case):
+            if theirs is not None and not _is_small(mine, case) and not _is_made_up(mine, case):
                 yield from _compared(mine, theirs, group)
 
 
@@ -87,6 +88,13 @@ def _is_small(loader: RankLoader, case: Job) -> bool:
     """Whether the data set has less than a batch for each rank and one more: then it is the same by need."""
     length, size = loader.source.number("length"), loader.source.number("batch_size") or 1
     return length is not None and length <= size * world_of(case)
+
+
+def _is_made_up(loader: RankLoader, case: Job) -> bool:
+    """Whether a stream draws its samples: a seed makes them equal on all ranks, and there is no data to divide."""
+    first = loader.source.passes[:2]
+    again = len(first) == 2 and all(one.is_whole for one in first) and first[0].total == first[1].total
+    return loader.source.facts.get("kind") == "iterable" and not again and draws_samples(case, loader)
 
 
 def _compared(mine: RankLoader, theirs: RankLoader, group: GradientGroup) -> Iterator[SharedSamples]:

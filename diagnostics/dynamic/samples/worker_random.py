@@ -62,6 +62,17 @@ def _of(case: Job, loader: RankLoader) -> SharedGenerator | None:
     return None
 
 
+def draws_samples(case: Job, loader: RankLoader) -> bool:
+    """Whether random numbers of the process are drawn for each batch of a loader, by itself or in a worker."""
+    facts = loader.source.facts
+    told = [
+        states
+        for process in (loader.story, *case.children_of(loader.story))
+        for _, states in _told(process, facts.get("dataset", ""), facts.get("workers", ""))
+    ]
+    return any(name in OWN for states in told for name in states)
+
+
 def _told(child: JobProcess, dataset: str, workers: str) -> list[tuple[int, dict[str, str]]]:
     found = []
     for event in child.agent.events if child.agent is not None else ():
