@@ -64,4 +64,4 @@ def rank(
     """Returns a rank that read from these loaders and shares its gradients in this group."""
     told = [*([made.event("gradient-group", shares)] if shares else []), *events]
     agent = made.agent(*told, pid=100 + number, steps=20, sources=sources, **fields)
-    return made.story(100 + number, rank=number, code=0, agent=agent)
+    return made.a_process(100 + number, rank=number, code=0, agent=agent)

@@ -10,14 +10,14 @@ from pathlib import Path
 from diagnostics import diagnosis
 from diagnostics.core.findings import Role
 from diagnostics.core.registry import discover
-from diagnostics.diagnosis.engine import case_of
+from diagnostics.diagnosis.engine import job_from_record
 from diagnostics.diagnosis.signature import Match
 from diagnostics.record.record import RunRecord
 
 
 def wrong_so_far(record: Path) -> tuple[Match, ...]:
     """Returns what these signatures find in the record of a job that runs. Raises DoctorError where it is none."""
-    case = case_of(RunRecord.load(record), ended=False)
+    job = job_from_record(RunRecord.load(record), ended=False)
     asked = (module for module in discover(diagnosis, broken=[]).values() if getattr(module, "WHILE_RUNNING", False))
-    said: tuple[Match | None, ...] = tuple(module.match(case) for module in asked)
+    said: tuple[Match | None, ...] = tuple(module.match(job) for module in asked)
     return tuple(match for match in said if match is not None and match.finding.role is Role.ROOT)

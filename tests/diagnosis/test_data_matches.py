@@ -37,10 +37,10 @@ class Songs:
 ORDER = [(7 * number) % 40 for number in range(40)]
 
 
-def job(folder: Path, *sources: Sequence[Any], events: Sequence[Any] = (), **fields: Any) -> Job:
+def a_job(folder: Path, *sources: Sequence[Any], events: Sequence[Any] = (), **fields: Any) -> Job:
     """Ranks that read from these loaders."""
     ranks = [rank(number, *one, events=events) for number, one in enumerate(sources)]
-    return made.case(*ranks, code=0, cwd=folder, files={"train.py": PROGRAM}, **fields)
+    return made.a_job(*ranks, code=0, cwd=folder, files={"train.py": PROGRAM}, **fields)
 
 
 def told(match: Match | None) -> tuple[str, str, tuple[str, ...], Confidence, tuple[int, ...]]:
@@ -57,7 +57,7 @@ def shared(folder: Path, samples: Sequence[Sequence[int]] = (ORDER, ORDER), **fa
     ranks = [
         [source(one_pass(0, order), at=f"{folder}/train.py:3", sampler_at=sampler_at, **facts)] for order in samples
     ]
-    return job(folder, *ranks)
+    return a_job(folder, *ranks)
 
 
 CAUSES = {
@@ -100,7 +100,7 @@ def test_the_prints_of_the_ranks_stand_side_by_side(tmp_path: Path) -> None:
         log = tuple(batch(n, ORDER[4 * n : 4 * n + 4], whole=(n + 1) << 32) for n in range(10))
         return [source(one_pass(0, ORDER, log=log), at=f"{tmp_path}/train.py:3")]
 
-    match = ranks_share_samples.match(job(tmp_path, read(), read()))
+    match = ranks_share_samples.match(a_job(tmp_path, read(), read()))
     assert match is not None
     row = "00000001 00000002 00000003 00000004 (samples 0, 7, 14, 21 ...)"
     assert [(one.source, one.observed, one.expected) for one in match.finding.evidence[:2]] == [
@@ -124,8 +124,8 @@ def test_parts_that_overlap_and_a_whole_set_on_each_rank_are_likely(tmp_path: Pa
 
 def test_beside_a_crash_it_is_no_root_and_after_ctrl_c_it_is(tmp_path: Path) -> None:
     ranks = shared(tmp_path).ranks
-    crashed = made.case(*ranks, code=1, cwd=tmp_path)
-    stopped = made.case(*ranks, code=130, cwd=tmp_path, job={"ended_by": "interrupt"})
+    crashed = made.a_job(*ranks, code=1, cwd=tmp_path)
+    stopped = made.a_job(*ranks, code=130, cwd=tmp_path, facts={"ended_by": "interrupt"})
     found = [ranks_share_samples.match(one) for one in (crashed, stopped)]
     assert [match.finding.role for match in found if match is not None] == [Role.CASCADE, Role.ROOT]
 
@@ -135,7 +135,7 @@ def test_a_forgotten_set_epoch_is_said_with_the_line_of_the_sampler(tmp_path: Pa
     facts = {"sampler": "DistributedSampler", "shuffle": "1"}
     read = [source(*passes, at=f"{tmp_path}/train.py:3", sampler_at=f"{tmp_path}/train.py:2", **facts)]
     iterated = made.event("loader-iter", "workers=0 dataset=Songs", f"{tmp_path}/train.py:6")
-    match = epochs_repeat_order.match(job(tmp_path, read, read, events=[iterated]))
+    match = epochs_repeat_order.match(a_job(tmp_path, read, read, events=[iterated]))
     assert told(match) == (
         "Ranks 0, 1 go over the samples in the same order in each epoch: set_epoch is never called on the sampler of "
         "train.py:2",
@@ -150,7 +150,7 @@ def test_workers_that_read_a_whole_stream_are_said(tmp_path: Path) -> None:
     rows = [range(first, first + 2) for first in range(0, 20, 2) for _ in range(2)]
     log = tuple(batch(number, row) for number, row in enumerate(rows))
     read = [source(one_pass(0, range(40), log=log), at=f"{tmp_path}/train.py:3", kind="iterable", workers="2")]
-    title, _, lines, sure, ranks = told(workers_repeat_samples.match(job(tmp_path, read)))
+    title, _, lines, sure, ranks = told(workers_repeat_samples.match(a_job(tmp_path, read)))
     assert (title, lines, sure, ranks) == (
         "Rank 0 trains on every sample 2 times in an epoch: each of the 2 workers of the loader of train.py:3 reads "
         "all of Songs",
@@ -161,7 +161,7 @@ def test_workers_that_read_a_whole_stream_are_said(tmp_path: Path) -> None:
 def test_validation_on_training_samples_is_said(tmp_path: Path) -> None:
     seen = one_pass(0, ORDER[:24], steps=0, trained=0, trained_batches=False)
     read = [source(one_pass(0, ORDER), at=f"{tmp_path}/train.py:3"), source(seen, at=f"{tmp_path}/train.py:4")]
-    assert told(validation_on_training_samples.match(job(tmp_path, read))) == (
+    assert told(validation_on_training_samples.match(a_job(tmp_path, read))) == (
         "val_loader of train.py:4 hands over training samples: 24 of its 24 samples are also trained on by the loader "
         "of train.py:3",
         "give val_loader the split that was held out, not songs",
@@ -175,11 +175,11 @@ def test_a_generator_that_workers_share_is_said_with_the_line_that_makes_it(tmp_
     ])  # fmt: skip
     told_by = [made.event("worker-random", f"worker={n} workers=2 dataset=Songs rng:0a") for n in range(2)]
     children = [
-        made.story(200 + n, part=ProcessRole.DATA_WORKER, parent_pid=100, agent=made.agent(one, pid=200 + n))
+        made.a_process(200 + n, part=ProcessRole.DATA_WORKER, parent_pid=100, agent=made.agent(one, pid=200 + n))
         for n, one in enumerate(told_by)
     ]
-    case = made.case(owner, *children, code=0, cwd=tmp_path, files={"train.py": PROGRAM})
-    title, _, lines, sure, ranks = told(workers_share_random.match(case))
+    job = made.a_job(owner, *children, code=0, cwd=tmp_path, files={"train.py": PROGRAM})
+    title, _, lines, sure, ranks = told(workers_share_random.match(job))
     assert (title, lines, sure, ranks) == (
         "All 2 workers of rank 0 draw the same random numbers: Songs.rng made at train.py:10 begins in one state in "
         "each of them",

@@ -27,11 +27,11 @@ DRAWS = {"sampler": "RandomSampler", "replacement": "0"}
 def epochs(*orders: Sequence[int], fields: Sequence[dict[str, Any]] = ({}, {}), **facts: str) -> Job:
     """One rank that went over a loader so often."""
     passes = [one_pass(n, order, **more) for n, (order, more) in enumerate(zip(orders, fields, strict=True))]
-    return made.case(rank(0, source(*passes, **facts)), code=0)
+    return made.a_job(rank(0, source(*passes, **facts)), code=0)
 
 
-def why(case: Job) -> Repeats | None:
-    found = repeated_order(case)
+def why(job: Job) -> Repeats | None:
+    found = repeated_order(job)
     return found.why if found is not None else None
 
 
@@ -105,7 +105,7 @@ def from_workers(*parts: Sequence[int], ended: bool = True) -> LoaderPass:
 def test_workers_that_read_the_whole_of_a_stream_are_told(
     one: LoaderPass, kind: str, expected: tuple[int, bool, int] | None
 ) -> None:
-    found = repeated_by_workers(made.case(rank(0, source(one, kind=kind, workers="2")), code=0))
+    found = repeated_by_workers(made.a_job(rank(0, source(one, kind=kind, workers="2")), code=0))
     assert ((found.workers, found.in_order, found.samples) if found is not None else None) == expected
 
 
@@ -115,9 +115,9 @@ def workers(*states: str, dataset: str = "Songs") -> Job:
     for number, state in enumerate(states):
         told = made.event("worker-random", f"worker={number} workers=2 dataset={dataset} {state}")
         agent = made.agent(told, pid=200 + number)
-        children.append(made.story(200 + number, part=ProcessRole.DATA_WORKER, parent_pid=100, agent=agent))
+        children.append(made.a_process(200 + number, part=ProcessRole.DATA_WORKER, parent_pid=100, agent=agent))
     owner = rank(0, source(one_pass(0, ORDER), workers="2"))
-    return made.case(owner, *children, code=0)
+    return made.a_job(owner, *children, code=0)
 
 
 def test_a_generator_that_begins_in_one_state_in_all_workers_is_told() -> None:
@@ -146,7 +146,7 @@ def validating(folder: Path, samples: Sequence[int], *, name: str = "val_loader"
         source(seen, at=f"{folder}/train.py:2"),
     ]
     text = PROGRAM.format(name=name, data=data)
-    return made.case(rank(0, *sources), code=0, cwd=folder, files={"train.py": text})
+    return made.a_job(rank(0, *sources), code=0, cwd=folder, files={"train.py": text})
 
 
 @pytest.mark.parametrize(

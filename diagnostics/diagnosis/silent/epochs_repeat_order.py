@@ -31,19 +31,19 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks whose epochs have one order, None where each is shuffled anew."""
-    found = repeated_order(case)
+    found = repeated_order(job)
     if found is None:
         return None
     loader = found.loaders[0]
-    built, loop = lines_of(case, loader), iterated_at(loader)
-    called = user_frames(found.passes[1].epoch_path, agent_folder=loader.story.agent_folder)
+    built, loop = lines_of(job, loader), iterated_at(loader)
+    called = user_frames(found.passes[1].epoch_path, agent_folder=loader.process.agent_folder)
     late = called if found.why in (Repeats.SET_LATE, Repeats.OTHER_SAMPLER, Repeats.SET_ALIKE) else ()
-    lines = distinct([*map(case.line, late[:1]), *built, *map(case.line, loop[:1])])
+    lines = distinct([*map(job.line, late[:1]), *built, *map(job.line, loop[:1])])
     who = sentence(shown_ranks([one.rank for one in found.loaders]))
     verb = "goes" if len(found.loaders) == 1 else "go"
-    title = f"{who} {verb} over the samples in the same order in each epoch: {_cause(case, found, built)}"
+    title = f"{who} {verb} over the samples in the same order in each epoch: {_cause(job, found, built)}"
     shown = [
         Evidence(
             source=f"rank {loader.rank}, epoch {one.number + 1} (the sampler's epoch is {_shown(one.epoch)})",
@@ -54,20 +54,20 @@ def match(case: Job) -> Match | None:
     ]
     frames = loader.sampler_at() or loader.built_at()
     return as_told(
-        case,
+        job,
         blamed(
-            case,
-            [one.story for one in found.loaders],
+            job,
+            [one.process for one in found.loaders],
             code=CODE,
             name=NAME,
             failure_class=CLASS,
             title=title,
-            evidence=[*shown, *(source_evidence(case, frames[0]) if frames else ())],
-            fix=Fix(text=_fix(case, found)),
+            evidence=[*shown, *(source_evidence(job, frames[0]) if frames else ())],
+            fix=Fix(text=_fix(job, found)),
             locations=lines,
             confidence=Confidence.LIKELY if found.why is Repeats.SEEDED_ALIKE else Confidence.CONFIRMED,
             outcome=JobOutcome.SILENT_WRONG,
-            began_s=loader.story.began_s + found.passes[1].began_s,
+            began_s=loader.process.began_s + found.passes[1].began_s,
         ),
     )
 
@@ -76,10 +76,10 @@ def _shown(epoch: int | None) -> str:
     return "unknown" if epoch is None else str(epoch)
 
 
-def _cause(case: Job, found: RepeatedOrder, built: tuple[str, ...]) -> str:
+def _cause(job: Job, found: RepeatedOrder, built: tuple[str, ...]) -> str:
     place = f" of {built[0]}" if built else ""
-    called = user_frames(found.passes[1].epoch_path, agent_folder=found.loaders[0].story.agent_folder)
-    at = f" at {case.line(called[0])}" if called else ""
+    called = user_frames(found.passes[1].epoch_path, agent_folder=found.loaders[0].process.agent_folder)
+    at = f" at {job.line(called[0])}" if called else ""
     match found.why:
         case Repeats.NEVER_SET:
             return f"set_epoch is never called on the sampler{place}"
@@ -93,9 +93,9 @@ def _cause(case: Job, found: RepeatedOrder, built: tuple[str, ...]) -> str:
             return f"the random numbers by which the loader{place} shuffles are seeded alike before each epoch"
 
 
-def _fix(case: Job, found: RepeatedOrder) -> str:
+def _fix(job: Job, found: RepeatedOrder) -> str:
     if found.why is Repeats.SEEDED_ALIKE:
         return "seed once before the first epoch, or with a seed that depends on the epoch"
     loop = iterated_at(found.loaders[0])
-    before = f" in the loop over epochs, before {case.line(loop[0])}" if loop else " before each epoch"
-    return f"write {sampler_name(case, found.loaders[0])}.set_epoch(epoch){before}"
+    before = f" in the loop over epochs, before {job.line(loop[0])}" if loop else " before each epoch"
+    return f"write {sampler_name(job, found.loaders[0])}.set_epoch(epoch){before}"

@@ -32,32 +32,32 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks that read the same samples, None where each reads its own or may read those of others."""
-    found = shared_samples(case)
+    found = shared_samples(job)
     if found is None:
         return None
     loader = found.loaders[0]
-    lines = lines_of(case, loader)
+    lines = lines_of(job, loader)
     frames = loader.sampler_at() or loader.built_at()
     return as_told(
-        case,
+        job,
         blamed(
-            case,
-            [one.story for one in found.loaders],
+            job,
+            [one.process for one in found.loaders],
             code=CODE,
             name=NAME,
             failure_class=CLASS,
             title=_title(found, lines),
             evidence=[
                 *print_table(found.loaders, found.shown, found.number),
-                *(source_evidence(case, frames[0]) if frames else ()),
+                *(source_evidence(job, frames[0]) if frames else ()),
             ],
-            fix=Fix(text=_fix(case, found)),
+            fix=Fix(text=_fix(job, found)),
             locations=lines,
             confidence=Confidence.CONFIRMED if found.sure else Confidence.LIKELY,
             outcome=JobOutcome.SILENT_WRONG,
-            began_s=loader.story.began_s,
+            began_s=loader.process.began_s,
         ),
     )
 
@@ -92,9 +92,9 @@ def _cause(found: SharedSamples, lines: tuple[str, ...]) -> str:
     return f"what the loader{place} reads does not depend on the rank"
 
 
-def _fix(case: Job, found: SharedSamples) -> str:
+def _fix(job: Job, found: SharedSamples) -> str:
     loader = found.loaders[0]
-    facts, data = loader.source.facts, dataset_words(case, loader)
+    facts, data = loader.source.facts, dataset_words(job, loader)
     if facts.get("kind") == "iterable":
         return (
             "let each rank and each worker skip what others read: in __iter__ of the data set, "

@@ -29,13 +29,13 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks that validate on what is trained on, None where no loader that says so does."""
-    found = trained_validation(case)
+    found = trained_validation(job)
     if found is None:
         return None
     loader = found.loaders[0]
-    lines, trained = lines_of(case, loader), lines_of(case, found.training)
+    lines, trained = lines_of(job, loader), lines_of(job, found.training)
     place = f" of {lines[0]}" if lines else ""
     frames = loader.built_at()
     title = (
@@ -48,19 +48,19 @@ def match(case: Job) -> Match | None:
         expected="samples that no rank trains on",
     )
     return as_told(
-        case,
+        job,
         blamed(
-            case,
-            [one.story for one in found.loaders],
+            job,
+            [one.process for one in found.loaders],
             code=CODE,
             name=NAME,
             failure_class=CLASS,
             title=title,
-            evidence=[shown, *(source_evidence(case, frames[0]) if frames else ())],
-            fix=Fix(text=f"give {found.name} the split that was held out, not {dataset_words(case, loader)}"),
+            evidence=[shown, *(source_evidence(job, frames[0]) if frames else ())],
+            fix=Fix(text=f"give {found.name} the split that was held out, not {dataset_words(job, loader)}"),
             locations=distinct([*lines, *trained]),
             confidence=Confidence.LIKELY,
             outcome=JobOutcome.SILENT_WRONG,
-            began_s=loader.story.began_s,
+            began_s=loader.process.began_s,
         ),
     )

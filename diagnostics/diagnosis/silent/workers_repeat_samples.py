@@ -34,13 +34,13 @@ _FIX = (
 )
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks whose workers repeat each other's samples, None where each reads a part of its own."""
-    found = repeated_by_workers(case)
+    found = repeated_by_workers(job)
     if found is None:
         return None
     loader = found.loaders[0]
-    lines, frames = lines_of(case, loader), loader.built_at()
+    lines, frames = lines_of(job, loader), loader.built_at()
     who = sentence(shown_ranks([one.rank for one in found.loaders]))
     place = f" of {lines[0]}" if lines else ""
     name = loader.source.facts.get("dataset", "the data set")
@@ -57,19 +57,19 @@ def match(case: Job) -> Match | None:
         for number, batches in list(enumerate(found.shown))[:SHOWN_RANKS]
     ]
     return as_told(
-        case,
+        job,
         blamed(
-            case,
-            [one.story for one in found.loaders],
+            job,
+            [one.process for one in found.loaders],
             code=CODE,
             name=NAME,
             failure_class=CLASS,
             title=title if len(found.loaders) > 1 else title.replace(" train on ", " trains on ", 1),
-            evidence=[*shown, *(source_evidence(case, frames[0]) if frames else ())],
+            evidence=[*shown, *(source_evidence(job, frames[0]) if frames else ())],
             fix=Fix(text=_FIX),
             locations=lines,
             confidence=Confidence.CONFIRMED if found.in_order else Confidence.LIKELY,
             outcome=JobOutcome.SILENT_WRONG,
-            began_s=loader.story.began_s,
+            began_s=loader.process.began_s,
         ),
     )

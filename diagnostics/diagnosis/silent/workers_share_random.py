@@ -30,18 +30,18 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks whose workers share a generator's state, None where each worker has its own."""
-    found = shared_generator(case)
+    found = shared_generator(job)
     if found is None:
         return None
     loader = found.loaders[0]
     made = found.made_at
-    lines = distinct([*([case.line(made)] if made is not None else []), *lines_of(case, loader)])
+    lines = distinct([*([job.line(made)] if made is not None else []), *lines_of(job, loader)])
     frame = made or next(iter(loader.built_at()), None)
     ranks = shown_ranks([one.rank for one in found.loaders])
     what = found.name if found.name in OWN else f"{found.dataset}.{found.name}"
-    place = f" made at {case.line(made)}" if made is not None else ""
+    place = f" made at {job.line(made)}" if made is not None else ""
     title = (
         f"All {len(found.states)} workers of {ranks} draw the same random numbers: {what}{place} begins in one state "
         "in each of them"
@@ -52,20 +52,20 @@ def match(case: Job) -> Match | None:
         expected="another one in each",
     )
     return as_told(
-        case,
+        job,
         blamed(
-            case,
-            [one.story for one in found.loaders],
+            job,
+            [one.process for one in found.loaders],
             code=CODE,
             name=NAME,
             failure_class=CLASS,
             title=title,
-            evidence=[shown, *(source_evidence(case, frame) if frame is not None else ())],
+            evidence=[shown, *(source_evidence(job, frame) if frame is not None else ())],
             fix=Fix(text=_fix(found)),
             locations=lines,
             confidence=Confidence.LIKELY,
             outcome=JobOutcome.SILENT_WRONG,
-            began_s=loader.story.began_s,
+            began_s=loader.process.began_s,
         ),
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from diagnostics.core.frame import Frame
-from diagnostics.static.program.source_file import Sources
+from diagnostics.static.program.source_file import SourceStore
 
 
 class BranchRelation(StrEnum):
@@ -27,7 +27,7 @@ _COMPOUND = (ast.Try, ast.If, ast.Match, ast.With, ast.AsyncWith, *_LOOPS)
 _BRANCHES = (ast.If, ast.Match, ast.IfExp, ast.BoolOp)
 
 
-def relation(sources: Sources, one: Sequence[Frame], other: Sequence[Frame]) -> BranchRelation:
+def relate(sources: SourceStore, one: Sequence[Frame], other: Sequence[Frame]) -> BranchRelation:
     """Returns how two call paths, innermost frames first, stand to each other where they part."""
     outer = list(zip(reversed(one), reversed(other), strict=False))
     at = next((at for at, (a, b) in enumerate(outer) if a.line != b.line or not _same_function(a, b)), None)

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from diagnostics.core.wording import distinct
-from diagnostics.dynamic.collectives.hang_time import hang_moment
+from diagnostics.dynamic.collectives.hang_time import hang_time
 from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
-from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, prove
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, find_deadlock
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind, StatementKind
 from diagnostics.dynamic.divergence.held_exceptions import held_by
-from diagnostics.dynamic.divergence.localisation import decisions, is_certain
-from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_usual, site, splits
-from diagnostics.dynamic.divergence.split import Split
+from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
+from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_recurrent, partitions, user_stack
+from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import ExceptionRecord, Job
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, ORDER, RANK
 
@@ -37,7 +37,7 @@ class DeadlockDiagnosis:
     decided: tuple[str, ...]  # their lines
     certain: bool  # the first of `decisions` is the only one that counts
     locations: tuple[str, ...]
-    splits: tuple[Split, ...]
+    splits: tuple[RankPartition, ...]
     met: tuple[RankState, ...] = ()  # in the calls that met and did not fit, where ranks went through them
     held: tuple[tuple[RankState, ExceptionRecord], ...] = ()  # ranks that wait with an exception on its way out
 
@@ -45,53 +45,53 @@ class DeadlockDiagnosis:
 _latest: list[tuple[Job, DeadlockDiagnosis | None]] = []  # several signatures ask about one case, one after the other
 
 
-def deadlock_story(case: Job) -> DeadlockDiagnosis | None:
+def deadlock_diagnosis(job: Job) -> DeadlockDiagnosis | None:
     """Returns the deadlock in which the job hung, None where none can be proved."""
-    if not _latest or _latest[0][0] is not case:
-        _latest[:] = [(case, _story(case))]
+    if not _latest or _latest[0][0] is not job:
+        _latest[:] = [(job, _process(job))]
     return _latest[0][1]
 
 
-def _story(case: Job) -> DeadlockDiagnosis | None:
-    at_s = hang_moment(case)
-    deadlock = prove(positions_of(case, at_s)) if at_s is not None else None
-    return story_of(case, deadlock) if deadlock is not None else None
+def _process(job: Job) -> DeadlockDiagnosis | None:
+    at_s = hang_time(job)
+    deadlock = find_deadlock(positions_of(job, at_s)) if at_s is not None else None
+    return diagnose(job, deadlock) if deadlock is not None else None
 
 
-def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
+def diagnose(job: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     """Returns what can be said of these ranks, each in an operation in which it does not get what it needs."""
     waited, deadlock = deadlock, as_they_met(deadlock)
-    found = splits(case, deadlock)
-    said = [decisions(case.sources, split.parting, case.agent_folders) for split in found]
-    held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(case, one)) is not None)
-    lines = (*(_raised_at(case, raised) for _, raised in held), *(one for each in said[:2] for one in each))
+    found = partitions(job, deadlock)
+    said = [divergence_points(job.sources, split.parting, job.agent_folders) for split in found]
+    held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(job, one)) is not None)
+    lines = (*(_raised_at(job, raised) for _, raised in held), *(one for each in said[:2] for one in each))
     # Where each rank takes the items of a set in an order of its own, none went another way than it should.
     ordered = bool(lines) and lines[0].tainted_by == ORDER and lines[0].kind is StatementKind.LOOP
     ranks = tuple(one.rank for one in deadlock.positions)
-    stands = [case.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in site(case, one)[:1]]
-    odd = [case.line(frame) for split in found for one in split.here for frame in site(case, one)[:2]]
+    stands = [job.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in user_stack(job, one)[:1]]
+    odd = [job.line(frame) for split in found for one in split.here for frame in user_stack(job, one)[:2]]
     return DeadlockDiagnosis(
         deadlock=waited,
         met=deadlock.positions if deadlock is not waited else (),
         failure_class=MISSING if held else MISMATCH if ordered else _class(deadlock, found),
-        culprits=tuple(one.rank for one, _ in held) or (ranks if ordered else _culprits(case, deadlock, found, lines)),
+        culprits=tuple(one.rank for one, _ in held) or (ranks if ordered else _culprits(job, deadlock, found, lines)),
         decisions=lines,
-        decided=tuple(case.line(one.frame) for one in lines),
-        certain=bool(held) or (bool(said) and is_certain(said[0]) and len(found) == 1),
-        locations=_ordered(case, deadlock, [case.line(one.frame) for one in lines], [*odd, *stands]),
+        decided=tuple(job.line(one.frame) for one in lines),
+        certain=bool(held) or (bool(said) and is_unique(said[0]) and len(found) == 1),
+        locations=_ordered(job, deadlock, [job.line(one.frame) for one in lines], [*odd, *stands]),
         splits=found,
         held=held,
     )
 
 
-def _raised_at(case: Job, raised: ExceptionRecord) -> DivergencePoint:
+def _raised_at(job: Job, raised: ExceptionRecord) -> DivergencePoint:
     frame = raised.user_path[0]
-    text = case.sources.file(frame.file).lines[frame.line - 1 : frame.line]
+    text = job.sources.file(frame.file).lines[frame.line - 1 : frame.line]
     shown = text[0].strip() if text else ""
     return DivergencePoint(kind=StatementKind.RAISES, frame=frame, text=shown, tainted_by=EXCEPTION, observed=True)
 
 
-def _class(deadlock: Deadlock, found: Sequence[Split]) -> str:
+def _class(deadlock: Deadlock, found: Sequence[RankPartition]) -> str:
     if deadlock.knot is DeadlockKind.PEERS or any(_is_peer(one) for one in deadlock.positions):
         return PEERS
     if deadlock.knot in (DeadlockKind.GONE, DeadlockKind.NEW_GROUP, DeadlockKind.STORE):
@@ -104,7 +104,7 @@ def _class(deadlock: Deadlock, found: Sequence[Split]) -> str:
     return MISMATCH if all(split.relation in alike and not _in_library(split) for split in found) else MISSING
 
 
-def _in_library(split: Split) -> bool:
+def _in_library(split: RankPartition) -> bool:
     """Whether one line of the project led to two places of a library: a call there was made by some ranks only."""
     ways = (split.parting.here_at.path, split.parting.there_at.path)
     lines = [[(f.file, f.line) for f in way if _LIBRARY.search(f.file)] for way in ways]
@@ -115,42 +115,42 @@ def _is_peer(one: RankState) -> bool:
     return one.wait is not None and one.wait.kind in (OperationKind.SEND, OperationKind.RECV)
 
 
-def _ordered(case: Job, deadlock: Deadlock, decided: Sequence[str], stands: Sequence[str]) -> tuple[str, ...]:
+def _ordered(job: Job, deadlock: Deadlock, decided: Sequence[str], stands: Sequence[str]) -> tuple[str, ...]:
     """Returns the lines, best first. In a circle of sends and receives their order is the fault, not a decision."""
-    first = [*stands, *decided] if _is_circle(case, deadlock) else [*decided, *stands]
+    first = [*stands, *decided] if _is_circle(job, deadlock) else [*decided, *stands]
     return distinct(first)[:MOST_LINES]
 
 
-def _is_circle(case: Job, deadlock: Deadlock) -> bool:
+def _is_circle(job: Job, deadlock: Deadlock) -> bool:
     """Whether sends and receives stand in an order that can never work; where it did before, it is not the order."""
     waits = [wait for one in deadlock.positions for wait in one.waits]
     if deadlock.knot is not DeadlockKind.PEERS or any(wait.asynchronous for wait in waits):
         return False
-    return not all(is_usual(case, one) for one in deadlock.positions)
+    return not all(is_recurrent(job, one) for one in deadlock.positions)
 
 
 def _culprits(
-    case: Job, deadlock: Deadlock, found: Sequence[Split], lines: Sequence[DivergencePoint]
+    job: Job, deadlock: Deadlock, found: Sequence[RankPartition], lines: Sequence[DivergencePoint]
 ) -> tuple[int, ...]:
     """Returns the ranks that went another way where that can be told, else all of the deadlock."""
-    if _is_circle(case, deadlock):
+    if _is_circle(job, deadlock):
         return deadlock.ranks
     sure = {rank for split in found if split.sure for rank in split.parting.here}
     if len(found) == 1 and len(found[0].here) == len(found[0].there) and lines:
-        sure = set(_turned_away(case, found[0], lines)) or sure
+        sure = set(_turned_away(job, found[0], lines)) or sure
     if not sure and len(found) == 1 and lines and _tells_apart(found[0], lines[0]):
-        sure = set(_odd_by(case, found[0], lines[0]))
+        sure = set(_odd_by(job, found[0], lines[0]))
     left = {one.rank for one in deadlock.gone if one.stand is not Whereabouts.WAITING}
     return tuple(sorted(sure or left or deadlock.ranks))
 
 
-def _tells_apart(split: Split, decision: DivergencePoint) -> bool:
+def _tells_apart(split: RankPartition, decision: DivergencePoint) -> bool:
     """Whether the statement may tell which camp it let in: also where one line called the functions of both."""
     guards = decision.kind is StatementKind.BRANCH and decision.tainted_by == RANK
     return split.relation is BranchRelation.APART or (split.relation is BranchRelation.SAME and guards)
 
 
-def _entered(split: Split, decision: DivergencePoint, first: int, last: int) -> tuple[int, ...]:
+def _entered(split: RankPartition, decision: DivergencePoint, first: int, last: int) -> tuple[int, ...]:
     """Returns the ranks that went into a guard that jumps away; where the rank decides, those that went on alone."""
     ways = (decision.here_line, decision.there_line)
     inside = [way is not None and way.file == decision.frame.file and first < way.line <= last for way in ways]
@@ -159,13 +159,13 @@ def _entered(split: Split, decision: DivergencePoint, first: int, last: int) -> 
     return split.parting.here if inside[0] != (decision.tainted_by == RANK) else split.parting.there
 
 
-def _turned_away(case: Job, split: Split, lines: Sequence[DivergencePoint]) -> tuple[int, ...]:
+def _turned_away(job: Job, split: RankPartition, lines: Sequence[DivergencePoint]) -> tuple[int, ...]:
     """Returns the ranks for which a guard jumped away because of what they have; () where the first line is no guard.
 
     Where they stand later says less: the others are then within a branch, as all were meant to be.
     """
     first = lines[0]
-    guard = case.sources.file(first.frame.file).statement_at(first.frame.line)
+    guard = job.sources.file(first.frame.file).statement_at(first.frame.line)
     if guard is None or first.kind is not StatementKind.BRANCH or first.tainted_by in ("", RANK):
         return ()
     last = guard.end_lineno or guard.lineno
@@ -175,16 +175,16 @@ def _turned_away(case: Job, split: Split, lines: Sequence[DivergencePoint]) -> t
     return _entered(split, first, guard.lineno, last)
 
 
-def _odd_by(case: Job, split: Split, decision: DivergencePoint) -> tuple[int, ...]:
+def _odd_by(job: Job, split: RankPartition, decision: DivergencePoint) -> tuple[int, ...]:
     """Returns the ranks that left a loop in which the others still are, or went into a branch; () where unknown."""
-    source = case.sources.file(decision.frame.file)
+    source = job.sources.file(decision.frame.file)
     jumps = decision.kind in (StatementKind.RETURNS, StatementKind.EXITS, StatementKind.RAISES)
     around = source.function_at(decision.frame.line) if jumps else source.statement_at(decision.frame.line)
     if around is None:
         return ()
     first, last = around.lineno, around.end_lineno or around.lineno
     inside = [
-        any(frame.file == decision.frame.file and first <= frame.line <= last for frame in site(case, camp[0]))
+        any(frame.file == decision.frame.file and first <= frame.line <= last for frame in user_stack(job, camp[0]))
         for camp in (split.here, split.there)
     ]
     if inside[0] == inside[1]:

@@ -24,7 +24,7 @@ from diagnostics.static.program.source_file import SourceFile
 READ = "child-read"
 
 
-def of_python(case: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
+def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
     """Returns what `parent` did with the code of `child`, which it started and which failed."""
     if parent.agent is None:
         return StatusFlow(fate=Fate.UNKNOWN)
@@ -37,12 +37,12 @@ def of_python(case: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
     overflown = parent.agent.last_event("sys.exit", "os._exit")
     if overflown is not None and overflown.value and overflown.value % 256 == 0 and parent.end.exit_code == 0:
         frames = user_frames(overflown.path, agent_folder=parent.agent.agent_folder)
-        places = tuple(case.line(frame) for frame in frames[:1])
+        places = tuple(job.line(frame) for frame in frames[:1])
         return StatusFlow(
             fate=Fate.DROPPED, places=places, how=f"it left with {overflown.value}, of which the system keeps 8 bits: 0"
         )
-    group = _started_with(case, parent, child, started)
-    looks = [_look(case, parent, one) for one in _reads(parent.agent, started, group)]
+    group = _started_with(job, parent, child, started)
+    looks = [_look(job, parent, one) for one in _reads(parent.agent, started, group)]
     for fate in (Fate.HANDLED, Fate.UNKNOWN):
         answers = [one for one in looks if one.fate is fate]
         if answers:
@@ -56,56 +56,58 @@ def of_python(case: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
         return StatusFlow(fate=Fate.UNKNOWN)  # a code that it chose; its answer may have gone through a queue
     else:
         unused = [place for one in looks for place in one.places]
-        places = tuple(dict.fromkeys([*unused[-1:], *(case.line(one) for one in at_start[:1])]))
+        places = tuple(dict.fromkeys([*unused[-1:], *(job.line(one) for one in at_start[:1])]))
         dropped = StatusFlow(fate=Fate.DROPPED, places=places, how="its parent never looked at the code")
-    if not at_start or looks_at_products(case, at_start, process=told.get("how") == "process"):
+    if not at_start or looks_at_products(job, at_start, process=told.get("how") == "process"):
         return StatusFlow(fate=Fate.UNKNOWN, how="its parent looks at what it left" if at_start else "")
     return dropped
 
 
-def looks_at_products_of(case: Job, parent: JobProcess, child: JobProcess) -> bool:
+def looks_at_products_of(job: Job, parent: JobProcess, child: JobProcess) -> bool:
     """Whether `parent`, which started `child`, decides on what that left behind."""
     started = _started(parent, child)
     if started is None or parent.agent is None:
         return False
     frames = user_frames(started.path, agent_folder=parent.agent.agent_folder)
-    return looks_at_products(case, frames, process=words(started.text).get("how") == "process")
+    return looks_at_products(job, frames, process=words(started.text).get("how") == "process")
 
 
 def _reads(parent: AgentData, started: LifecycleEvent, group: set[str]) -> list[LifecycleEvent]:
     return [one for one in parent.events if one.kind == READ and _is_about(one, started, group)]
 
 
-def _look(case: Job, story: JobProcess, read: LifecycleEvent) -> StatusFlow:
+def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
     """Returns what one look at the code says of it; DROPPED where what it gave went nowhere."""
     said = words(read.text)
     how = said.get("how", "")
-    folder = story.agent_folder
-    if how == "raised" and (lost := _in_a_future(story, read)) is not None:
-        place = case.line(lost.user_path[0])
+    folder = process.agent_folder
+    if how == "raised" and (lost := _in_a_future(process, read)) is not None:
+        place = job.line(lost.user_path[0])
         return StatusFlow(
             fate=Fate.DROPPED, places=(place,), how="nobody asked the future for its result", by_exception=True
         )
     if how == "raised":
         kept = said.get("kept", "")
-        return what_became_of(case, read.path, folder, int(kept) if kept.isdigit() else None)
+        return what_became_of(job, read.path, folder, int(kept) if kept.isdigit() else None)
     if how == "unseen":
         return StatusFlow(fate=Fate.UNKNOWN, how="a library got its code")
     frames = user_frames(read.path, agent_folder=folder)
     imported = len(frames) > 1 and frames[0].function == "<module>"  # others may look at its names
-    if not frames or imported or code_is_used(case.sources.file(frames[0].file), frames[0].line, how):
-        at = f" at {case.line(frames[0])}" if frames else ""
+    if not frames or imported or code_is_used(job.sources.file(frames[0].file), frames[0].line, how):
+        at = f" at {job.line(frames[0])}" if frames else ""
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
-    return StatusFlow(fate=Fate.DROPPED, places=(case.line(frames[0]),))
+    return StatusFlow(fate=Fate.DROPPED, places=(job.line(frames[0]),))
 
 
-def _in_a_future(story: JobProcess, read: LifecycleEvent) -> ExceptionRecord | None:
+def _in_a_future(process: JobProcess, read: LifecycleEvent) -> ExceptionRecord | None:
     """Returns the exception that told of the child, where it stayed in a future that nobody asked; else None."""
-    raised_in = {(frame.file, frame.function) for frame in user_frames(read.path, agent_folder=story.agent_folder)[:1]}
+    raised_in = {
+        (frame.file, frame.function) for frame in user_frames(read.path, agent_folder=process.agent_folder)[:1]
+    }
     return next(
         (
             one
-            for one in story.raised
+            for one in process.raised
             if one.how is ExceptionSource.UNASKED
             and any((frame.file, frame.function) in raised_in for frame in one.user_path)
         ),
@@ -113,13 +115,13 @@ def _in_a_future(story: JobProcess, read: LifecycleEvent) -> ExceptionRecord | N
     )
 
 
-def starts_conditionally(case: Job, parent: JobProcess, child: JobProcess) -> bool:
+def starts_conditionally(job: Job, parent: JobProcess, child: JobProcess) -> bool:
     """Whether `parent` started `child` in a branch or a handler of its own source."""
     started = _started(parent, child)
     if started is None or parent.agent is None:
         return False
     frames = user_frames(started.path, agent_folder=parent.agent.agent_folder)
-    return any(_in_branch(case.sources.file(frame.file), frame.line) for frame in frames)
+    return any(_in_branch(job.sources.file(frame.file), frame.line) for frame in frames)
 
 
 def _in_branch(source: SourceFile, line: int) -> bool:
@@ -144,13 +146,13 @@ def _text_of(event: LifecycleEvent) -> str:
     return event.text.partition(" | ")[2]
 
 
-def _started_with(case: Job, parent: JobProcess, child: JobProcess, started: LifecycleEvent) -> set[str]:
+def _started_with(job: Job, parent: JobProcess, child: JobProcess, started: LifecycleEvent) -> set[str]:
     """Returns the pids of `child` and of those that the same line started and that ran beside it.
 
     Ranks fail together; who waits for them looks at the first one that did, and ends the others.
     """
     pids = {words(one.text).get("pid", "") for one in _events(parent, "child") if one.path == started.path}
-    beside = {pid for pid in pids if pid.isdigit() and _overlap(case.of_pid(int(pid)), child)}
+    beside = {pid for pid in pids if pid.isdigit() and _overlap(job.of_pid(int(pid)), child)}
     return beside | {str(child.pid)}
 
 
@@ -158,8 +160,8 @@ def _overlap(one: JobProcess | None, other: JobProcess) -> bool:
     return one is not None and one.began_s < ended_s(other) and other.began_s < ended_s(one)
 
 
-def _events(story: JobProcess, kind: str) -> list[LifecycleEvent]:
-    return [one for one in story.agent.events if one.kind == kind] if story.agent is not None else []
+def _events(process: JobProcess, kind: str) -> list[LifecycleEvent]:
+    return [one for one in process.agent.events if one.kind == kind] if process.agent is not None else []
 
 
 def _is_about(read: LifecycleEvent, started: LifecycleEvent, group: set[str]) -> bool:

@@ -38,11 +38,11 @@ class RepeatedOrder:
     indexed: bool  # by the indices that the sampler gave, and not only by what the samples hold
 
 
-def repeated_order(case: Job) -> RepeatedOrder | None:
+def repeated_order(job: Job) -> RepeatedOrder | None:
     """Returns the epochs that repeat their order, on all ranks that show it; None where each is shuffled anew."""
     found: list[RepeatedOrder] = []
-    for story in case.ranks:
-        for loader in training_loaders(story):
+    for process in job.ranks:
+        for loader in training_loaders(process):
             found += list(_repeats(loader))[:1]
     if not found:
         return None

@@ -41,23 +41,23 @@ class GradientGroup:
     mesh: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  # shape and ranks, where it has several dimensions
 
 
-def gradient_groups(story: JobProcess) -> tuple[GradientGroup, ...]:
+def gradient_groups(process: JobProcess) -> tuple[GradientGroup, ...]:
     """Returns the groups in which this rank shares gradients, those of wrappers where there are some."""
-    found = [_group(_words(text)) for text in _texts(story, "gradient-group")]
+    found = [_group(_words(text)) for text in _texts(process, "gradient-group")]
     wrapped = tuple(dict.fromkeys(one for one in found if len(one.ranks) > 1))
-    return wrapped or tuple(_reduced_by_hand(story))
+    return wrapped or tuple(_reduced_by_hand(process))
 
 
-def sharing_pairs(case: Job) -> Iterator[tuple[JobProcess, JobProcess, GradientGroup]]:
+def sharing_pairs(job: Job) -> Iterator[tuple[JobProcess, JobProcess, GradientGroup]]:
     """Yields each two ranks that train one model together and hold no parts of one copy of it."""
-    groups = {story.rank: gradient_groups(story) for story in case.ranks}
-    for one, other in combinations(case.ranks, 2):
+    groups = {process.rank: gradient_groups(process) for process in job.ranks}
+    for one, other in combinations(job.ranks, 2):
         both = {one.rank, other.rank}
         shared = next((group for group in groups[one.rank] if both <= group.ranks), None)
         if shared is None or shared not in groups[other.rank]:
             continue
         known = {*groups[one.rank], *groups[other.rank]}
-        if not any(_may_hold_parts(story, both, known) for story in (one, other)):
+        if not any(_may_hold_parts(process, both, known) for process in (one, other)):
             yield one, other, shared
 
 
@@ -72,20 +72,20 @@ def _mesh(words: dict[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return (shape, ranks) if len(shape) > 1 and prod(shape) == len(ranks) else ((), ())
 
 
-def _may_hold_parts(story: JobProcess, both: set[int | None], known: set[GradientGroup]) -> bool:
+def _may_hold_parts(process: JobProcess, both: set[int | None], known: set[GradientGroup]) -> bool:
     """Whether two ranks are neighbours in a mesh along more than the data, or exchange what is inside of the model."""
-    if any(both <= set(ranks_of(_words(text).get("ranks", ""))) for text in _texts(story, "model-parallel")):
+    if any(both <= set(ranks_of(_words(text).get("ranks", ""))) for text in _texts(process, "model-parallel")):
         return True
     sets = {group.ranks for group in known}
     meshes = {group.mesh for group in known}
-    for text in _texts(story, "device-mesh"):
+    for text in _texts(process, "device-mesh"):
         mesh = _mesh(_words(text))
         if mesh in meshes or not both <= set(mesh[1]):
             continue
         lines = set(_slices(*mesh))
         if not lines & sets or any(both <= line and line not in sets for line in lines):
             return True  # gradients are shared along more than one line of it, or these two stand in another one
-    found = [call.op in _EXCHANGES for call in _calls(story) if _exchanges(story, call, both, known)]
+    found = [call.op in _EXCHANGES for call in _calls(process) if _exchanges(process, call, both, known)]
     return not all(found) or len(found) >= LEAST_EXCHANGES  # a configuration is sent around once
 
 
@@ -98,8 +98,8 @@ def _slices(shape: tuple[int, ...], ranks: tuple[int, ...]) -> Iterator[frozense
                 yield frozenset(ranks[start + number * step] for number in range(size))
 
 
-def _exchanges(story: JobProcess, call: CollectiveCall, both: set[int | None], known: set[GradientGroup]) -> bool:
-    members = _members(story, call.group)
+def _exchanges(process: JobProcess, call: CollectiveCall, both: set[int | None], known: set[GradientGroup]) -> bool:
+    members = _members(process, call.group)
     if not both <= members:
         return False
     if call.op in _EXCHANGES:
@@ -109,34 +109,34 @@ def _exchanges(story: JobProcess, call: CollectiveCall, both: set[int | None], k
     return inside and not (sharded and call.op in _OF_WRAPPERS)
 
 
-def _reduced_by_hand(story: JobProcess) -> Iterator[GradientGroup]:
+def _reduced_by_hand(process: JobProcess) -> Iterator[GradientGroup]:
     """Yields the groups over which this rank reduces tensors of the shapes that its optimizer trains."""
     shapes: set[str] = set()
-    for text in _texts(story, "trained-shapes"):
+    for text in _texts(process, "trained-shapes"):
         words = _words(text)
         shapes |= {words.get("parameters", ""), *words.get("shapes", "").split(",")}
     shapes -= {"", "scalar", "1", "0"}
     counts: dict[str, int] = {}
-    for call in _calls(story):
+    for call in _calls(process):
         if call.op in ("all_reduce", "all_reduce_coalesced", "reduce_scatter_tensor") and call.shape in shapes:
             counts[call.group] = counts.get(call.group, 0) + 1
     for group, count in counts.items():
-        ranks = _members(story, group)
-        if count >= min(LEAST_REDUCTIONS, max(1, story.steps)) and story.steps > 1 and len(ranks) > 1:
+        ranks = _members(process, group)
+        if count >= min(LEAST_REDUCTIONS, max(1, process.steps)) and process.steps > 1 and len(ranks) > 1:
             yield GradientGroup(how=BY_HAND, ranks=frozenset(ranks))
 
 
-def _members(story: JobProcess, name: str) -> frozenset[int]:
-    groups = story.agent.groups if story.agent is not None else ()
+def _members(process: JobProcess, name: str) -> frozenset[int]:
+    groups = process.agent.groups if process.agent is not None else ()
     return next((frozenset(group.ranks) for group in groups if group.group == name), frozenset())
 
 
-def _calls(story: JobProcess) -> tuple[CollectiveCall, ...]:
-    return story.agent.collectives if story.agent is not None else ()
+def _calls(process: JobProcess) -> tuple[CollectiveCall, ...]:
+    return process.agent.collectives if process.agent is not None else ()
 
 
-def _texts(story: JobProcess, kind: str) -> list[str]:
-    return [event.text for event in story.agent.events if event.kind == kind] if story.agent is not None else []
+def _texts(process: JobProcess, kind: str) -> list[str]:
+    return [event.text for event in process.agent.events if event.kind == kind] if process.agent is not None else []
 
 
 def _words(text: str) -> dict[str, str]:

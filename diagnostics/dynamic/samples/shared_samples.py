@@ -47,9 +47,9 @@ class SharedSamples:
     sure: bool
 
 
-def shared_samples(case: Job) -> SharedSamples | None:
+def shared_samples(job: Job) -> SharedSamples | None:
     """Returns the ranks that read the same samples, those in the same order first; None where each reads its own."""
-    found = list(_pairs(case))
+    found = list(_pairs(job))
     found.sort(key=lambda one: list(SampleSharing).index(one.how))
     if not found:
         return None
@@ -75,26 +75,26 @@ def _joined(first: SharedSamples, alike: Sequence[SharedSamples]) -> SharedSampl
     )
 
 
-def _pairs(case: Job) -> Iterator[SharedSamples]:
-    read = {story.rank: {one.key: one for one in training_loaders(story)} for story in case.ranks}
-    for one, other, group in sharing_pairs(case):
+def _pairs(job: Job) -> Iterator[SharedSamples]:
+    read = {process.rank: {one.key: one for one in training_loaders(process)} for process in job.ranks}
+    for one, other, group in sharing_pairs(job):
         for key, mine in read[one.rank].items():
             theirs = read[other.rank].get(key)
-            if theirs is not None and not _is_small(mine, case) and not _is_made_up(mine, case):
+            if theirs is not None and not _is_small(mine, job) and not _is_made_up(mine, job):
                 yield from _compared(mine, theirs, group)
 
 
-def _is_small(loader: RankLoader, case: Job) -> bool:
+def _is_small(loader: RankLoader, job: Job) -> bool:
     """Whether the data set has less than a batch for each rank and one more: then it is the same by need."""
     length, size = loader.source.number("length"), loader.source.number("batch_size") or 1
-    return length is not None and length <= size * world_of(case)
+    return length is not None and length <= size * world_of(job)
 
 
-def _is_made_up(loader: RankLoader, case: Job) -> bool:
+def _is_made_up(loader: RankLoader, job: Job) -> bool:
     """Whether a stream draws its samples: a seed makes them equal on all ranks, and there is no data to divide."""
     first = loader.source.passes[:2]
     again = len(first) == 2 and all(one.is_whole for one in first) and first[0].total == first[1].total
-    return loader.source.facts.get("kind") == "iterable" and not again and draws_samples(case, loader)
+    return loader.source.facts.get("kind") == "iterable" and not again and draws_samples(job, loader)
 
 
 def _compared(mine: RankLoader, theirs: RankLoader, group: GradientGroup) -> Iterator[SharedSamples]:

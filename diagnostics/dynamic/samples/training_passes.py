@@ -17,14 +17,14 @@ WHOLE = 0.9  # of the rows of its batches that a model must be given: else each 
 class RankLoader:
     """One source of one rank; `index` counts the sources that the same line built."""
 
-    story: JobProcess
+    process: JobProcess
     source: BatchSource
     index: int
 
     @property
     def rank(self) -> int:
         """The rank that read from it."""
-        return self.story.rank if self.story.rank is not None else -1
+        return self.process.rank if self.process.rank is not None else -1
 
     @property
     def key(self) -> tuple[tuple[Frame, ...], int]:
@@ -38,24 +38,24 @@ class RankLoader:
 
     def built_at(self) -> tuple[Frame, ...]:
         """The frames of the user's where it was built, innermost first."""
-        return user_frames(self.source.built, agent_folder=self.story.agent_folder)
+        return user_frames(self.source.built, agent_folder=self.process.agent_folder)
 
     def sampler_at(self) -> tuple[Frame, ...]:
         """The frames of the user's where its sampler was built."""
-        return user_frames(self.source.sampler, agent_folder=self.story.agent_folder)
+        return user_frames(self.source.sampler, agent_folder=self.process.agent_folder)
 
 
-def training_loaders(story: JobProcess) -> tuple[RankLoader, ...]:
+def training_loaders(process: JobProcess) -> tuple[RankLoader, ...]:
     """Returns the loaders over which this rank trained."""
-    return tuple(one for one in loaders(story) if one.passes)
+    return tuple(one for one in loaders(process) if one.passes)
 
 
-def loaders(story: JobProcess) -> Iterator[RankLoader]:
+def loaders(process: JobProcess) -> Iterator[RankLoader]:
     """Yields all loaders of this rank."""
     seen: dict[tuple[Frame, ...], int] = {}
-    for source in story.agent.sources if story.agent is not None else ():
+    for source in process.agent.sources if process.agent is not None else ():
         index = seen[source.built] = seen.get(source.built, -1) + 1
-        yield RankLoader(story=story, source=source, index=index)
+        yield RankLoader(process=process, source=source, index=index)
 
 
 def trains(one: LoaderPass) -> bool:
@@ -71,6 +71,6 @@ def trained_batches(one: LoaderPass) -> tuple[BatchPrint, ...]:
     return tuple(batch for batch in used if not batch.constant)
 
 
-def world_of(case: Job) -> int:
+def world_of(job: Job) -> int:
     """Returns how many ranks the job has, at least 1."""
-    return max(len(case.ranks), case.world_size or 1)
+    return max(len(job.ranks), job.world_size or 1)

@@ -31,12 +31,12 @@ class TrainedValidation:
     shown: tuple[BatchPrint, ...]
 
 
-def trained_validation(case: Job) -> TrainedValidation | None:
+def trained_validation(job: Job) -> TrainedValidation | None:
     """Returns the ranks that validate on training samples, None where no loader that says so does."""
-    every = [loader for story in case.ranks for loader in loaders(story)]
+    every = [loader for process in job.ranks for loader in loaders(process)]
     training = [loader for loader in every if loader.passes]
     trained = {value for loader in training for batch in _first(loader) for value in batch.samples}
-    found = [one for loader in every if (one := _of(case, loader, training, trained)) is not None]
+    found = [one for loader in every if (one := _of(job, loader, training, trained)) is not None]
     if not found:
         return None
     first = found[0]
@@ -50,8 +50,8 @@ def trained_validation(case: Job) -> TrainedValidation | None:
     )
 
 
-def _of(case: Job, loader: RankLoader, training: list[RankLoader], trained: set[int]) -> TrainedValidation | None:
-    name = name_of(case, loader)
+def _of(job: Job, loader: RankLoader, training: list[RankLoader], trained: set[int]) -> TrainedValidation | None:
+    name = name_of(job, loader)
     if not training or not _HELD_OUT.search(name) or _TRAINING.search(name):
         return None
     if any(map(trains, loader.source.passes)):
@@ -61,7 +61,7 @@ def _of(case: Job, loader: RankLoader, training: list[RankLoader], trained: set[
     among = len(set(prints) & trained)
     if among < max(LEAST_SAMPLES, CONTAINED * len(set(prints))) or len(set(prints)) < DISTINCT * len(prints):
         return None
-    words = dataset_words(case, loader)
+    words = dataset_words(job, loader)
     if _HELD_OUT.search(words) and _TRAINING.search(words):
         return None  # "train_val_set": one set by its name
     return TrainedValidation(

@@ -22,9 +22,9 @@ class RepeatedByWorkers:
     shown: tuple[tuple[BatchPrint, ...], ...]
 
 
-def repeated_by_workers(case: Job) -> RepeatedByWorkers | None:
+def repeated_by_workers(job: Job) -> RepeatedByWorkers | None:
     """Returns the ranks whose workers repeat each other, None where each reads a part."""
-    found = [one for story in case.ranks for loader in training_loaders(story) if (one := _of(loader)) is not None]
+    found = [one for process in job.ranks for loader in training_loaders(process) if (one := _of(loader)) is not None]
     alike = [one for one in found if one.loaders[0].key == found[0].loaders[0].key]
     if not alike:
         return None

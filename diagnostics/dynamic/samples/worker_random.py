@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.samples.training_passes import RankLoader, training_loaders
 from diagnostics.static.program.ast_walk import walk
 
@@ -25,9 +25,9 @@ class SharedGenerator:
     made_at: Frame | None  # where the data set makes it
 
 
-def shared_generator(case: Job) -> SharedGenerator | None:
+def shared_generator(job: Job) -> SharedGenerator | None:
     """Returns the generator that workers share, on all ranks where they do; None where each has its own."""
-    found = [one for story in case.ranks for loader in training_loaders(story) if (one := _of(case, loader))]
+    found = [one for process in job.ranks for loader in training_loaders(process) if (one := _of(job, loader))]
     if not found:
         return None
     first = found[0]
@@ -41,12 +41,12 @@ def shared_generator(case: Job) -> SharedGenerator | None:
     )
 
 
-def _of(case: Job, loader: RankLoader) -> SharedGenerator | None:
+def _of(job: Job, loader: RankLoader) -> SharedGenerator | None:
     facts = loader.source.facts
     if facts.get("kind") != "map" or (loader.source.number("workers") or 0) < 2:
         return None
     told: dict[str, dict[int, str]] = {}
-    for child in case.children_of(loader.story):
+    for child in job.children_of(loader.process):
         for worker, states in _told(child, facts.get("dataset", ""), facts.get("workers", "")):
             for name, state in states.items():
                 told.setdefault(name, {}).setdefault(worker, state)  # of its first epoch
@@ -57,17 +57,17 @@ def _of(case: Job, loader: RankLoader) -> SharedGenerator | None:
                 name=name,
                 dataset=facts.get("dataset", ""),
                 states=tuple(sorted(by_worker.items())),
-                made_at=None if name in OWN else _made_at(case, facts.get("dataset", ""), name.rpartition(".")[2]),
+                made_at=None if name in OWN else _made_at(job, facts.get("dataset", ""), name.rpartition(".")[2]),
             )
     return None
 
 
-def draws_samples(case: Job, loader: RankLoader) -> bool:
+def draws_samples(job: Job, loader: RankLoader) -> bool:
     """Whether random numbers of the process are drawn for each batch of a loader, by itself or in a worker."""
     facts = loader.source.facts
     told = [
         states
-        for process in (loader.story, *case.children_of(loader.story))
+        for process in (loader.process, *job.children_of(loader.process))
         for _, states in _told(process, facts.get("dataset", ""), facts.get("workers", ""))
     ]
     return any(name in OWN for states in told for name in states)
@@ -86,10 +86,10 @@ def _told(child: JobProcess, dataset: str, workers: str) -> list[tuple[int, dict
     return found
 
 
-def _made_at(case: Job, dataset: str, attribute: str) -> Frame | None:
+def _made_at(job: Job, dataset: str, attribute: str) -> Frame | None:
     """Returns where `self.attribute = ...` stands, in the class of the data set first."""
     found = []
-    for name, file in user_files(case):
+    for name, file in job_sources(job):
         classes = [node for node in walk(file.tree) if isinstance(node, ast.ClassDef)] if file.tree is not None else []
         for owner in sorted(classes, key=lambda node: node.name != dataset):
             found += [
