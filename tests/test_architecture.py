@@ -45,20 +45,21 @@ ARROWS = {
     "dynamic/failures": "record d/job d/model d/stall s/program s/torch_code",
     "dynamic/replicas": "agent/shared record d/job",
     "dynamic/launch": "record d/job d/failures s/program s/launch_files",
+    "dynamic/samples": "record d/job s/program",
     "dynamic/exit_status": "record d/job d/failures d/launch s/program s/launch_files",
     "report": "",
     "report/check_sections": "report",
     "report/run_sections": "report",
     "diagnosis": (
         "record report m/execution d/job d/collectives d/divergence d/stall d/failures d/replicas d/exit_status "
-        "s/dataflow s/launch_files"
+        "d/samples s/dataflow s/launch_files"
     ),
     "diagnosis/crash": "diagnosis record d/job d/divergence d/stall d/failures d/model d/launch",
     "diagnosis/hang": "diagnosis record d/job d/collectives d/divergence d/stall d/launch",
     "diagnosis/launch": "diagnosis record d/job d/failures d/model d/launch s/launch_files",
     "diagnosis/silent": (
-        "diagnosis record d/job d/collectives d/divergence d/failures d/replicas d/exit_status s/program s/torch_code "
-        "s/launch_files"
+        "diagnosis record d/job d/collectives d/divergence d/failures d/replicas d/exit_status d/samples "
+        "s/program s/torch_code s/launch_files"
     ),
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
     "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
@@ -109,6 +110,7 @@ AGENT_ARROWS = {
     "": "shared",
     "process_hooks": " shared",
     "torch_hooks": " shared",
+    "data_hooks": " shared torch_hooks",
     "capturing": " shared torch_hooks",
 }
 LONG = {"agent": "agent", "s": "static", "d": "dynamic", "m": "machine"}

@@ -18,7 +18,10 @@ import zoo_truth  # noqa: E402
 from zoo_judgement import judge  # noqa: E402
 from zoo_table import misses  # noqa: E402
 
-FEW = ["demand_regions", "demand_fast_norm", "denoise_codec", "denoise_gains", "denoise_workers", "orders_report"]
+FEW = [
+    "demand_regions", "demand_fast_norm", "denoise_codec", "denoise_gains", "denoise_workers", "orders_report",
+    "birds_loader_first",
+]  # fmt: skip
 CLASSES = {"native-crash", "python-exception", "data-worker-crash", "masked-exit", "zero-progress", "unused-parameters"}
 CLASSES |= {"gradients-not-synchronised", "rank-divergence", "nan-on-rank"}
 

@@ -167,6 +167,7 @@ def _multiprocessing_is_here(agent):
 
 
 def _torch_is_here(agent):
+    from .data_hooks import loader_hooks
     from .shared import redaction
     from .torch_hooks import dynamo, file_io, lifecycle, modules, optimizer_restore, parameter_prints
 
@@ -176,7 +177,8 @@ def _torch_is_here(agent):
     agent.exceptions.say_ways()
     dynamo.leave_uncompiled(sys.modules[__name__])
     lifecycle.watch(agent)
-    modules.watch(agent)
+    activity = modules.watch(agent)
+    activity.outermost = loader_hooks.watch(agent)
     parameter_prints.watch(agent)
     if os.environ.get("UPS_DOCTOR_CAPTURE"):
         from . import capturing

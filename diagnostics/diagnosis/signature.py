@@ -6,6 +6,7 @@ A signature is one file in a folder of `diagnosis/` with
     NAME = "module-segfaults" kebab-case, unique
     CLASS = "native-crash"    one of FAILURE_CLASSES
     EXAMINES = Examines.FAILED
+    WHILE_RUNNING = True      optional: asked about a job that runs on, too (see while_running.py)
     def match(case: Case) -> Match | None
 It reads the Case and nothing else. Where nothing supports it, it returns None: unknown is an answer.
 """

@@ -14,7 +14,10 @@ from diagnostics.report.run_report import TimelineEntry
 EACH = 12  # events of a rank
 MOST_PROCESSES = 200  # ranks first; a job may fork a thousand times
 MAX_TEXT = 200
-DULL = {"hooks", "exit", "faulthandler", "child", "atexit", "thread"}
+DULL = {
+    "hooks", "exit", "faulthandler", "child", "atexit", "thread", "gradient-group", "trained-shapes", "device-mesh",
+    "worker-random", "model-parallel",
+}  # fmt: skip
 ENDERS = {"doctor": "ended by the doctor", "launcher": "ended by its launcher", "unknown": "ended from outside"}
 WORDS = {
     "exception": "raised", "thread-exception": "raised in a thread", "unraisable": "raised in a destructor",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import NOWHERE, Homes, home
+from diagnostics.record.batch_data import BatchSource
 
 GROUP_MADE = "process-group"
 
@@ -146,6 +147,7 @@ class AgentData:
     stdlib: str = ""  # folder of the standard library
     packages: tuple[str, ...] = ()  # folders of installed packages
     executable: str = ""
+    sources: tuple[BatchSource, ...] = ()  # what it read from loaders, of its batches file
 
     @property
     def rank(self) -> int | None:

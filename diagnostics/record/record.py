@@ -19,6 +19,7 @@ from diagnostics.core.own_folders import AGENT
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.agent_file import decode_agent_file
+from diagnostics.record.batch_file import NAME_BEGIN, decode_batch_file
 from diagnostics.record.flight_recorder import FlightEntry, flight_from_json
 from diagnostics.record.parameter_prints import ParameterPrints, prints_from_text
 from diagnostics.record.stacks import AgentStacks, FaulthandlerLog, frames_from_json, parse_fault_report
@@ -86,6 +87,7 @@ class RunRecord:
         homes = homes_of(agents)
         told = {name: parse_fault_report(data.decode("utf-8", "replace"), homes) for name, data in stacks.items()}
         faults = {name: report for name, report in told.items() if report is not None}
+        agents = [_with_sources(agents_folder(folder), agent, unreadable, homes) for agent in agents]
         agents.sort(key=lambda agent: (agent.start_ticks, agent.started_ns))
         job, reason = read_job(folder / "job.json")
         if reason:
@@ -247,6 +249,18 @@ def _prints(folder: Path, unreadable: list[Unreadable], homes: Homes) -> dict[st
             except (AgentFileError, OSError) as error:
                 unreadable.append(Unreadable(name=name, reason=str(error)))
     return found
+
+
+def _with_sources(folder: Path, agent: AgentData, unreadable: list[Unreadable], homes: Homes) -> AgentData:
+    """Returns what an agent told with what its process read from loaders, where it did."""
+    name = NAME_BEGIN + agent.name.removeprefix("agent-")
+    try:
+        return replace(agent, sources=decode_batch_file(read_bytes(folder / name), homes))
+    except FileNotFoundError:
+        return agent
+    except (AgentFileError, OSError) as error:
+        unreadable.append(Unreadable(name=name, reason=str(error)))
+        return agent
 
 
 def _sources(folder: Path) -> dict[str, str]:

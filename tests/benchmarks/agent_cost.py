@@ -82,8 +82,11 @@ class Agent:
     def __init__(self) -> None:
         import torch
         from torch.optim import optimizer
+        from torch.utils.data import dataloader
 
         self._places = [(torch.nn.Module, "__call__"), (torch.autograd, "_engine_run_backward")]
+        self._places += [(dataloader.DataLoader, "__iter__")]
+        self._places += [(dataloader._BaseDataLoaderIter, name) for name in ("__next__", "_next_index")]
         distributed = sys.modules["torch.distributed.distributed_c10d"]
         self._places += [(module, "all_reduce") for module in (torch.distributed, distributed)]
         self._watched = [getattr(owner, name) for owner, name in self._places]
@@ -140,6 +143,11 @@ def inside(pairs: int) -> dict[str, object]:
             agent.switch(True)
             watched = step_of(dim, tokens, compiled=True)
             answer[f"{name}_compiled"] = both(bare, watched, repeats, 1e3, "ms")
+        # Each of these steps is printed: fewer than there are slots for.
+        agent.switch(True)
+        watched = step_of(dim, tokens, compiled=False, fed=True)
+        agent.switch(False)
+        answer[f"{name}_fed"] = both(step_of(dim, tokens, compiled=False, fed=True), watched, repeats, 1e3, "ms")
     # A new optimizer is looked at before its 1st, 2nd, 3rd, 10th, 20th, 50th and 100th step.
     for name, dim, tokens in (("first_100_tiny_steps", 32, 16), ("first_100_steps", 128, 128)):
 
@@ -189,10 +197,11 @@ def sum_of_one() -> None:
     dist.all_reduce(torch.ones(1))
 
 
-def step_of(dim: int, tokens: int, *, compiled: bool, wrapped: bool = False) -> Callable[[], object]:
-    """Returns one training step of a small transformer."""
+def step_of(dim: int, tokens: int, *, compiled: bool, wrapped: bool = False, fed: bool = False) -> Callable[[], object]:
+    """Returns one training step of a small transformer, `fed` by a loader."""
     import torch
     from torch import nn
+    from torch.utils.data import DataLoader, RandomSampler, TensorDataset
 
     layer = nn.TransformerEncoderLayer(dim, 4, 2 * dim, dropout=0.0, batch_first=True)
     model: nn.Module = nn.TransformerEncoder(layer, 3, enable_nested_tensor=False)
@@ -201,9 +210,12 @@ def step_of(dim: int, tokens: int, *, compiled: bool, wrapped: bool = False) -> 
     optimizer = torch.optim.AdamW(model.parameters())
     called = torch.compile(model) if compiled else model
     x = torch.randn(4, tokens, dim)
+    data = TensorDataset(torch.randn(64, tokens, dim))
+    sampler = RandomSampler(data, replacement=True, num_samples=10**6, generator=torch.Generator())
+    batches = iter(DataLoader(data, 4, sampler=sampler)) if fed else None
 
     def step() -> None:
-        loss = called(x).pow(2).mean()
+        loss = called(next(batches)[0] if batches is not None else x).pow(2).mean()
         loss.backward()
         if wrapped:
             torch.distributed.all_reduce(loss.detach())

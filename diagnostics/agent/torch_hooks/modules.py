@@ -35,6 +35,7 @@ class Activity:
         self.names = Names()
         self.threads = {}  # thread ident -> OpenModules
         self.strings = None
+        self.outermost = None  # told of each call of an outermost module: (module, args, kwargs)
         self._stacks = []
         self.ring = self.constructed = None
 
@@ -111,7 +112,10 @@ class Activity:
 
 
 def watch(agent):
-    """Patches torch.nn.Module of this process; does nothing where torch cannot tell that it is compiling."""
+    """Patches torch.nn.Module of this process and returns its Activity.
+
+    Raises AttributeError, and patches nothing, where torch cannot tell that it is compiling.
+    """
     import torch
 
     from . import construction
@@ -122,6 +126,7 @@ def watch(agent):
     module = torch.nn.Module
     module.__call__ = _patched_call(module.__call__, is_compiling, activity, agent)
     construction.watch(module, is_compiling, activity)
+    return activity
 
 
 def _patched_call(original, is_compiling, activity, agent):
@@ -139,6 +144,8 @@ def _patched_call(original, is_compiling, activity, agent):
             stack = threads.get(get_ident()) or activity.open_thread()
             name = activity.name(self, stack)
         depth, words = stack.depth, stack.words
+        if not depth and activity.outermost is not None:
+            activity.outermost(self, args, kwargs)
         if depth < levels:
             words[first + depth] = name
         words[1] = stack.depth = depth + 1

@@ -1,0 +1,1 @@
+"""What a rank trains on: prints of its batches, facts of its loaders, who shares its gradients. Read, never changed."""

@@ -1,0 +1,66 @@
+"""What a loader and its sampler say of themselves, as "key=value" words."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+GROUPS = "torch.distributed.distributed_c10d"
+
+
+def group_exists():
+    """Whether the default process group has been made."""
+    groups = sys.modules.get(GROUPS)
+    return groups is not None and groups.GroupMember.WORLD is not None
+
+
+def facts_of(loader, sampler, group_at_loader, group_at_sampler):
+    """Returns "dataset=Samples length=1000 workers=2 ...". What cannot be told is left out."""
+    dataset = loader.dataset
+    iterable = getattr(loader, "_dataset_kind", 0) == 1
+    batch_sampler = getattr(loader, "batch_sampler", None)
+    generator = getattr(sampler, "generator", None)
+    words = [
+        ("dataset", type(dataset).__name__),
+        ("kind", "iterable" if iterable else "map"),
+        ("length", "" if iterable else _length(dataset)),
+        ("batch_size", getattr(loader, "batch_size", None)),
+        ("batches", _batches(batch_sampler, sampler)),
+        ("workers", getattr(loader, "num_workers", 0)),
+        ("drop_last", int(bool(getattr(loader, "drop_last", False)))),
+        ("sampler", type(sampler).__name__),
+        ("batch_sampler", type(batch_sampler).__name__),
+        ("shuffle", _number(getattr(sampler, "shuffle", None))),
+        ("replacement", _number(getattr(sampler, "replacement", None))),
+        ("generator", "" if generator is None else "1"),
+        ("sampler_rank", _number(getattr(sampler, "rank", None))),
+        ("num_replicas", _number(getattr(sampler, "num_replicas", None))),
+        ("seed", _number(getattr(sampler, "seed", None))),
+        ("group_at_loader", _number(group_at_loader)),
+        ("group_at_sampler", _number(group_at_sampler)),
+        ("world_at_iter", _world()),
+        ("WORLD_SIZE", os.environ.get("WORLD_SIZE", "")[:9]),
+    ]
+    return " ".join("%s=%s" % (name, value) for name, value in words if value not in (None, ""))
+
+
+def _length(dataset):
+    try:
+        return len(dataset)
+    except Exception:
+        return ""  # a dataset that cannot say
+
+
+def _batches(batch_sampler, sampler):
+    """Returns how many batches a pass has, where samplers of torch's own tell."""
+    own = type(batch_sampler).__name__ == "BatchSampler" and type(sampler).__module__.startswith("torch.")
+    return _length(batch_sampler) if own else None
+
+
+def _number(value):
+    return int(value) if type(value) in (int, bool) else None
+
+
+def _world():
+    groups = sys.modules.get(GROUPS)
+    return groups.get_world_size() if group_exists() else None

@@ -1,0 +1,126 @@
+"""Random states with which batches are fetched: equal ones in two workers give both the same augmentations.
+
+Looked at before the first batches and after each of them, and only read: a state that has moved with each batch was
+drawn from. Tells of Python's, NumPy's and torch's own, and of generators that the data set holds.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import random
+import sys
+import zlib
+
+FETCH = "torch.utils.data._utils.fetch"
+LOOKS = 3  # batches of a worker after which its states are looked at
+MOST_HELD = 8  # generators of one data set
+
+
+def watch(agent):
+    """Wraps the fetching of batches, in workers and in processes that fetch for themselves."""
+    module = sys.modules[FETCH]
+    workers, told = sys.modules["torch"].utils.data.get_worker_info, set()
+    for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
+        owner = getattr(module, name, None)
+        if owner is not None:
+            owner.fetch = _wrapped(owner.fetch, agent, workers, told)
+
+
+def _wrapped(original, agent, workers, told):
+    @functools.wraps(original)
+    def fetch(self, possibly_batched_index):
+        looks = vars(self).get("_ups_doctor_looks")
+        if looks is None:
+            looks = _begin(self, workers, told)
+        batch = original(self, possibly_batched_index)
+        if looks:
+            _go_on(self, agent, looks, workers)
+        return batch
+
+    return fetch
+
+
+def _begin(fetcher, workers, told):
+    """Returns the states before the first batch, as the first of a list; an empty one where they were told before."""
+    try:
+        key = workers() is None and type(fetcher.dataset)
+        looks = [] if key in told else [_states(fetcher.dataset)]
+        if key:  # a worker is a process of its own, in each epoch as a rule
+            told.add(key)
+    except Exception:
+        looks = []  # nothing is known of these numbers
+    fetcher._ups_doctor_looks = looks
+    return looks
+
+
+def _go_on(fetcher, agent, looks, workers):
+    try:
+        looks.append(_states(fetcher.dataset))
+        if len(looks) > LOOKS:
+            _tell(agent, fetcher, looks, workers())
+            fetcher._ups_doctor_looks = []
+    except Exception:
+        fetcher._ups_doctor_looks = []
+
+
+def _tell(agent, fetcher, looks, info):
+    """Writes the first states of those generators that moved with each batch."""
+    moved = [
+        "%s:%08x" % (name, state)
+        for name, state in looks[0].items()
+        if all(name in then and then[name] != now.get(name) for then, now in zip(looks, looks[1:]))  # noqa: B905, RUF007
+    ]
+    ident, count = (info.id, info.num_workers) if info is not None else (0, 0)
+    text = "worker=%d workers=%d dataset=%s" % (ident, count, type(fetcher.dataset).__name__)
+    agent.event("worker-random", " ".join([text, *moved]))
+
+
+def _states(dataset):
+    """Returns a number for the state of each generator, by its name."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules["torch"]
+    found = {"random": _sum(repr(random.getstate()).encode())}
+    if numpy is not None and hasattr(numpy, "random"):
+        state = numpy.random.get_state()
+        found["numpy.random"] = _sum(state[1].tobytes() + b"%d" % state[2])
+    found["torch"] = _of_torch(torch.default_generator)
+    for name, generator in _held(dataset, numpy, torch):
+        if isinstance(generator, random.Random):
+            found[name] = _sum(repr(generator.getstate()).encode())
+        elif isinstance(generator, torch.Generator):
+            found[name] = _of_torch(generator)
+        elif hasattr(generator, "bit_generator"):
+            found[name] = _sum(repr(generator.bit_generator.state).encode())
+        else:
+            state = generator.get_state()
+            found[name] = _sum(state[1].tobytes() + b"%d" % state[2])
+    return found
+
+
+def _held(dataset, numpy, torch):
+    """Returns (name, generator) of those that a data set, what it wraps or a transform of it has as attributes."""
+    kinds = (random.Random, torch.Generator)
+    if numpy is not None and hasattr(numpy, "random"):
+        kinds += (numpy.random.RandomState, numpy.random.Generator)
+    found, waiting = [], [("", dataset, 0)]
+    while waiting and len(found) < MOST_HELD:
+        prefix, thing, depth = waiting.pop()
+        for name, value in list(getattr(thing, "__dict__", {}).items())[:64]:
+            if isinstance(value, kinds):
+                found.append((prefix + name, value))
+            elif depth < 2 and type(value).__module__ not in ("builtins", "torch", "numpy"):
+                waiting.append((prefix + name + ".", value, depth + 1))
+            elif depth < 2 and type(value) in (list, tuple):
+                waiting.extend(("%s%s.%d." % (prefix, name, at), one, depth + 1) for at, one in enumerate(value[:8]))
+    return found
+
+
+def _of_torch(generator):
+    """Returns a number for the state of a generator on the host; no mode of torch's sees that it is read."""
+    with sys.modules["torch"]._C.DisableTorchFunction():
+        state = generator.get_state()
+        return _sum(ctypes.string_at(state.data_ptr(), state.numel()))
+
+
+def _sum(data):
+    return zlib.crc32(data)

@@ -1,0 +1,70 @@
+"""Where a loader and its sampler were built, and what the program calls its data set there. Pure."""
+
+from __future__ import annotations
+
+import ast
+
+from diagnostics.core.frame import Frame
+from diagnostics.core.frames import user_frames
+from diagnostics.core.wording import distinct
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.samples.training_passes import RankLoader
+from diagnostics.static.program.ast_walk import walk
+
+PLAIN_SAMPLERS = ("RandomSampler", "SequentialSampler", "_InfiniteConstantSampler")
+MOST_WORDS = 60  # characters of an expression that is repeated in a fix
+
+
+def lines_of(job: Job, loader: RankLoader) -> tuple[str, ...]:
+    """Returns the line of the sampler, where the job built one, then that of the loader, then those that called it."""
+    built, sampler = loader.built_at(), loader.sampler_at()
+    frames = [*sampler[:1], *built[:1], *built[1:3]]
+    return tuple(distinct([job.line(frame) for frame in frames]))
+
+
+def dataset_words(job: Job, loader: RankLoader) -> str:
+    """Returns the data set as the program writes it where it builds the loader, "dataset" where that cannot be read."""
+    call = _loader_call(job, loader.built_at())
+    if call is None:
+        return "dataset"
+    given = next((word.value for word in call.keywords if word.arg == "dataset"), None)
+    given = given or next((one for one in call.args if not isinstance(one, ast.Starred)), None)
+    words = ast.unparse(given) if given is not None else "dataset"
+    return words if len(words) <= MOST_WORDS and "\n" not in words else "dataset"
+
+
+def name_of(job: Job, loader: RankLoader) -> str:
+    """Returns the name that the program gives a loader, "" where that cannot be read."""
+    at = loader.built_at()
+    statement = job.sources.file(at[0].file).statement_at(at[0].line) if at else None
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Name, ast.Attribute)):
+        return ast.unparse(statement.targets[0])
+    return ""
+
+
+def _loader_call(job: Job, at: tuple[Frame, ...]) -> ast.Call | None:
+    statement = job.sources.file(at[0].file).statement_at(at[0].line) if at else None
+    calls = [node for node in walk(statement) if isinstance(node, ast.Call)] if statement is not None else []
+    named = [call for call in calls if ast.unparse(call.func).endswith("DataLoader")]
+    return named[0] if named else None
+
+
+def iterated_at(loader: RankLoader) -> tuple[Frame, ...]:
+    """Returns the user's frames where the rank first went over the loader, innermost first."""
+    agent = loader.process.agent
+    name = f"dataset={loader.source.facts.get('dataset', '')}"
+    seen = [event for event in agent.events if event.kind == "loader-iter"] if agent is not None else []
+    told = next((event for event in seen if name in event.text.split()), None)
+    return user_frames(told.path, agent_folder=loader.process.agent_folder) if told is not None else ()
+
+
+def sampler_name(job: Job, loader: RankLoader) -> str:
+    """Returns how the program may call the sampler: its own name, or by the loader's."""
+    at = loader.sampler_at()
+    statement = job.sources.file(at[0].file).statement_at(at[0].line) if at else None
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+        called, target = ast.unparse(statement.value.func), statement.targets[0]
+        if called.endswith("Sampler") and isinstance(target, (ast.Name, ast.Attribute)):
+            return ast.unparse(target)
+    name = name_of(job, loader)
+    return f"{name}.sampler" if name else "sampler"

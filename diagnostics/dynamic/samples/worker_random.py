@@ -1,0 +1,100 @@
+"""Workers of one rank that draw the same random numbers for what they do to the samples. Pure."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from diagnostics.core.frame import Frame
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.job.job_sources import job_sources
+from diagnostics.dynamic.samples.training_passes import RankLoader, training_loaders
+from diagnostics.static.program.ast_walk import walk
+
+OWN = ("random", "numpy.random", "torch")  # of the process; all else is held by the data set
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedGenerator:
+    """A generator that is in one state in several workers of a rank, and is drawn from for each batch."""
+
+    loaders: tuple[RankLoader, ...]  # one a rank
+    name: str  # "random", "numpy.random", "torch", or the attribute of the data set: "noise.rng"
+    dataset: str
+    states: tuple[tuple[int, str], ...]  # (worker, state) of the first rank
+    made_at: Frame | None  # where the data set makes it
+
+
+def shared_generator(job: Job) -> SharedGenerator | None:
+    """Returns the generator that workers share, on all ranks where they do; None where each has its own."""
+    found = [one for process in job.ranks for loader in training_loaders(process) if (one := _of(job, loader))]
+    if not found:
+        return None
+    first = found[0]
+    alike = [one for one in found if (one.name, one.dataset) == (first.name, first.dataset)]
+    return SharedGenerator(
+        loaders=tuple({one.loaders[0].rank: one.loaders[0] for one in alike}.values()),
+        name=first.name,
+        dataset=first.dataset,
+        states=first.states,
+        made_at=first.made_at,
+    )
+
+
+def _of(job: Job, loader: RankLoader) -> SharedGenerator | None:
+    facts = loader.source.facts
+    if facts.get("kind") != "map" or (loader.source.number("workers") or 0) < 2:
+        return None
+    told: dict[str, dict[int, str]] = {}
+    for child in job.children_of(loader.process):
+        for worker, states in _told(child, facts.get("dataset", ""), facts.get("workers", "")):
+            for name, state in states.items():
+                told.setdefault(name, {}).setdefault(worker, state)  # of its first epoch
+    for name, by_worker in sorted(told.items()):
+        if len(by_worker) > 1 and len(set(by_worker.values())) == 1:
+            return SharedGenerator(
+                loaders=(loader,),
+                name=name,
+                dataset=facts.get("dataset", ""),
+                states=tuple(sorted(by_worker.items())),
+                made_at=None if name in OWN else _made_at(job, facts.get("dataset", ""), name.rpartition(".")[2]),
+            )
+    return None
+
+
+def draws_samples(job: Job, loader: RankLoader) -> bool:
+    """Whether random numbers of the process are drawn for each batch of a loader, by itself or in a worker."""
+    facts = loader.source.facts
+    told = [
+        states
+        for process in (loader.process, *job.children_of(loader.process))
+        for _, states in _told(process, facts.get("dataset", ""), facts.get("workers", ""))
+    ]
+    return any(name in OWN for states in told for name in states)
+
+
+def _told(child: JobProcess, dataset: str, workers: str) -> list[tuple[int, dict[str, str]]]:
+    found = []
+    for event in child.agent.events if child.agent is not None else ():
+        words = event.text.split()
+        if event.kind != "worker-random" or f"dataset={dataset}" not in words or f"workers={workers}" not in words:
+            continue
+        worker = words[0].removeprefix("worker=")
+        states = dict(word.rpartition(":")[::2] for word in words[3:])
+        if worker.isdecimal() and len(worker) < 6:
+            found.append((int(worker), states))
+    return found
+
+
+def _made_at(job: Job, dataset: str, attribute: str) -> Frame | None:
+    """Returns where `self.attribute = ...` stands, in the class of the data set first."""
+    found = []
+    for name, file in job_sources(job):
+        classes = [node for node in walk(file.tree) if isinstance(node, ast.ClassDef)] if file.tree is not None else []
+        for owner in sorted(classes, key=lambda node: node.name != dataset):
+            found += [
+                (owner.name != dataset, Frame(file=name, line=node.lineno, function=owner.name))
+                for node in walk(owner)
+                if isinstance(node, ast.Assign) and f"self.{attribute}" in map(ast.unparse, node.targets)
+            ]
+    return min(found, key=lambda pair: pair[0])[1] if found else None

@@ -1,0 +1,44 @@
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+from torch.utils.data import DataLoader, Dataset
+
+
+class Songs(Dataset):
+    """Mel bands of bird songs; the species follows from the loudest bands."""
+
+    def __init__(self, count, seed=3):
+        generator = torch.Generator().manual_seed(seed)
+        self.bands = torch.randn(count, 16, generator=generator)
+        self.species = self.bands[:, :4].argmax(1)
+
+    def __len__(self):
+        return len(self.bands)
+
+    def __getitem__(self, index):
+        return self.bands[index], self.species[index]
+
+
+def main():
+    dist.init_process_group("gloo")
+    rank, world = dist.get_rank(), dist.get_world_size()
+    torch.manual_seed(11)
+    loader = DataLoader(Songs(256), batch_size=16, shuffle=True)
+    model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4))
+    parallelize_module(model, init_device_mesh("cpu", (world,)), {"0": ColwiseParallel(), "2": RowwiseParallel()})
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    for epoch in range(3):
+        for songs, species in loader:
+            loss = nn.functional.cross_entropy(model(songs), species)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        if dist.get_rank() == 0:
+            print(f"epoch {epoch} loss {loss.item():.4f}")
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, Dataset, DistributedSampler, get_worker_info
+
+
+class Songs(Dataset):
+    """Bird songs with wind added, another one each time."""
+
+    def __init__(self, count, seed=3):
+        generator = torch.Generator().manual_seed(seed)
+        self.bands = torch.randn(count, 16, generator=generator)
+        self.wind = np.random.default_rng(seed)
+        self.species = self.bands[:, :4].argmax(1)
+
+    def __len__(self):
+        return len(self.bands)
+
+    def __getitem__(self, index):
+        wind = self.wind.normal(scale=0.1, size=16).astype(np.float32)
+        return self.bands[index] + torch.from_numpy(wind), self.species[index]
+
+
+def own_wind(worker):
+    get_worker_info().dataset.wind = np.random.default_rng(torch.initial_seed() + worker)
+
+
+def main():
+    dist.init_process_group("gloo")
+    rank, world = dist.get_rank(), dist.get_world_size()
+    torch.manual_seed(11)
+    songs = Songs(256)
+    sampler = DistributedSampler(songs)
+    loader = DataLoader(songs, batch_size=16, sampler=sampler, num_workers=2, worker_init_fn=own_wind)
+    model = DistributedDataParallel(nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4)))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    for epoch in range(3):
+        sampler.set_epoch(epoch)
+        for songs, species in loader:
+            loss = nn.functional.cross_entropy(model(songs), species)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        if dist.get_rank() == 0:
+            print(f"epoch {epoch} loss {loss.item():.4f}")
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

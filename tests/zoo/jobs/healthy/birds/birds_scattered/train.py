@@ -1,0 +1,49 @@
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, Dataset
+
+
+class Songs(Dataset):
+    """Mel bands of bird songs; the species follows from the loudest bands."""
+
+    def __init__(self, count, seed=3):
+        generator = torch.Generator().manual_seed(seed)
+        self.bands = torch.randn(count, 16, generator=generator)
+        self.species = self.bands[:, :4].argmax(1)
+
+    def __len__(self):
+        return len(self.bands)
+
+    def __getitem__(self, index):
+        return self.bands[index], self.species[index]
+
+
+def main():
+    dist.init_process_group("gloo")
+    rank, world = dist.get_rank(), dist.get_world_size()
+    torch.manual_seed(11)
+    loader = DataLoader(Songs(512), batch_size=32, shuffle=True)
+    model = DistributedDataParallel(nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4)))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    batches = iter(loader) if rank == 0 else None
+    for step in range(12):
+        parts = None
+        if rank == 0:
+            songs, species = next(batches)
+            parts = [(songs[part::world], species[part::world]) for part in range(world)]
+        mine = [None]
+        dist.scatter_object_list(mine, parts, src=0)
+        songs, species = mine[0]
+        loss = nn.functional.cross_entropy(model(songs), species)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    if rank == 0:
+        print(f"loss {loss.item():.4f}")
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
